@@ -19,15 +19,7 @@ export type {
   TaskSpec,
   VolumeKey,
 } from '../machines/index.js';
-export type { ActorControl, ActorStatus, Journal } from './actor-records.js';
-export type { SecretsProvider } from './calls/secrets.js';
-export {
-  type EnvironmentOptions,
-  envSecrets,
-  fileSecrets,
-  type SecretsFrom,
-  secretsFrom,
-} from './calls/secrets-providers.js';
+export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/alloc-view.js';
 export type { QuarantinedActor } from './engine/actor/actors.js';
 export type { EntrySource, JournalEntry } from './engine/actor/envelope.js';
 export type { Clock } from './engine/clock.js';
@@ -45,8 +37,6 @@ export {
   isErrorCode,
   StagecraftError,
 } from './errors.js';
-export type { Leadership, LeadershipEvent } from './leadership.js';
-export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './mounts/alloc-view.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
@@ -56,6 +46,8 @@ export type { MountInfo } from './mounts/mounting.js';
 export type { VolumeUsage } from './mounts/node-port.js';
 export type { Stray } from './mounts/strays.js';
 export type { VolumeStats } from './mounts/volume-stats.js';
+export type { NodeUpdate } from './nodes/node-events.js';
+export type { NodeReport, NodeStatus, UnstagedReport } from './nodes/node-manager.js';
 export type { Dependents } from './registry/dependents.js';
 export type { Dispenser, FingerprintRequest } from './registry/dispenser.js';
 export type { FingerprintTimes } from './registry/fingerprint-loop.js';
@@ -65,6 +57,8 @@ export type { PluginStatus } from './registry/plugin-statuses.js';
 export type { Page } from './requests/actor-pages.js';
 export type { AwaitOptions } from './requests/await-options.js';
 export type { VolumeKeyInput } from './requests/fields.js';
+export type { ActorControl, ActorStatus, Journal } from './runtime/actor-records.js';
+export type { Leadership, LeadershipEvent } from './runtime/leadership.js';
 export {
   type Allocations,
   createRuntime,
@@ -77,18 +71,24 @@ export {
   type StoreStatus,
   type Tasks,
   type Volumes,
-} from './runtime.js';
-export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime-options.js';
+} from './runtime/runtime.js';
+export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime/runtime-options.js';
+export type { SecretsProvider } from './secrets/secrets.js';
+export {
+  type EnvironmentOptions,
+  envSecrets,
+  fileSecrets,
+  type SecretsFrom,
+  secretsFrom,
+} from './secrets/secrets-providers.js';
+export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshots/snapshot-spec.js';
+export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './snapshots/snapshot-view.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
-export type { NodeUpdate } from './volumes/node-events.js';
-export type { NodeReport, NodeStatus, UnstagedReport } from './volumes/node-manager.js';
 export type { Reconciled } from './volumes/reconciler.js';
-export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './volumes/snapshot-spec.js';
-export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './volumes/snapshot-view.js';
 export type { VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
 export type { VolumeFilter } from './volumes/volume-list.js';

@@ -8,7 +8,7 @@ import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
-import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime.js';
+import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime/runtime.js';
 import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
 import { serveApi } from './api.js';

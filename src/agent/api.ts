@@ -10,7 +10,7 @@ import { errorTable, StagecraftError } from '../errors.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
-import type { ActorStatus, Runtime, StoreStatus } from '../runtime.js';
+import type { ActorStatus, Runtime, StoreStatus } from '../runtime/runtime.js';
 import { serveMounts } from './mount-api.js';
 import { serveNodes } from './node-api.js';
 import { timeoutIn } from './requests.js';

@@ -1,5 +1,5 @@
 /** What becomes of allocs and mounts of this node, in words for a person: one line each. */
-import { type AllocStatus, type AllocVolumeStatus, reasonsOf, type Waiting } from '../mounts/alloc-view.js';
+import { type AllocStatus, type AllocVolumeStatus, reasonsOf, type Waiting } from '../allocs/alloc-view.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
 import { timeOf } from './describe.js';
 

@@ -2,8 +2,8 @@
 import { describeLeaving } from '../../machines/volume/parts.js';
 import { describeLeftover } from '../../machines/volume/requests.js';
 import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
-import type { LeadershipEvent } from '../runtime.js';
-import type { NodeUpdate } from '../volumes/node-events.js';
+import type { NodeUpdate } from '../nodes/node-events.js';
+import type { LeadershipEvent } from '../runtime/runtime.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';
 import type { Volume } from '../volumes/volume-view.js';
 import { timeOf } from './describe.js';

@@ -6,14 +6,14 @@
 import type { FastifyInstance } from 'fastify';
 import type { AllocMount } from '../../machines/alloc/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
-import type { AllocStatus } from '../mounts/alloc-view.js';
+import type { AllocStatus } from '../allocs/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
 import type { Stray } from '../mounts/strays.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { AwaitOptions } from '../requests/await-options.js';
-import type { Runtime } from '../runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import { retryIn, textIn } from './requests.js';
 
 /** What `GET /v1/allocs` tells of each alloc. */

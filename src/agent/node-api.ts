@@ -1,8 +1,8 @@
 /** The part of the agent's API that is about nodes: what they report, and what becomes of those that do not. */
 import type { FastifyInstance } from 'fastify';
+import type { NodeStatus, NodeReport as Report, UnstagedReport } from '../nodes/node-manager.js';
 import type { VolumeKeyInput } from '../requests/fields.js';
-import type { Runtime } from '../runtime.js';
-import type { NodeStatus, NodeReport as Report, UnstagedReport } from '../volumes/node-manager.js';
+import type { Runtime } from '../runtime/runtime.js';
 import { textIn } from './requests.js';
 
 /** What `GET /v1/nodes` tells of each node. */

@@ -1,6 +1,6 @@
 /** The volumes that are not at rest as an agent begins to lead: what it goes on with, and what is stuck. */
 import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
-import type { Runtime } from '../runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import { stateOf } from '../volumes/volume-view.js';
 import { describeVolume } from './describe-volumes.js';
 

@@ -1,6 +1,6 @@
 /** The secrets provider that a configuration names. */
-import type { SecretsProvider } from '../calls/secrets.js';
-import { secretsFrom } from '../calls/secrets-providers.js';
+import type { SecretsProvider } from '../secrets/secrets.js';
+import { secretsFrom } from '../secrets/secrets-providers.js';
 import type { AgentConfig } from './config.js';
 
 /** Absent where none is configured. */

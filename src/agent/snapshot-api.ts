@@ -1,9 +1,9 @@
 /** The part of the agent's API that is about snapshots, of one volume and of several. Answered when it is done, as in volume-api.ts */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
-import type { Runtime, Snapshots } from '../runtime.js';
-import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from '../volumes/snapshot-spec.js';
-import type { GroupMember, GroupSnapshot, Snapshot } from '../volumes/snapshot-view.js';
+import type { Runtime, Snapshots } from '../runtime/runtime.js';
+import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from '../snapshots/snapshot-spec.js';
+import type { GroupMember, GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { flagIn, retryIn, timeoutIn, waitIn } from './requests.js';
 
 interface Sized {

@@ -1,7 +1,7 @@
 /** The part of the agent's API that is about tasks: to look at them, read their logs, stop, remove and restart them. */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
-import type { Runtime } from '../runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import type { LogPart } from '../tasks/task-logs.js';
 import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { flagIn } from './requests.js';

@@ -5,7 +5,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Availability, Claim } from '../../machines/volume/types.js';
 import { StagecraftError } from '../errors.js';
-import type { Runtime } from '../runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import type { CapacityRequest } from '../volumes/capacity.js';
 import type { ExpandRequest } from '../volumes/expansion.js';
 import type { VolumeSpec } from '../volumes/spec.js';

@@ -8,13 +8,13 @@ import type { AdmissionCall, CallFailure, CallOutcome } from '../../machines/kit
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
+import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
 import type { CallBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
 import type { Homes } from './homes.js';
 import { otherDriver } from './other-driver.js';
 import type { Admitted, PluginAccess, PluginSight } from './plugin-access.js';
-import { resolveSecrets, type SecretsProvider } from './secrets.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 export interface PluginCallsOptions {

@@ -7,14 +7,14 @@
 import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { unlessAborted } from '../abort.js';
+import { claimLost } from '../allocs/alloc-faults.js';
+import { allocStateOf } from '../allocs/alloc-view.js';
 import { failureOf } from '../calls/call-failure.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { limited } from '../requests/limited.js';
-import { claimLost } from './alloc-faults.js';
-import { allocStateOf } from './alloc-view.js';
 import type { ClaimClient } from './claim-client.js';
 
 export interface ClaimWatchOptions {

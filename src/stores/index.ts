@@ -21,9 +21,9 @@ export type {
   TopicPage,
   TopicRow,
 } from '../engine/store.js';
-export type { LmdbStoreOptions } from './lmdb.js';
-export { lmdbStore } from './lmdb.js';
-export type { MemoryStoreOptions } from './memory.js';
-export { memoryStore } from './memory.js';
-export { redisStore } from './redis.js';
-export type { RedisDurability, RedisStoreOptions } from './redis-options.js';
+export type { LmdbStoreOptions } from './lmdb/lmdb.js';
+export { lmdbStore } from './lmdb/lmdb.js';
+export type { MemoryStoreOptions } from './memory/memory.js';
+export { memoryStore } from './memory/memory.js';
+export { redisStore } from './redis/redis.js';
+export type { RedisDurability, RedisStoreOptions } from './redis/redis-options.js';

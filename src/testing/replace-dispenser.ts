@@ -2,7 +2,7 @@
 import type { Dispenser } from '../registry/dispenser.js';
 import { clientsOf } from '../registry/plugin-registry.js';
 import { checkDispenser } from '../registry/validate.js';
-import type { Runtime } from '../runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 
 /**
  * Puts a dispenser in the place of the one that speaks to plugins of this type. Their clients are closed, and each

@@ -7,9 +7,9 @@ import { nameOf, onlyLeftovers } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
+import type { NodeTarget } from '../nodes/node-port.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
-import type { NodeTarget } from './node-port.js';
-import type { Origin } from './snapshot-sources.js';
+import type { Origin } from '../snapshots/snapshot-sources.js';
 import type { CheckedSpec } from './spec.js';
 
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);

@@ -6,7 +6,6 @@ import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
-import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import type { ActorDoor } from '../engine/actor-door.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
@@ -18,8 +17,9 @@ import {
   waitSchema,
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
+import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { IdOwners } from './id-owners.js';
-import { snapshotSource } from './snapshot-sources.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';

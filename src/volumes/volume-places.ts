@@ -2,8 +2,8 @@
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { messageOf } from '../errors.js';
-import type { NodeAdmission } from './node-admission.js';
-import type { NodeTarget } from './node-port.js';
+import type { NodeAdmission } from '../nodes/node-admission.js';
+import type { NodeTarget } from '../nodes/node-port.js';
 import { addressOf, checkTopology } from './volume-checks.js';
 
 export interface VolumePlacesPorts {

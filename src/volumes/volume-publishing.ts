@@ -5,7 +5,6 @@ import { isSameClaim } from '../../machines/volume/claims.js';
 import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { ClaimRequest, PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
-import { refuseWithoutSecrets, type SecretsProvider } from '../calls/secrets.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import {
@@ -17,6 +16,7 @@ import {
   waitShape,
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
 import type { VolumeDesk } from './volume-desk.js';
 import type { NodeRoom, VolumePlaces } from './volume-places.js';

@@ -6,8 +6,8 @@ import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
 import type { Store } from '../../dist/src/engine/store.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { plain } from './machines.js';
 
 /** `bare`: nothing is there but the process. */

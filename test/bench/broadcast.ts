@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { systemClock } from '../../dist/src/engine/clock.js';
 import type { Store, TopicEntry } from '../../dist/src/engine/store.js';
 import { Topics } from '../../dist/src/engine/topics/topics.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import type { Contender } from './measure.js';
 
 const deliveries = 1_000_000;

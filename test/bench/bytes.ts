@@ -6,7 +6,7 @@ import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
 import type { Commit, Store } from '../../dist/src/engine/store.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { busy, plain } from './machines.js';
 
 /** A multiple of how often an entry holds the whole state. */

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type lmdb = require('lmdb');
 
 import type { Commit } from '../../dist/src/engine/store.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
 import type { Contender } from './measure.js';
 
 const { open }: Pick<typeof lmdb, 'open'> = createRequire(import.meta.url)('lmdb');

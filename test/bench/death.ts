@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { credentials } from '@grpc/grpc-js';
 import type { PluginEvent } from '../../dist/src/registry/plugin-events.js';
-import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
+import { createRuntime, type Runtime } from '../../dist/src/runtime/runtime.js';
 import { csi } from '../generated/csi.js';
 import { median } from './measure.js';
 import { PluginServer } from './plugin-server.js';

@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { CsiClient } from '../../dist/src/csi/client.js';
 import type { Store } from '../../dist/src/engine/store.js';
 import type { AllocVolumeRequest } from '../../dist/src/mounts/mount-spec.js';
-import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
+import { createRuntime, type Runtime } from '../../dist/src/runtime/runtime.js';
 
 const nodeId = 'bench';
 const types = ['csi-controller', 'csi-node'];

@@ -1,8 +1,8 @@
 /** One measurement of mounts.ts, in a process and a mount namespace of its own, in a folder that is given: prints it as JSON. */
 import { join } from 'node:path';
-import type { Runtime } from '../../dist/src/runtime.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
+import type { Runtime } from '../../dist/src/runtime/runtime.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { BareNode, Driver, makeVolume, openHouse, prepare } from './mounts-house.js';
 
 export type Task =

@@ -12,9 +12,9 @@ import { Redis } from 'ioredis';
 import type lmdb = require('lmdb');
 
 import type { Store } from '../../dist/src/engine/store.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
-import { redisStore } from '../../dist/src/stores/redis.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
+import { redisStore } from '../../dist/src/stores/redis/redis.js';
 import { RedisProcess } from '../redis/servers.js';
 import { byTurns, type Contender, median, report } from './measure.js';
 import { type Registered, registerAll } from './registering.js';

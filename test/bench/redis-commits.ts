@@ -4,7 +4,7 @@
  */
 import { Redis } from 'ioredis';
 import type { Commit } from '../../dist/src/engine/store.js';
-import { redisStore } from '../../dist/src/stores/redis.js';
+import { redisStore } from '../../dist/src/stores/redis/redis.js';
 import { RedisProcess } from '../redis/servers.js';
 import type { Contender } from './measure.js';
 

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { PluginInfo } from '../../dist/machines/plugin/plugin.js';
 import type { Store } from '../../dist/src/engine/store.js';
 import type { Dispenser } from '../../dist/src/registry/dispenser.js';
-import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
+import { createRuntime, type Runtime } from '../../dist/src/runtime/runtime.js';
 
 /** There is nobody to connect to. */
 const nobody: Dispenser = {

@@ -12,7 +12,7 @@ import type { Effect } from '../../dist/src/engine/effects/effects.js';
 import { Engine } from '../../dist/src/engine/engine.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { lendContenders } from './apart.js';
 import { busy, plain } from './machines.js';
 import type { Contender } from './measure.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../dist/src/engine/store.js';
 import type { Dispenser } from '../../dist/src/registry/dispenser.js';
-import { createRuntime, type Runtime } from '../../dist/src/runtime.js';
+import { createRuntime, type Runtime } from '../../dist/src/runtime/runtime.js';
 
 export const pluginName = 'disk';
 export const nodeId = 'node-1';

@@ -1,9 +1,9 @@
 /** One measurement of volumes.ts, in a process of its own: prints it as JSON. */
 import { readFileSync } from 'node:fs';
 import type { Store } from '../../dist/src/engine/store.js';
-import { lmdbStore } from '../../dist/src/stores/lmdb.js';
-import { memoryStore } from '../../dist/src/stores/memory.js';
-import { redisStore } from '../../dist/src/stores/redis.js';
+import { lmdbStore } from '../../dist/src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../dist/src/stores/memory/memory.js';
+import { redisStore } from '../../dist/src/stores/redis/redis.js';
 import { driverInProcess } from './volumes-driver.js';
 import { publishMany, publishOne, withHouse } from './volumes-house.js';
 

@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
 import { channelOptions } from '../../dist/src/csi/channel.js';
-import { createRuntime } from '../../dist/src/runtime.js';
+import { createRuntime } from '../../dist/src/runtime/runtime.js';
 import { csi } from '../generated/csi.js';
 
 export type Task = 'none' | 'bare' | 'ours';

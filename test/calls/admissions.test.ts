@@ -4,9 +4,9 @@ import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-ty
 import { Admissions, ticketMs } from '../../src/calls/admissions.js';
 import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js';
 import { type PluginCall, PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
-import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
+import { noSecrets } from '../../src/secrets/secrets.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const retry = { initialMs: 100, maxMs: 1_000 };

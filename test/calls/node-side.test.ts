@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
-import { nodeSidePort } from '../../src/plugin-port.js';
 import { PluginRegistry } from '../../src/registry/plugin-registry.js';
+import { nodeSidePort } from '../../src/runtime/plugin-port.js';
 import { refusalOf } from '../refusal.js';
 import { FakeKind } from '../registry/fake-kind.js';
 import { device, House } from '../registry/house.js';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient } from '../../src/csi/client.js';
-import { csiDispensers } from '../../src/csi/dispenser.js';
+import { csiDispensers } from '../../src/csi-plugins/dispenser.js';
 import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
 import { driverName } from '../../src/driver/identity.js';
 import type { Serving } from '../../src/driver/serve.js';

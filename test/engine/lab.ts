@@ -11,7 +11,7 @@ import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store, TopicRow } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from './intercepted-store.js';
 import { type MoodyStore, moodyStore } from './moody-store.js';

@@ -1,6 +1,6 @@
 /** A lab whose store can lose what it took, under a live runtime: it goes back to a copy that took only the first calls. */
 import type { Store, StoreEvents } from '../../src/engine/store.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { Lab } from './lab.js';
 import type { MoodyStore } from './moody-store.js';
 

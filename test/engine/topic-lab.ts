@@ -5,7 +5,7 @@ import type { Store, TopicRow } from '../../src/engine/store.js';
 import { TopicFeed } from '../../src/engine/topics/topic-feed.js';
 import { TopicReader } from '../../src/engine/topics/topic-reader.js';
 import { Topics, type TopicsOptions } from '../../src/engine/topics/topics.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from './intercepted-store.js';
 import { type MoodyStore, moodyStore } from './moody-store.js';

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
 import { Turns } from '../../src/engine/turns.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, note } from './desk.js';
 import { interceptedStore } from './intercepted-store.js';

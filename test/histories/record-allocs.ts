@@ -1,11 +1,11 @@
-/** Records the allocs of test/mounts/alloc-scenes.ts, as this version keeps them: `node --import=tsx test/histories/record-allocs.ts FILE` */
+/** Records the allocs of test/allocs/alloc-scenes.ts, as this version keeps them: `node --import=tsx test/histories/record-allocs.ts FILE` */
 import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 
 // The lab is a test's: it has something done before all.
 Object.assign(globalThis, { before: (work: () => void) => work(), after: () => {} });
-const { AllocLab, address } = await import('../mounts/alloc-lab.js');
-const { allocScenes } = await import('../mounts/alloc-scenes.js');
+const { AllocLab, address } = await import('../allocs/alloc-lab.js');
+const { allocScenes } = await import('../allocs/alloc-scenes.js');
 
 const [, , file = ''] = process.argv;
 const lines: string[] = [];

@@ -19,7 +19,7 @@ describe('a built program', () => {
   it('that imports from src/ and machines/ has that from dist/, too', () => {
     const text = readFileSync(builtProgram(urlOf('../scenarios/redis-child.ts')), 'utf8');
     expect(text)
-      .to.include('from "../../dist/src/runtime.js"')
+      .to.include('from "../../dist/src/runtime/runtime.js"')
       .and.to.include('from "../../dist/machines/kit/host.js"');
     expect(text).to.not.match(/"\.\.\/\.\.\/(src|machines)\//);
   });

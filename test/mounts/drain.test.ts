@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { createRuntime } from '../../src/index.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { watched } from '../engine/lab.js';
 import { refusalOf } from '../refusal.js';

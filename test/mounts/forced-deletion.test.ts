@@ -1,7 +1,7 @@
 /** A volume deleted with force while it is mounted here: it is unmounted first, and whoever has it is told at once. */
 import { expect } from 'chai';
-import { localClaims } from '../../src/local-claims.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
+import { localClaims } from '../../src/runtime/local-claims.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { managerOf } from '../volumes/manager-of.js';

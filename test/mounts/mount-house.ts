@@ -7,13 +7,13 @@ import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../../machines/kit/csi-types.js';
+import type { AllocStatus } from '../../src/allocs/alloc-view.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
-import type { AllocStatus } from '../../src/mounts/alloc-view.js';
 import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
-import { createRuntime, type Runtime } from '../../src/runtime.js';
-import type { RuntimeOptions } from '../../src/runtime-options.js';
+import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
+import type { RuntimeOptions } from '../../src/runtime/runtime-options.js';
 import {
   type FaultDriver,
   type FaultyServer,

@@ -7,7 +7,6 @@ import type { CallOutcome } from '../../machines/kit/csi-types.js';
 import type { MountCall, StageAnswer, TargetCall } from '../../machines/mount/calls.js';
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
-import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { silentLogger } from '../../src/engine/logger.js';
@@ -20,6 +19,7 @@ import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import type { NodePort } from '../../src/mounts/node-port.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { hostPlaces } from '../../src/mounts/places.js';
+import { noSecrets } from '../../src/secrets/secrets.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const key = { namespace: 'default', id: 'data' };

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { bootId } from '../../src/host/boot-id.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { type DeadMount, deadMount } from './dead-fuse.js';

@@ -2,8 +2,8 @@
 
 import { Redis } from 'ioredis';
 import type { Store } from '../../src/engine/store.js';
-import { redisStore } from '../../src/stores/redis.js';
-import type { RedisStoreOptions } from '../../src/stores/redis-options.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
+import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import type { StoreHarness } from '../../src/testing/store-suite/store-suite.js';
 import { freshPrefix, sweep } from './shared.js';
 

@@ -1,6 +1,6 @@
 /** What is asked of a runtime that will die: instances of every shape that come, change and go. */
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
-import type { Plugins } from '../../src/runtime.js';
+import type { Plugins } from '../../src/runtime/runtime.js';
 import { device } from './house.js';
 
 export interface Step {

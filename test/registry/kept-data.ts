@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import type { Store } from '../../src/engine/store.js';
-import { lmdbStore } from '../../src/stores/lmdb.js';
-import { openEnvironment } from '../../src/stores/lmdb-environment.js';
-import { memoryStore } from '../../src/stores/memory.js';
-import { redisStore } from '../../src/stores/redis.js';
-import { RedisKeys } from '../../src/stores/redis-keys.js';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
+import { openEnvironment } from '../../src/stores/lmdb/lmdb-environment.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
+import { RedisKeys } from '../../src/stores/redis/redis-keys.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 
 export interface KeptData {

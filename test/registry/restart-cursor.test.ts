@@ -6,7 +6,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Random } from '../../src/engine/random.js';
 import type { PluginEvent } from '../../src/registry/plugin-events.js';
-import type { Plugins } from '../../src/runtime.js';
+import type { Plugins } from '../../src/runtime/runtime.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { cursorIn } from '../event-cursor.js';
 import { Cable } from './cable.js';

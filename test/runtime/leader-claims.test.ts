@@ -1,7 +1,7 @@
 /** Claims of a node whose agent does not lead: it reads what is committed, and is told who leads; once it leads itself it goes on. */
 import { expect } from 'chai';
 import { isRetryable } from '../../src/errors.js';
-import { localClaims } from '../../src/local-claims.js';
+import { localClaims } from '../../src/runtime/local-claims.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from '../volumes/manager-of.js';
 import { spec } from '../volumes/volume-house.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../../src/engine/actor/envelope.js';
-import type { LeadershipEvent } from '../../src/leadership.js';
+import type { LeadershipEvent } from '../../src/runtime/leadership.js';
 import { failureOf, watched } from '../engine/lab.js';
 import { device } from '../registry/house.js';
 import { pluginName, spec } from '../volumes/volume-house.js';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import { createRuntime } from '../../src/runtime.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { createRuntime } from '../../src/runtime/runtime.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
 import { device, House, nodeId } from '../registry/house.js';
 

@@ -1,8 +1,8 @@
 /** The store gives no answer: every request ends within its time limit, else within five seconds, and says so. */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
-import type { Runtime } from '../../src/runtime.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import type { Runtime } from '../../src/runtime/runtime.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { nodes, pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 

@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { pluginsTopic } from '../../src/registry/plugin-events.js';
-import { lmdbStore } from '../../src/stores/lmdb.js';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
 import { builtProgram } from '../built.js';
 import { mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';

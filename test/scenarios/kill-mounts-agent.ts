@@ -5,10 +5,10 @@
  */
 
 import type { AllocMount } from '../../dist/machines/alloc/types.js';
+import type { AllocStatus } from '../../dist/src/allocs/alloc-view.js';
 import { CsiClient } from '../../dist/src/csi/client.js';
-import { csiDispensers } from '../../dist/src/csi/dispenser.js';
+import { csiDispensers } from '../../dist/src/csi-plugins/dispenser.js';
 import { createRuntime, type Volume, type VolumeSpec } from '../../dist/src/index.js';
-import type { AllocStatus } from '../../dist/src/mounts/alloc-view.js';
 import type { AllocVolumeRequest } from '../../dist/src/mounts/mount-spec.js';
 import type { MountStatus } from '../../dist/src/mounts/mount-view.js';
 import { type Commit, lmdbStore, type Store } from '../../dist/src/stores/index.js';

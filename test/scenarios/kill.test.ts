@@ -9,7 +9,7 @@ import { pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type PluginEvent, type Runtime, type TaskUpdate } from '../../src/index.js';
 import { pluginsTopic } from '../../src/registry/plugin-events.js';
-import { redisStore } from '../../src/stores/redis.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
 import { pluginPids } from './agent-process.js';
 import { follow, heard } from './kill-follower.js';

@@ -1,7 +1,7 @@
 /** Live engines while masters change: sentinels promote a replica, a cluster moves slots or loses a master. */
 import { expect } from 'chai';
-import { bucketOf, slotOf } from '../../src/stores/redis-keys.js';
-import type { RedisStoreOptions } from '../../src/stores/redis-options.js';
+import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
+import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import { joinAsReplica, moveSlot, ownerOf } from '../redis/cluster.js';
 import { type RedisProcess, startCluster } from '../redis/servers.js';
 import { clerkIn, codes, eventually, type OpenEngine, owesNothing, Scene, Writers } from './redis-scene.js';

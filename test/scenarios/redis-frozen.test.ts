@@ -1,7 +1,7 @@
 /** A live runtime while its Redis is frozen: callers get their answer in time, and the log has a line at each end. */
 import { expect } from 'chai';
 import type { VolumeSpec } from '../../src/index.js';
-import { redisStore } from '../../src/stores/redis.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
 import { failureOf } from '../engine/lab.js';
 import { durable, eventually, Scene } from './redis-scene.js';
 

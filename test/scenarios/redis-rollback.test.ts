@@ -6,7 +6,7 @@ import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pluginsAddress } from '../../machines/kit/addresses.js';
-import { redisStore } from '../../src/stores/redis.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { device } from '../registry/house.js';
 import { Child } from './redis-child-driver.js';

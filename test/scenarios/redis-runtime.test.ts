@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
-import { redisStore } from '../../src/stores/redis.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
 import { device } from '../registry/house.js';
 import { checkReplay, codes, durable, eventually, owesNothing, recordsOf, Scene, within } from './redis-scene.js';
 

@@ -1,11 +1,10 @@
-/** One runtime of a history of mounts: the mounts of its node, composed as src/node-side.ts does, on a host that is simulated. */
+/** One runtime of a history of mounts: the mounts of its node, composed as src/runtime/node-side.ts does, on a host that is simulated. */
 
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
-import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
-import { csiNode } from '../../src/csi/node.js';
+import { csiNode } from '../../src/csi-plugins/node.js';
 import { pause } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
@@ -25,6 +24,7 @@ import type { MountPaths } from '../../src/mounts/paths.js';
 import type { Places } from '../../src/mounts/places.js';
 import { Strays } from '../../src/mounts/strays.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
+import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { chance, mixed } from './dice.js';
 import { lifeStore } from './life-store.js';

@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { Redis } from 'ioredis';
 import type { Store } from '../../src/engine/store.js';
-import { redisStore } from '../../src/stores/redis.js';
+import { redisStore } from '../../src/stores/redis/redis.js';
 import { RedisProcess } from '../redis/servers.js';
 import type { SubjectKind } from './stores.js';
 

@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Store } from '../../src/engine/store.js';
-import { lmdbStore } from '../../src/stores/lmdb.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { redis } from './redis-subject.js';
 

@@ -1,27 +1,27 @@
-/** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime.ts does. */
+/** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime/runtime.ts does. */
 
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
-import type { SecretsProvider } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
-import { csiController } from '../../src/csi/controller.js';
-import { csiSnapshots } from '../../src/csi/snapshots.js';
+import { csiController } from '../../src/csi-plugins/controller.js';
+import { csiSnapshots } from '../../src/csi-plugins/snapshots.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
+import { NodeAdmission } from '../../src/nodes/node-admission.js';
+import { NodeFence } from '../../src/nodes/node-fence.js';
+import { nodeKind } from '../../src/nodes/node-kind.js';
+import { NodeManager } from '../../src/nodes/node-manager.js';
+import type { NodeTarget } from '../../src/nodes/node-port.js';
+import { observed } from '../../src/nodes/observed-time.js';
+import type { SecretsProvider } from '../../src/secrets/secrets.js';
+import { snapshotKinds } from '../../src/snapshots/snapshot-kinds.js';
+import { groupSnapshotManager, snapshotManager } from '../../src/snapshots/snapshot-manager.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { IdOwners, snapshotIds, volumeIds } from '../../src/volumes/id-owners.js';
-import { NodeAdmission } from '../../src/volumes/node-admission.js';
-import { NodeFence } from '../../src/volumes/node-fence.js';
-import { nodeKind } from '../../src/volumes/node-kind.js';
-import { NodeManager } from '../../src/volumes/node-manager.js';
-import type { NodeTarget } from '../../src/volumes/node-port.js';
-import { observed } from '../../src/volumes/observed-time.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
-import { snapshotKinds } from '../../src/volumes/snapshot-kinds.js';
-import { groupSnapshotManager, snapshotManager } from '../../src/volumes/snapshot-manager.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 import { chance, mixed } from './dice.js';

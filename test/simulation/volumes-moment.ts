@@ -3,8 +3,8 @@
  * on from there, as after the end of the one before. Written and read by test/histories.
  */
 import type { Leftover } from '../../machines/volume/types.js';
+import type { KeptSnapshot } from '../snapshots/fake-snapshots.js';
 import type { Call, FakePlugin, KeptVolume } from '../volumes/fake-plugin.js';
-import type { KeptSnapshot } from '../volumes/fake-snapshots.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 import type { VolumesPlan } from './volumes-plan.js';
 import type { Write } from './writes.js';

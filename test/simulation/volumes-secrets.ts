@@ -1,6 +1,6 @@
 /** Secrets of a history: rotated, missing, wrong or slow. Their values are found wherever they leak to. */
 import type { SecretRef } from '../../machines/kit/csi-types.js';
-import type { SecretsProvider } from '../../src/calls/secrets.js';
+import type { SecretsProvider } from '../../src/secrets/secrets.js';
 import type { Timeline } from './timeline.js';
 
 export type SecretsTrouble = 'missing' | 'wrong' | 'slow' | 'rotated';

@@ -3,7 +3,7 @@
  * prints `<address> <seq>` for each answer. Usage: lmdb-writer.ts <path of the store>
  */
 
-import { lmdbStore } from '../../src/stores/lmdb.js';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { commitOf } from '../../src/testing/store-suite/subject.js';
 
 const actors = 20;

@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
 import { commitOf } from '../../src/testing/store-suite/subject.js';
 

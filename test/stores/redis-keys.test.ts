@@ -1,7 +1,7 @@
 /** Where the Redis store puts things: changed once, and nothing that is stored is found again. */
 
 import { expect } from 'chai';
-import { bucketOf, buckets, fromSortable, RedisKeys, slotOf, sortable } from '../../src/stores/redis-keys.js';
+import { bucketOf, buckets, fromSortable, RedisKeys, slotOf, sortable } from '../../src/stores/redis/redis-keys.js';
 
 describe('redis keys', () => {
   it('a name has its bucket for ever', () => {

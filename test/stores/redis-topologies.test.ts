@@ -1,7 +1,7 @@
 /** The Redis store while masters change: a failover that sentinels decide, and a cluster that moves slots. */
 
 import { expect } from 'chai';
-import { bucketOf, slotOf } from '../../src/stores/redis-keys.js';
+import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
 import { commitOf, done } from '../../src/testing/store-suite/subject.js';
 import { joinAsReplica, moveSlot } from '../redis/cluster.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';

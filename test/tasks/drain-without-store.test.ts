@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { watched } from '../engine/lab.js';

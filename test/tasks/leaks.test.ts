@@ -14,7 +14,7 @@ import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { identify } from '../../src/tasks/processes.js';
 import type { Children } from '../../src/tasks/spawn.js';
 import { completeTask } from '../../src/tasks/spec.js';

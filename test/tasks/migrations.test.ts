@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import type { JournalEntry } from '../../src/engine/actor/envelope.js';
 import { createRuntime } from '../../src/index.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 
 const address = 'task/n1/hostpath';
 

@@ -7,7 +7,7 @@ import { silentLogger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { messageOf, StagecraftError } from '../../src/errors.js';
-import { localClaims } from '../../src/local-claims.js';
+import { localClaims } from '../../src/runtime/local-claims.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { lifeStore } from '../simulation/life-store.js';
 import { memory, type Subject } from '../simulation/stores.js';

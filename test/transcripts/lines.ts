@@ -7,7 +7,7 @@ import { mountParts } from '../../machines/mount/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { volumeParts } from '../../machines/volume/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import { type AllocStatus, allocContextOf, allocStatusOf } from '../../src/mounts/alloc-view.js';
+import { type AllocStatus, allocContextOf, allocStatusOf } from '../../src/allocs/alloc-view.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { type Volume, volumeOf } from '../../src/volumes/volume-view.js';

@@ -1,18 +1,17 @@
-/** The node side of a runtime, composed as src/node-side.ts does, on a host that is simulated: mounts and allocs of one node. */
+/** The node side of a runtime, composed as src/runtime/node-side.ts does, on a host that is simulated: mounts and allocs of one node. */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { allocKind } from '../../src/allocs/alloc-kind.js';
+import { AllocWorker } from '../../src/allocs/alloc-work.js';
+import { Allocations } from '../../src/allocs/allocations.js';
 import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
-import { noSecrets } from '../../src/calls/secrets.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
-import { csiNode } from '../../src/csi/node.js';
+import { csiNode } from '../../src/csi-plugins/node.js';
 import { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
-import { allocKind } from '../../src/mounts/alloc-kind.js';
-import { AllocWorker } from '../../src/mounts/alloc-work.js';
-import { Allocations } from '../../src/mounts/allocations.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { ClaimWatch } from '../../src/mounts/claim-watch.js';
 import { Holds } from '../../src/mounts/holds.js';
@@ -27,6 +26,7 @@ import { Mounting } from '../../src/mounts/mounting.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { Strays } from '../../src/mounts/strays.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
+import { noSecrets } from '../../src/secrets/secrets.js';
 import type { SimulatedKernel } from '../simulation/mounts-kernel.js';
 import type { MortalClock } from '../simulation/timeline.js';
 import { callTimeoutMs } from '../simulation/volumes-life.js';

@@ -1,6 +1,6 @@
 /** A day of a small cluster in simulated time: what happened, as a table, and what must hold at its end. */
 import { expect } from 'chai';
-import { type Hour, SmallCluster } from './small-cluster.js';
+import { type Hour, SmallCluster } from '../nodes/small-cluster.js';
 
 /** A fraction of it, and all that it shows holds the same: the whole takes longer than a test should. */
 const size = { plugins: 3, nodes: 50, volumes: Number(process.env.VOLUMES ?? 2_000) };

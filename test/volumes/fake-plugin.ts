@@ -7,7 +7,7 @@ import type { Given } from '../../src/csi/codec.js';
 import { csiError, type GrpcCode } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
-import { FakeSnapshots, type SnapshotRpc } from './fake-snapshots.js';
+import { FakeSnapshots, type SnapshotRpc } from '../snapshots/fake-snapshots.js';
 
 /** What becomes of one call. */
 export interface Step {

@@ -1,5 +1,5 @@
 /** What the runtime has of volumes beside its public surface, for tests of just that. */
-import type { Runtime } from '../../src/runtime.js';
+import type { Runtime } from '../../src/runtime/runtime.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 
 export function managerOf({ volumes }: Runtime): VolumeManager {

@@ -1,7 +1,7 @@
 /** A plugin that gives one id to several volumes or snapshots: the first has it, whatever becomes of the others. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import { memoryStore } from '../../src/stores/memory.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
 import { LeaderLab } from '../runtime/leader-lab.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
 import { PluginAccess, type PluginPort, type PluginSight } from '../../src/calls/plugin-access.js';
-import { csiController } from '../../src/csi/controller.js';
+import { csiController } from '../../src/csi-plugins/controller.js';
 import type { ActorDoor } from '../../src/engine/actor-door.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';

@@ -1,0 +1,280 @@
+/**
+ * Does what the alloc machine asks for: claims, publishes and mounts all volumes of an alloc, or gives them all back. Each step is
+ * the same when it is done again, so that a run that is started again repeats all. Errors that may pass are retried.
+ */
+
+import type { AllocWork } from '../../machines/alloc/alloc.js';
+import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
+import { onAbort } from '../abort.js';
+import { failureOf } from '../calls/call-failure.js';
+import type { Clock } from '../engine/clock.js';
+import type { EffectCall } from '../engine/effects/effects.js';
+import { isRetryable } from '../errors.js';
+import type { ClaimClient, PublishedVolume } from '../mounts/claim-client.js';
+import { firstPauseMs, insistent, type Patience } from '../mounts/insistent.js';
+import type { KnownMount } from '../mounts/mount-spec.js';
+import type { Mounting } from '../mounts/mounting.js';
+import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
+import { StepReport, type VolumeReport } from './step-report.js';
+
+export interface AllocWorkOptions {
+  node: string;
+  claims: ClaimClient;
+  /** Made by the time it is asked. */
+  mounting(): Mounting;
+  clock: Clock;
+  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  compared(): Promise<void> | undefined;
+}
+
+type Run = EffectCall<AllocWork>;
+
+/** One volume of an alloc, as one run works on it. */
+interface VolumeWork {
+  run: Run;
+  volume: AllocVolume;
+  report: VolumeReport;
+  patience: Patience;
+}
+
+/** What one request for both has come to. */
+interface Begun {
+  generation?: number;
+  published?: PublishedVolume;
+}
+
+/** Why a volume can't be had. */
+interface Fault {
+  name: string;
+  error: unknown;
+}
+
+type MayGoWell = Patience['mayGoWell'];
+
+export class AllocWorker {
+  readonly #options: AllocWorkOptions;
+  /** By address: what was begun for an alloc, and has not ended yet. */
+  readonly #underWay = new Map<string, Promise<unknown>>();
+
+  constructor(options: AllocWorkOptions) {
+    this.#options = options;
+  }
+
+  /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
+  async prepare(run: Run): Promise<AllocOutcome> {
+    const { wait } = run.input;
+    const mayGoWell: MayGoWell = (error) => isRetryable(error) && (wait || !isFinal(error));
+    try {
+      return await this.#alone(run, async (report) => {
+        const fault = await this.#all({ run, report, mayGoWell }, async (one) => {
+          await this.#mustHold(one);
+          await this.#prepareOne(one);
+        });
+        return fault ? failed(fault) : { status: 'done', steps: report.rest() };
+      });
+    } catch (error) {
+      return { status: 'failed', failure: failureOf(error) };
+    }
+  }
+
+  /** As long as it takes, whatever is in the way; fails only where it has lost its claim. */
+  recover(run: Run): Promise<AllocOutcome> {
+    const mayGoWell: MayGoWell = (error) => !isClaimLost(error);
+    return this.#alone(run, async (report) => {
+      const fault = await this.#all({ run, report, mayGoWell }, (one) => this.#recoverOne(one));
+      if (fault && !isClaimLost(fault.error)) throw fault.error;
+      return fault ? failed(fault) : { status: 'done', steps: report.rest() };
+    });
+  }
+
+  /** As long as it takes. */
+  release(run: Run): Promise<AllocOutcome> {
+    const { volumes } = run.input;
+    return this.#alone(run, async (report) => {
+      const all = { run, report, signal: run.signal, mayGoWell: () => true };
+      await Promise.all(volumes.map((volume) => this.#releaseOne(this.#workOn(volume, all))));
+      return { status: 'done', steps: report.rest() };
+    });
+  }
+
+  /** What is left of a run before, given up by now, must not come after what this one does. */
+  #alone<T>(run: Run, work: (report: StepReport) => Promise<T>): Promise<T> {
+    const before = this.#underWay.get(run.address);
+    const report = new StepReport(run, this.#options.clock);
+    const begun = (async () => {
+      const volumes = run.input.volumes.map(({ name }) => report.of(name));
+      // Its alloc may have committed steps of the run before.
+      if (run.recovered || run.attempt > 1) for (const volume of volumes) volume.step({ type: 'restart' });
+      await this.#telling(volumes, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
+      await this.#telling(volumes, this.#options.compared(), 'what is mounted here is compared with what was before');
+      run.signal.throwIfAborted();
+      return work(report);
+    })();
+    this.#underWay.set(run.address, begun);
+    const end = (): void => {
+      report.rest();
+      if (this.#underWay.get(run.address) === begun) this.#underWay.delete(run.address);
+    };
+    begun.then(end, end);
+    return begun;
+  }
+
+  /** Says what all volumes wait for, where that takes its time. */
+  async #telling(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
+    if (!done) return;
+    const cancel = this.#options.clock.after(firstPauseMs, () => {
+      for (const volume of volumes) volume.tell(reason);
+    });
+    await done;
+    cancel();
+    for (const volume of volumes) volume.tell(null);
+  }
+
+  /** @returns the first fault; all others are given up then */
+  async #all(
+    { run, ...all }: { run: Run; report: StepReport; mayGoWell: MayGoWell },
+    one: (work: VolumeWork) => Promise<void>,
+  ): Promise<Fault | undefined> {
+    const end = new AbortController();
+    const unsubscribe = onAbort(run.signal, (reason) => end.abort(reason));
+    let first: Fault | undefined;
+    try {
+      await Promise.all(
+        run.input.volumes.map((volume) =>
+          one(this.#workOn(volume, { run, ...all, signal: end.signal })).catch((error: unknown) => {
+            first ??= { name: volume.name, error: named(volume, error) };
+            end.abort(first.error);
+          }),
+        ),
+      );
+      return first;
+    } finally {
+      unsubscribe();
+    }
+  }
+
+  async #prepareOne({ run, volume: wanted, report, patience }: VolumeWork): Promise<void> {
+    const { claims } = this.#options;
+    const mounting = this.#options.mounting();
+    const { allocId, wait } = run.input;
+    const { signal, tell } = patience;
+    const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
+    const asked: KnownMount = { key, allocId, readOnly, usage };
+    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
+    const checked = await step(() => mounting.check(asked, signal, { wait }));
+    const work = { run, volume: wanted, report, patience };
+    const publishing = mounting.publishing(asked);
+    const held = run.input.generations[name];
+    if (held !== undefined) report.step({ type: 'claim.confirmed' });
+    const begun = held === undefined ? await this.#claimAndPublish(work, publishing.readOnly) : { generation: held };
+    const generation = begun.generation ?? (await this.#claim(work));
+    const claimed = { ...publishing, claim: { allocId, generation } };
+    const published = begun.published ?? (await step(() => claims.publish(key, claimed, { signal, tell })));
+    report.step({ type: 'volume.published' });
+    const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
+    report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
+  }
+
+  /** In one request, where nothing is in the way of either. @returns what came of it: the rest is asked for by itself */
+  async #claimAndPublish({ run, volume, report, patience }: VolumeWork, readOnly: boolean): Promise<Begun> {
+    const { claims, node } = this.#options;
+    if (!claims.claimAndPublish) return {};
+    const { volume: key, mode, accessMode, attachmentMode } = volume;
+    const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode, readOnly };
+    const { signal, tell } = patience;
+    const begun: Begun = {};
+    const claimed = (generation: number): void => {
+      if (begun.generation === undefined) report.step({ type: 'claim.taken', generation });
+      begun.generation = generation;
+    };
+    try {
+      const published = await claims.claimAndPublish(key, asking, { signal, tell, claimed });
+      return begun.generation === undefined ? {} : { ...begun, published };
+    } catch (error) {
+      if (signal.aborted) throw error;
+      return begun;
+    }
+  }
+
+  /** @returns the generation of its claim */
+  async #claim({ run, volume, report, patience }: VolumeWork): Promise<number> {
+    const { claims, node } = this.#options;
+    const { volume: key, mode, accessMode, attachmentMode } = volume;
+    const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
+    const tell: Patience['tell'] = (reason, error) => {
+      if (reason !== null && isConflict(error)) report.refuse(reason);
+      else report.tell(reason);
+    };
+    const { signal } = patience;
+    const { generation } = await insistent({ ...patience, tell }, () => claims.claim(key, asking, { signal }));
+    report.step({ type: 'claim.taken', generation });
+    return generation;
+  }
+
+  /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
+  async #mustHold({ run, volume, patience }: VolumeWork): Promise<void> {
+    const { claims } = this.#options;
+    const { allocId, generations } = run.input;
+    const { signal } = patience;
+    const generation = generations[volume.name];
+    if (generation === undefined) return;
+    const isHeld = await insistent(patience, () => claims.holds(volume.volume, { allocId, generation }, { signal }));
+    if (!isHeld) throw claimLost(volume, allocId);
+  }
+
+  /**
+   * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
+   * mounted still needs nobody but its plugin; else it is prepared once more.
+   */
+  async #recoverOne(work: VolumeWork): Promise<void> {
+    const mounting = this.#options.mounting();
+    const { run, volume, report, patience } = work;
+    const { name, volume: key, taskPath } = volume;
+    const { allocId } = run.input;
+    const { signal, tell } = patience;
+    // Before its claim is asked for: that may be lost while its plugin is away, for however long.
+    await mounting.reachable(key, { signal, tell });
+    await this.#mustHold(work);
+    await insistent(patience, () => mounting.confirm({ key, allocId }));
+    const standing = await mounting.standing({ key, allocId });
+    if (!standing) return this.#prepareOne(work);
+    report.step({ type: 'volume.mounted', mount: { ...standing, name, taskPath } });
+  }
+
+  /** The workload has stopped: the slot is free once the node has let go, and said so. */
+  async #releaseOne({ run, volume, report, patience }: VolumeWork): Promise<void> {
+    const { claims, node } = this.#options;
+    const mounting = this.#options.mounting();
+    const { name, volume: key } = volume;
+    const { allocId, generations } = run.input;
+    const { signal, tell } = patience;
+    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
+    const known = generations[name];
+    const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
+    const [{ generation }] = await Promise.all([
+      step(() => claims.release(key, own, { signal })),
+      step(() => mounting.take({ key, allocId }, { signal, tell })).then(() =>
+        report.step({ type: 'volume.unmounted' }),
+      ),
+    ]);
+    if (generation !== undefined) {
+      report.step({ type: 'claim.released' });
+      await step(async () => mounting.refuseUnclaimed(key));
+      await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
+    }
+    report.step({ type: 'slot.freed' });
+  }
+
+  #workOn(
+    volume: AllocVolume,
+    { run, report: all, signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'> & { run: Run; report: StepReport },
+  ): VolumeWork {
+    const report = all.of(volume.name);
+    const { clock } = this.#options;
+    // What it waited for so far is what the next runtime begins with.
+    const isReason = (error: unknown): boolean => !isClosing(error);
+    return { run, volume, report, patience: { clock, signal, tell: report.tell, mayGoWell, isReason } };
+  }
+}
+
+const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: failureOf(error), name });

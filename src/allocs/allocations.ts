@@ -1,0 +1,426 @@
+/**
+ * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
+ * mailbox of the alloc concerned (machines/alloc/alloc.ts).
+ */
+
+import { mountsOf } from '../../machines/alloc/parts.js';
+import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
+import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { Failure } from '../../machines/kit/host.js';
+import { isIn } from '../../machines/kit/parts.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
+import { byAddress } from '../engine/by-address.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+import { asData } from '../engine/machine/data.js';
+import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { ClaimClient } from '../mounts/claim-client.js';
+import { type AllocEvent, allocEventOf } from '../mounts/mount-events.js';
+import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from '../mounts/mount-spec.js';
+import type { MountStatus } from '../mounts/mount-view.js';
+import { unlessOutOfService } from '../mounts/out-of-service.js';
+import { ActorWaits } from '../requests/actor-waits.js';
+import {
+  type AwaitOptions,
+  awaitSchema,
+  checkedOptions,
+  timeLeft,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
+import { inTime } from '../requests/limited.js';
+import { allocsTopic } from './alloc-kind.js';
+import {
+  type AllocStatus,
+  allocContextOf,
+  allocStateOf,
+  allocStatusOf,
+  allWaitsOf,
+  reasonsOf,
+  waitsOf,
+} from './alloc-view.js';
+import { OpenModes } from './open-modes.js';
+
+export interface AllocationsOptions {
+  node: string;
+  engine: Engine;
+  clock: Clock;
+  claims: Pick<ClaimClient, 'look'>;
+  /** Of this boot of the host. */
+  bootId: string;
+  /** What is here of these volumes, or of all, as it is told. */
+  mounts(volumes?: readonly VolumeKey[]): Promise<MountStatus[]>;
+  /** Has these compared with what the kernel shows. */
+  compare(volumes: readonly VolumeKey[]): Promise<void>;
+}
+
+export class Allocations {
+  readonly #options: AllocationsOptions;
+  readonly #waits: ActorWaits;
+  readonly #openModes: OpenModes;
+  /** By address: how many wait for it to be prepared. */
+  readonly #callers = new Map<string, number>();
+  /** Why nothing new is taken. */
+  #refusal: StagecraftError | undefined;
+  #closed: StagecraftError | undefined;
+
+  constructor(options: AllocationsOptions) {
+    this.#options = options;
+    const { engine, clock, node } = options;
+    this.#openModes = new OpenModes(options);
+    this.#waits = new ActorWaits({
+      engine,
+      clock,
+      prefix: nodeOwnedPrefix('alloc', node),
+      describe: (view) => {
+        const alloc = this.#statusOf(view);
+        return [alloc.state, ...reasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
+      },
+    });
+  }
+
+  /**
+   * Has all volumes of an alloc claimed, published and mounted here, or none: where one can't be had, or the time is over,
+   * or it is given up, all are given back. The same again is the same. What may come yet is waited for: a slot that is
+   * taken, whoever has the volumes, a plugin. What does not come by itself refuses it, unless `wait`. Modes that are left out are those that it has already, else those that the
+   * volume was made for first.
+   * @param options `timeoutMs`, `signal`: until then it has to be done, else it is undone, unless somebody else in this
+   *   process has asked for the same, and waits still; the time outlives this process
+   * @returns where they are, in the order of the requests
+   * @throws StagecraftError INVALID_ARGUMENT with every fault: nothing was asked of anybody; CLAIM_CONFLICT: the alloc has
+   *   others; what keeps a volume from it; TIMEOUT, ABORTED: what was begun is undone, or is being undone where that takes
+   *   longer, as while a call hangs; but what was prepared before and is being recovered, or what others here wait for
+   *   still: the message says that it goes on; HOST_UNFIT: it was prepared before and stays so, and something else is seen
+   *   at the path of a volume
+   */
+  async prepare(
+    allocId: string,
+    requests: readonly AllocVolumeRequest[],
+    options: WaitOptions = {},
+  ): Promise<AllocMount[]> {
+    this.#refuseNew();
+    const { engine, clock, bootId } = this.#options;
+    const id = allocIdOf(allocId);
+    const asked = askedVolumes(requests);
+    const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
+    const left = timeLeft(clock, timeoutMs);
+    const address = this.#addressOf(id);
+    await this.#settled(id, { timeoutMs, signal });
+    this.#refuseNew();
+    const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
+    const volumes = knownVolumes(await this.#openModes.fill(asked, of));
+    this.#refuseNew();
+    const limitMs = left();
+    const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
+    const leave = this.#enter(address);
+    try {
+      const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait };
+      await inTime(clock, { timeoutMs: limitMs, signal }, (limit) => engine.ask(address, request, { signal: limit }));
+      const isStanding = this.#isIn(address, 'prepared');
+      if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
+      if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
+      const mounts = await this.#prepared(id, { left, signal, leave });
+      if (isStanding) await this.#refuseHidden(id);
+      return mounts;
+    } finally {
+      leave();
+    }
+  }
+
+  /**
+   * Takes all volumes of an alloc away, once its workload has stopped: unmounted in parallel, then their slots are free.
+   * Where there is none, nothing happens. Resolves when that is done.
+   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
+   */
+  async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
+    this.#refuseNew();
+    const id = allocIdOf(allocId);
+    const waiting = checkedOptions(awaitSchema, options);
+    await this.#release(id, waiting);
+  }
+
+  /** All allocs of this node, in the order of their ids. */
+  async list(): Promise<AllocStatus[]> {
+    this.#refuseIfClosed();
+    const told = await this.#told();
+    const all = this.#all().sort(byAddress(([address]) => address));
+    return all.map(([, view]) => this.#statusOf(view, told));
+  }
+
+  /** @throws StagecraftError ALLOC_NOT_FOUND */
+  async status(allocId: string): Promise<AllocStatus> {
+    this.#refuseIfClosed();
+    const id = allocIdOf(allocId);
+    const address = this.#addressOf(id);
+    const told = await this.#told(this.#volumesAt(address).map(({ volume }) => volume));
+    const view = this.#options.engine.peek(address);
+    if (view) return this.#statusOf(view, told);
+    throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
+  }
+
+  /**
+   * Follows what happens to the allocs of this node, in one order, none left out, from now or from after an event's id.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates(options?: FollowOptions): AsyncIterable<AllocEvent> {
+    this.#refuseNew();
+    const { engine, node } = this.#options;
+    return followAs(engine, allocsTopic(node), options).reading(allocEventOf);
+  }
+
+  /**
+   * The runtime has started: what was prepared is looked after until it is so again.
+   * @throws StagecraftError STORE_UNAVAILABLE: not all were told
+   */
+  async recover(): Promise<void> {
+    const { engine, bootId } = this.#options;
+    const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
+      engine.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessOutOfService);
+    await Promise.all(
+      this.#all().map(([address, { context }]) => tell(address, allocContextOf(context).bootId !== bootId)),
+    );
+  }
+
+  /**
+   * Releases all, also while nothing else is taken any more.
+   * @throws StagecraftError DRAIN_FAILED naming those that were not released in that time
+   */
+  async releaseAll(timeoutMs: number): Promise<void> {
+    const ids = this.#all().map(([, { context }]) => allocContextOf(context).allocId);
+    const standing = 'the next start goes on with it';
+    const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs, standing })));
+    const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
+    if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
+  }
+
+  /** Nothing new is taken: `releaseAll` is not refused, nor is to look at what there is. */
+  refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#refusal ??= reason;
+    this.#openModes.close(this.#refusal);
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.refuse(reason);
+    this.#closed ??= reason;
+    this.#waits.close(reason);
+  }
+
+  async #prepared(id: string, { left, signal, leave }: Caller): Promise<AllocMount[]> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
+    const reached = (view: ActorView): AllocMount[] | undefined => {
+      seen.failure = allocContextOf(view.context).failure;
+      try {
+        return preparedIn(address, view);
+      } catch (error) {
+        seen.isDecided = true;
+        throw error;
+      }
+    };
+    const awaited = { address, name: `alloc ${id}`, goal: 'prepared', reached };
+    try {
+      return await this.#waits.until({ ...awaited, standing: 'it goes on', timeoutMs: left(), signal });
+    } catch (error) {
+      const areOthers = leave();
+      const view = engine.peek(address);
+      // It was released as it was undone, and is gone.
+      if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
+      // Whoever waits no more for what was prepared before takes nothing from it.
+      if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
+      const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: allWaitsOf(this.#statusOf(view)) });
+      const aborted = this.#abort(address, failure);
+      const trouble = engine.storeTrouble();
+      if (trouble) throw undoneLater(address, failure, trouble);
+      await aborted;
+      try {
+        // It may have been prepared meanwhile: nobody has it without knowing.
+        return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
+      } catch (error) {
+        if (seen.isDecided || this.#refusal) throw error;
+        throw failedWith(address, failure, '; it is being undone still');
+      }
+    }
+  }
+
+  /** Has what was begun undone: asked again until the store takes that. */
+  async #abort(address: string, failure: Failure): Promise<void> {
+    const { engine, clock } = this.#options;
+    for (;;) {
+      try {
+        await engine.ask(address, { type: 'alloc.abort', failure });
+        return;
+      } catch (error) {
+        // Stops at another refusal: the alloc is over, or goes on in another runtime.
+        if (!isStoreAway(error)) return;
+        await pause(clock, abortAgainMs);
+      }
+    }
+  }
+
+  /** One more waits for it. @returns ends that, once, and says whether others still do */
+  #enter(address: string): () => boolean {
+    const count = (): number => this.#callers.get(address) ?? 0;
+    this.#callers.set(address, count() + 1);
+    let isHere = true;
+    return () => {
+      if (isHere) this.#callers.set(address, count() - 1);
+      isHere = false;
+      const areOthers = count() > 0;
+      if (!areOthers) this.#callers.delete(address);
+      return areOthers;
+    };
+  }
+
+  /** @param waiting `standing`: what becomes of the request where the wait ends in vain */
+  async #release(id: string, waiting: AwaitOptions & { standing?: string }): Promise<void> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    const message = `alloc ${id} was released before it was prepared`;
+    this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
+    if (!engine.has(address)) return;
+    const { standing, ...own } = waiting;
+    await inTime(this.#options.clock, own, (limit) => this.#released(id, { standing, signal: limit }));
+  }
+
+  async #released(id: string, waiting: AwaitOptions & { standing: string | undefined }): Promise<void> {
+    const { engine } = this.#options;
+    const address = this.#addressOf(id);
+    await engine.ask(address, { type: 'alloc.release' }, { signal: waiting.signal });
+    const reached = (view: ActorView): true | undefined => {
+      if (allocStateOf(view.state) === 'releasing') return undefined;
+      throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
+    };
+    await this.#waits.until({ address, name: `alloc ${id}`, goal: 'released', reached, gone: true, ...waiting });
+  }
+
+  /** Resolves when nothing of it is on its way out. */
+  async #settled(id: string, waiting: AwaitOptions): Promise<void> {
+    const address = this.#addressOf(id);
+    if (!this.#options.engine.has(address)) return;
+    const reached = ({ state }: ActorView): true | undefined =>
+      allocStateOf(state) === 'releasing' ? undefined : true;
+    const standing = 'nothing was asked for';
+    await this.#waits.until({
+      address,
+      name: `alloc ${id}`,
+      goal: 'released',
+      reached,
+      gone: true,
+      standing,
+      ...waiting,
+    });
+  }
+
+  /** What it has, or is to have. */
+  #volumesAt(address: string): AllocVolume[] {
+    const view = this.#options.engine.peek(address);
+    return view && allocStateOf(view.state) !== 'failed' ? allocContextOf(view.context).volumes : [];
+  }
+
+  #isIn(address: string, state: AllocState): boolean {
+    const view = this.#options.engine.peek(address);
+    return view !== undefined && allocStateOf(view.state) === state;
+  }
+
+  /** It is prepared, and a mount of it is known not to be there. */
+  /** Whoever prepares again goes by what is at the paths. */
+  async #refuseHidden(id: string): Promise<void> {
+    const { volumes } = await this.status(id);
+    const hidden = volumes.flatMap(({ name, state, message }) =>
+      state === 'mounted' && message !== undefined ? [`${name}: ${message}`] : [],
+    );
+    if (hidden.length === 0) return;
+    const message = `alloc ${id} is prepared, but what it has is not seen at its path: ${hidden.join('; ')}`;
+    throw new StagecraftError('HOST_UNFIT', message, { address: this.#addressOf(id) });
+  }
+
+  #isLost(address: string): boolean {
+    const view = this.#options.engine.peek(address);
+    if (!view || !this.#isIn(address, 'prepared')) return false;
+    const { allocId, volumes } = allocContextOf(view.context);
+    const isThere = (mount: MountContext | undefined): boolean =>
+      mount?.users.some((user) => user.allocId === allocId && isIn(user, 'published')) ?? false;
+    return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
+  }
+
+  async #told(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
+    const { node, mounts } = this.#options;
+    const addressOf = ({ namespace, id }: VolumeKey): string => mountAddress(node, namespace, id);
+    const told = new Map((await mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
+    return (key) => told.get(addressOf(key));
+  }
+
+  #statusOf(view: ActorView, told?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
+    return allocStatusOf(view, (key) => this.#mountAt(key), told);
+  }
+
+  #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {
+    const { engine, node } = this.#options;
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
+  }
+
+  #all(): [address: string, view: ActorView][] {
+    return [...this.#options.engine.views(nodeOwnedPrefix('alloc', this.#options.node))];
+  }
+
+  #addressOf(id: string): string {
+    return allocAddress(this.#options.node, id);
+  }
+
+  #refuseNew(): void {
+    if (this.#refusal) throw this.#refusal;
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+}
+
+/** Somebody who waits for it to be prepared. */
+interface Caller {
+  /** How much of its time is left; undefined: it has no limit. */
+  left(): number | undefined;
+  signal: AbortSignal | undefined;
+  /** It waits no more. @returns whether others still do */
+  leave(): boolean;
+}
+
+/** How soon the store is asked again to take what undoes an alloc. */
+const abortAgainMs = 1_000;
+
+/** How long a caller whose time is over waits for what was begun to be undone. */
+const undoingMs = 1_000;
+
+/** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
+function preparedIn(address: string, view: ActorView): AllocMount[] | undefined {
+  const { state } = view;
+  const alloc = allocContextOf(view.context);
+  const { allocId, failure } = alloc;
+  if (allocStateOf(state) === 'prepared') return asData(mountsOf(alloc) ?? []);
+  if (allocStateOf(state) === 'failed' && failure) throw failedWith(address, failure);
+  if (allocStateOf(state) !== 'releasing') return undefined;
+  if (!failure)
+    throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
+  // What can't be undone at once is undone without anybody waiting for it.
+  const still = Object.entries(waitsOf(view)).map(([name, reason]) => `'${name}': ${reason}`);
+  if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
+  return undefined;
+}
+
+const isStoreAway = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE';
+
+const undoneLater = (address: string, { message }: Failure, cause: Error): StagecraftError =>
+  new StagecraftError(
+    'STORE_UNAVAILABLE',
+    `${message}; the store gives no answer (${cause.message}): what was begun is undone once it does`,
+    { address, outcome: 'unknown', cause },
+  );
+
+const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
+  new StagecraftError(code, `${message}${still}`, { ...details, address });

@@ -1,0 +1,103 @@
+/**
+ * Modes that an alloc leaves open of how it uses its volumes: as it has them already, else as each volume was made first.
+ * That is looked up before anything is asked of the alloc, and waited for where whoever has the volumes is away.
+ */
+import type { AllocVolume } from '../../machines/alloc/types.js';
+import { unlessAborted } from '../abort.js';
+import type { Clock } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import { troubleMs } from '../engine/storage/store-patience.js';
+import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
+import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
+import { insistent } from '../mounts/insistent.js';
+import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
+import { limited } from '../requests/limited.js';
+
+export interface OpenModesOptions {
+  node: string;
+  claims: Pick<ClaimClient, 'look'>;
+  clock: Clock;
+  engine: Pick<Engine, 'storeTrouble'>;
+}
+
+/** For whom it is, and how long. */
+export interface OpenModesOf {
+  allocId: string;
+  address: string;
+  /** What it has already. */
+  had: readonly AllocVolume[];
+  timeoutMs: number | undefined;
+  signal: AbortSignal | undefined;
+}
+
+export class OpenModes {
+  readonly #options: OpenModesOptions;
+  /** What ends the looks for an alloc, and its address. */
+  readonly #underWay = new Map<AbortController, string>();
+
+  constructor(options: OpenModesOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @returns the same, with their modes
+   * @throws StagecraftError VOLUME_NOT_FOUND; what ends it by `end`; TIMEOUT, ABORTED, with what it waited for
+   */
+  async fill(asked: readonly AskedVolume[], of: OpenModesOf): Promise<AskedVolume[]> {
+    const known = asked.map((one) =>
+      withModes(
+        one,
+        of.had.filter((own) => isSameVolume(own, one)),
+      ),
+    );
+    if (known.every(hasModes)) return known;
+    const { claims, node, clock, engine } = this.#options;
+    const { allocId, address, timeoutMs, signal } = of;
+    const waits = new Map<string, string>();
+    const failed = (code: ErrorCode): StagecraftError => {
+      const why = code === 'TIMEOUT' ? 'its time was over' : 'the wait was given up';
+      const reasons = [...waits].map(([name, reason]) => `${name}: ${reason}`).join('; ');
+      const still = reasons === '' ? '' : ` (${reasons})`;
+      const message = `${why} before the volumes of alloc ${allocId} were looked up${still}: nothing was begun`;
+      const cause = code === 'TIMEOUT' ? engine.storeTrouble(troubleMs(timeoutMs)) : undefined;
+      return cause
+        ? new StagecraftError('STORE_UNAVAILABLE', `${message}; ${cause.message}`, {
+            address,
+            outcome: 'refused',
+            cause,
+          })
+        : new StagecraftError(code, message, { address });
+    };
+    const filled = async (one: AskedVolume, given: AbortSignal): Promise<AskedVolume> => {
+      const tell = (reason: string | null): unknown =>
+        reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
+      const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
+      const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell }, look);
+      return withModes(one, capabilities);
+    };
+    // Without the store nothing can be prepared, whoever has the volumes.
+    const mayGoWell = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
+    const end = new AbortController();
+    this.#underWay.set(end, address);
+    try {
+      return await limited({ clock, timeoutMs, signal, failed, end: end.signal }, (given) =>
+        unlessAborted(given, () => Promise.all(known.map((one) => (hasModes(one) ? one : filled(one, given))))),
+      );
+    } finally {
+      this.#underWay.delete(end);
+    }
+  }
+
+  /** Nothing is looked up for that alloc any more. */
+  end(address: string, reason: StagecraftError): void {
+    for (const [end, own] of this.#underWay) if (own === address) end.abort(reason);
+  }
+
+  /** The same for all. */
+  close(reason: StagecraftError): void {
+    for (const end of this.#underWay.keys()) end.abort(reason);
+  }
+}
+
+const isSameVolume = (own: AllocVolume, { name, volume }: AskedVolume): boolean =>
+  own.name === name && own.volume.namespace === volume.namespace && own.volume.id === volume.id;

@@ -1,0 +1,22 @@
+/** What the house says of volumes in CSI's messages, and back: shared by the controller side, the node side and snapshots. */
+import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
+import type * as plain from '../csi/generated/plain.js';
+
+type Mode = plain.VolumeCapabilityAccessModeMode;
+
+/** CSI's names are ours, written otherwise. */
+export const modeOf = ({ accessMode }: Capability): Mode => accessMode.replaceAll('-', '_').toUpperCase() as Mode;
+
+export const volumeCapability = (capability: Capability): plain.VolumeCapability => ({
+  accessMode: { mode: modeOf(capability) },
+  ...(capability.attachmentMode === 'block-device'
+    ? { block: {} }
+    : { mount: { fsType: capability.fsType ?? '', mountFlags: capability.mountFlags ?? [], volumeMountGroup: '' } }),
+});
+
+export const capacityRange = ({ requiredBytes = 0, limitBytes = 0 }: CapacityRange): plain.CapacityRange => ({
+  requiredBytes: BigInt(requiredBytes),
+  limitBytes: BigInt(limitBytes),
+});
+
+export const bytesOf = (bytes: bigint): Bytes => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));

@@ -1,0 +1,103 @@
+/** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
+import { z } from 'zod';
+import { isClusterOwned } from '../../machines/kit/addresses.js';
+import type { QuarantinedActor } from '../engine/actor/actors.js';
+import type { JournalEntry } from '../engine/actor/envelope.js';
+import type { ActorView, Engine } from '../engine/engine.js';
+import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import type { Replayed } from '../engine/machine/replay.js';
+import { StagecraftError } from '../errors.js';
+import { checked } from '../requests/fields.js';
+
+/**
+ * Of the actors of this node, of volumes and nodes, and of those that are gone as long as their journal is kept.
+ * @throws StagecraftError ACTOR_NOT_FOUND, JOURNAL_BROKEN, STORE_UNAVAILABLE
+ */
+export interface Journal {
+  /** What the actor at this address was given, oldest first. */
+  entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
+  /** The actor as it was after entry `to`, rebuilt from its journal; no effect runs. */
+  replay(address: string, options?: { to?: number }): Promise<Replayed>;
+}
+
+export interface ActorControl {
+  /** The actors of this node, and of those of volumes and nodes that are in memory here, by address. */
+  list(): ActorStatus[];
+  /** Those out of service: they crashed too often, or their record can't be read. Their records are left as they are. */
+  quarantined(): QuarantinedActor[];
+  /**
+   * Takes one back into service: what is owed to it comes, its timers and effects go on. Nothing where it is.
+   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND; NOT_LEADER
+   */
+  release(address: string): Promise<void>;
+}
+
+export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
+  address: string;
+}
+
+/** @param own has the actors of this node, `elected` those that are of no node */
+export function actorControl(own: Engine, elected: ElectedEngine): ActorControl {
+  const all = (): Engine[] => (elected.refusal ? [own] : [own, elected.engine]);
+  return {
+    list: () =>
+      all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),
+    quarantined: () => all().flatMap((engine) => engine.quarantined()),
+    release: async (address) => {
+      const known = checkedAddress(address);
+      return (isClusterOwned(known) ? elected.leader() : own).release(known);
+    },
+  };
+}
+
+const seqSchema = z.int().min(1).optional();
+const replaySchema = z.strictObject({ to: seqSchema });
+const rangeSchema = z.strictObject({ from: seqSchema, to: seqSchema });
+const addressSchema = z.string().min(1, 'must not be empty');
+
+/** @throws StagecraftError INVALID_ARGUMENT */
+const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
+
+export function journalOf(own: Engine, elected: ElectedEngine): Journal {
+  // The past can be read whoever leads.
+  const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
+  const demand = async (address: string): Promise<Engine> => {
+    const engine = engineOf(address);
+    if (engine.has(address)) return engine;
+    for await (const _ of engine.journal(address)) return engine;
+    throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
+  };
+  async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
+    yield* (await demand(address)).journal(address, from);
+  }
+  return {
+    entries: (address, options = {}) => {
+      const known = checkedAddress(address);
+      const { from, to } = checked(rangeSchema, options, 'the options');
+      return upTo(entries(known, from), to);
+    },
+    replay: async (address, options = {}) => {
+      const known = checkedAddress(address);
+      const { to } = checked(replaySchema, options, 'the options');
+      return withoutEnvironment(await (await demand(known)).replay(known, to));
+    },
+  };
+}
+
+async function* upTo(
+  entries: AsyncIterable<JournalEntry>,
+  to = Number.POSITIVE_INFINITY,
+): AsyncGenerator<JournalEntry, void> {
+  for await (const entry of entries) {
+    if (entry.seq > to) return;
+    yield withoutEnvironment(entry);
+  }
+}
+
+/** Values of a task's `env` may be secrets: only their names are shown. */
+const withoutEnvironment = <T extends object>(value: T): T =>
+  JSON.parse(JSON.stringify(value), (key, inner) =>
+    key === 'env' && inner instanceof Object
+      ? Object.fromEntries(Object.keys(inner).map((name) => [name, '***']))
+      : inner,
+  );

@@ -1,0 +1,52 @@
+/** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
+import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { eventOf, type Topics } from '../engine/topics/topics.js';
+
+export interface Leadership {
+  /** Whether this runtime works on volumes and nodes now. */
+  readonly isOurs: boolean;
+  /** Where it does not: why not, naming who does. */
+  readonly refusal: string | undefined;
+  /**
+   * Follows who leads, from now or from after an event's id.
+   * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last one's id
+   */
+  updates(options?: FollowOptions): AsyncIterable<LeadershipEvent>;
+}
+
+/** An agent leads from here on. `id` is its place in the topic, `at` is in milliseconds since the epoch. */
+export interface LeadershipEvent extends Elected {
+  id: string;
+}
+
+interface Elected {
+  kind: 'elected';
+  at: number;
+  nodeId: string;
+  /** In words, as those hear it who are refused because of it. */
+  leader: string;
+  /** One higher with each grant of the lease. */
+  epoch: number;
+}
+
+const leadershipTopic = 'leadership';
+
+/** Tells all followers, on every runtime; once per epoch. */
+export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
+  const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
+  await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
+}
+
+export function leadershipOf(engine: ElectedEngine): Leadership {
+  return {
+    get isOurs() {
+      return engine.refusal === undefined;
+    },
+    get refusal() {
+      return engine.refusal?.message;
+    },
+    updates: (options?: FollowOptions) =>
+      followAs(engine, leadershipTopic, options).reading((row) => ({ ...eventOf<Elected>(row), id: row.id })),
+  };
+}

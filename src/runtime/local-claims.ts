@@ -1,0 +1,161 @@
+/**
+ * Claims of this node, where whoever has the volumes is in the same process: what `runtime.volumes` does, in the words of the
+ * port. Composed in runtime.ts; the port: mounts/claim-client.ts
+ */
+import { isReadOnly } from '../../machines/volume/claims.js';
+import { isOfModes, wishOf } from '../../machines/volume/modes.js';
+import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
+import { holds, nameOf } from '../../machines/volume/requests.js';
+import type { Hold, PublishWish, VolumeContext } from '../../machines/volume/types.js';
+import { refuseAborted } from '../abort.js';
+import { asData } from '../engine/machine/data.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from '../mounts/claim-client.js';
+import { addressOf, capabilityOf } from '../volumes/volume-checks.js';
+import type { VolumeManager } from '../volumes/volume-manager.js';
+
+type Volumes = Pick<
+  VolumeManager,
+  'look' | 'claim' | 'publishTo' | 'release' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+>;
+
+/** @param volumes made by the time something is asked of them */
+export function localClaims(volumes: () => Volumes): ClaimClient {
+  return {
+    async look(key, { nodeId }, { signal }) {
+      refuse(signal);
+      return knownOf(await volumes().look(key), nodeId);
+    },
+    async claim(key, request, { signal }) {
+      refuse(signal);
+      refuseUseless(await volumes().look(key), request);
+      const { allocId, nodeId, mode, accessMode, attachmentMode } = request;
+      const asked = { allocId, nodeId, mode, accessMode, attachmentMode };
+      const { generation } = await volumes().claim(key, { ...asked, signal });
+      return { generation };
+    },
+    async claimAndPublish(key, request, { signal, tell, claimed }) {
+      refuse(signal);
+      const context = await volumes().look(key);
+      const { allocId, nodeId, mode, accessMode, attachmentMode, readOnly } = request;
+      refuseUseless(context, request);
+      const use = useOf(context, nodeId, { capability: { accessMode, attachmentMode }, readOnly });
+      const claiming = { claim: { allocId, nodeId, mode, accessMode, attachmentMode }, claimed };
+      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal, tell, claiming }), { nodeId });
+    },
+    async holds(key, request, { signal }) {
+      refuse(signal);
+      const context = await unlessGone(volumes().look(key));
+      return context !== undefined && holds(context, request);
+    },
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, tell }) {
+      refuse(signal);
+      const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
+      const own = { ...(claim && { claim }), ...(hold !== undefined && { hold }) };
+      const published = await volumes().publishTo(key, nodeId, { ...use, signal, tell, ...own });
+      return publishedOf(published, { nodeId, hold });
+    },
+    async release(key, { allocId, ...only }, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().release(key, allocId, only));
+      const context = await unlessGone(volumes().look(key));
+      const own = context?.claims.find(
+        (one) =>
+          one.allocId === allocId &&
+          one.nodeId === only.nodeId &&
+          (only.generation === undefined || one.generation === only.generation),
+      );
+      // Reads the generation of a claim that a forced deletion took, so that the node still reports.
+      const generation = own?.generation ?? (await volumes().leftStaged(key, { allocId, nodeId: only.nodeId }));
+      return generation === undefined ? {} : { generation };
+    },
+    async unstaged(key, claim, { signal, tell }) {
+      refuse(signal);
+      await unlessGone(volumes().unstaged(key, claim, { signal, tell }));
+    },
+    async holdReleased(key, released, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().holdReleased(key, released));
+    },
+    async expanded(key, expanded, { signal }) {
+      refuse(signal);
+      await unlessGone(volumes().nodeExpanded(key, expanded));
+    },
+  };
+}
+
+const refuse = (signal: AbortSignal): void =>
+  refuseAborted(signal, (cause) => {
+    const message = `given up before it was asked for: ${messageOf(cause)}; nothing has changed`;
+    return new StagecraftError('ABORTED', message, { cause });
+  });
+
+/** Undefined where there is no such volume. */
+async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
+    throw error;
+  }
+}
+
+/** What nobody can ever have is no conflict that passes. @throws StagecraftError INVALID_ARGUMENT */
+function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMode }: SlotRequest): void {
+  const { key } = context;
+  capabilityOf(key, context, { accessMode, attachmentMode });
+  if (mode === 'read' || !isReadOnly(accessMode)) return;
+  const message = `${nameOf(key)}: ${accessMode} has no writers: claim it for reading`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(key), faults: [`mode: ${message}`] });
+}
+
+type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
+
+/** How it is to be published there: as it is wanted there already, where that is good for this, too. */
+function useOf({ publications }: VolumeContext, nodeId: string, { capability, readOnly }: Use): Use {
+  const present = publications[nodeId];
+  const wish = present && wishOf(present);
+  if (wish && isOfModes(wish.capability, capability) && (readOnly || !wish.readOnly))
+    return { capability: wish.capability, readOnly: wish.readOnly };
+  return { capability, readOnly };
+}
+
+/** Whoever gets it has nothing in common with what is committed. */
+function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
+  const { uid, spec, key, driver } = context;
+  if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
+  const { plugin, capabilities, secrets } = spec;
+  const expansion = nodeExpansionOf(context, nodeId);
+  const holds = holdsOn(context, nodeId);
+  return asData({
+    ...{ uid, plugin, capabilities, secrets },
+    ...(driver && { driver }),
+    ...(expansion && { expansion }),
+    ...(holds.length > 0 && { holds }),
+  });
+}
+
+/** Also of what is published there next. */
+function holdsOn({ publications }: VolumeContext, nodeId: string): Hold[] {
+  const { holds = [], next } = publications[nodeId] ?? {};
+  return [...holds, ...(next?.holds ?? [])];
+}
+
+/** @throws StagecraftError ABORTED: it was unpublished, and published again for others: nothing keeps it there for this alloc */
+function publishedOf(
+  context: VolumeContext,
+  { nodeId, hold }: { nodeId: string; hold?: string | undefined },
+): PublishedVolume {
+  const { csi, publications, key } = context;
+  if (!csi) throw new Error(`${nameOf(key)} was published, but never made`);
+  const { publishContext = {}, holds = [] } = publications[nodeId] ?? {};
+  const own = holds.find(({ allocId }) => allocId === hold);
+  if (hold !== undefined && !own) {
+    const message = `${nameOf(key)} was unpublished from node ${nodeId} before it was mounted for alloc ${hold}: mount it again`;
+    throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
+  }
+  return {
+    ...knownOf(context, nodeId),
+    ...asData({ csiId: csi.id, volumeContext: csi.context, publishContext, ...(own && { hold: own.generation }) }),
+  };
+}

@@ -1,0 +1,142 @@
+/** Registered plugins, as volumes, nodes and mounts need to know them. Composed in runtime.ts. */
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { PluginScope } from '../../machines/kit/csi-types.js';
+import type { NodePlugin } from '../../machines/node/node.js';
+import type { PluginPort, PluginSight } from '../calls/plugin-access.js';
+import type { Engine } from '../engine/engine.js';
+import type { NodePluginsPort } from '../nodes/own-node.js';
+import type { PluginRegistry } from '../registry/plugin-registry.js';
+
+/** What is asked of it here. */
+type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'dispense' | 'lookAgain' | 'watch'>;
+type Seen = NonNullable<ReturnType<PluginRegistry['seen']>>;
+
+const none: ReadonlySet<string> = new Set();
+
+/** Whether a plugin of this type is there for a task of this runtime to run. */
+export type IsTasked = (type: string, plugin: string) => boolean;
+
+/**
+ * The controller sides of plugins.
+ * @param registry made by the time a plugin is asked for
+ */
+export function pluginPort(registry: () => Registry, isTasked: IsTasked): PluginPort {
+  return {
+    isKnown: (plugin) => types.some((type) => registry().has(type, plugin)),
+    sight: (plugin) => sightOf(registry(), plugin, isTasked),
+    client: (plugin) => registry().dispense(controllerType, plugin),
+    lookAgain: (plugin) => registry().lookAgain(controllerType, plugin),
+    watch: (plugin, changed) => {
+      const ends = types.map((type) => registry().watch(type, plugin, changed));
+      return () => {
+        for (const end of ends) end();
+      };
+    },
+  };
+}
+
+/** The node sides of plugins, on this host. @param registry made by the time a plugin is asked for */
+export const nodeSidePort = (registry: () => Registry, isTasked: IsTasked): PluginPort => ({
+  isKnown: (plugin) => registry().has(nodeType, plugin),
+  sight: (plugin) => nodeSightOf(registry(), plugin, isTasked),
+  client: (plugin) => registry().dispense(nodeType, plugin),
+  lookAgain: (plugin) => registry().lookAgain(nodeType, plugin),
+  watch: (plugin, changed) => registry().watch(nodeType, plugin, changed),
+});
+
+/** What the csi-node plugins of this host say of it. */
+export const nodePluginsPort = (
+  node: string,
+  engine: Pick<Engine, 'observe'>,
+  registry: Pick<PluginRegistry, 'list' | 'seen'>,
+): NodePluginsPort => ({
+  present: () => new Map(registry.list(nodeType).map(({ name }) => [name, nodePluginOf(registry, name)])),
+  watch: (changed) => {
+    const prefixes = ['plugins', 'plugin'].map((machine) => `${nodeOwnedPrefix(machine, node)}${nodeType}/`);
+    return engine.observe(({ address }) => {
+      if (prefixes.some((prefix) => address.startsWith(prefix))) changed();
+    });
+  },
+});
+
+function nodePluginOf(registry: Pick<PluginRegistry, 'seen'>, name: string): NodePlugin | undefined {
+  const { healthy, fingerprint } = registry.seen(nodeType, name)?.status ?? {};
+  const { nodeId, topology, maxVolumes } = fingerprint ?? {};
+  if (!healthy || nodeId === undefined) return undefined;
+  return {
+    name,
+    nodeId,
+    ...(topology && Object.keys(topology).length > 0 && { topology }),
+    ...(maxVolumes !== undefined && maxVolumes > 0 && { maxVolumes }),
+  };
+}
+
+const controllerType = 'csi-controller';
+const nodeType = 'csi-node';
+const types = [controllerType, nodeType];
+
+const absent: PluginSight = {
+  trouble: 'it is not registered',
+  troubleKind: 'absent',
+  pluginCapabilities: none,
+  hasService: false,
+  wellAtMs: 0,
+};
+
+/** What is kept of it says that it is well, and what was seen in this run does not. */
+const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
+
+function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
+  const controller = plugins.seen(controllerType, plugin);
+  const seen = controller ?? plugins.seen(nodeType, plugin);
+  if (!seen) {
+    const why = types.some((type) => isTasked(type, plugin)) ? `: ${taskOf(plugin)}` : '';
+    return { ...absent, trouble: `${absent.trouble}${why}` };
+  }
+  const sight = healthOf(seen);
+  // A plugin that says it has no controller service offers nothing of it, and that is known.
+  if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
+    return { ...sight, capabilities: none, hasService: false };
+  if (controller) return { ...sight, hasService: true, ...offered(controller) };
+  const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
+  // The node side may be a driver with another name of its own.
+  const { driver: _, ...known } = sight;
+  return { ...known, trouble, hasService: true };
+}
+
+function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
+  const seen = plugins.seen(nodeType, plugin);
+  if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
+  const next = isTasked(nodeType, plugin) ? taskOf(plugin) : `register it as ${nodeType}`;
+  return { ...absent, trouble: `its node side is not registered here: ${next}` };
+}
+
+/** In words that hold for whatever its task does instead: a call that waits is told once. */
+const taskOf = (plugin: string): string =>
+  `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
+
+/** Scope from the registration, else from the driver. Default for a driver that has answered: `shared`. */
+function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefined {
+  const told = info.options?.scope;
+  if (told === 'host' || told === 'shared') return told;
+  return fingerprint.pluginName === undefined ? undefined : (fingerprint.scope ?? 'shared');
+}
+
+function healthOf(seen: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
+  const { status, isSeenHealthy } = seen;
+  const scope = scopeOf(seen);
+  const driver = status.fingerprint.pluginName;
+  return {
+    ...(scope && { scope }),
+    ...(driver !== undefined && { driver }),
+    pluginCapabilities: new Set(status.fingerprint.pluginCapabilities),
+    wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
+    ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),
+  };
+}
+
+/** What the service of the type that was looked at offers, as far as that is known. */
+function offered({ status: { fingerprint } }: Seen): Pick<PluginSight, 'capabilities'> {
+  const { capabilities } = fingerprint;
+  return capabilities ? { capabilities: new Set(capabilities) } : {};
+}

@@ -1,0 +1,101 @@
+/** The root actor of a node (machines/registry/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
+import { nodeOf, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { type RegistryContext, registryMachine } from '../../machines/registry/registry.js';
+import type { Clock } from '../engine/clock.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
+import { untilAborted } from '../engine/effects/until-aborted.js';
+import type { Engine } from '../engine/engine.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
+import type { DataDir } from '../host/data-dir.js';
+import type { TaskStatus } from '../tasks/task-supervisor.js';
+
+/** Longer than the deadlines of the root's effects: past it nothing is to be heard any more. */
+const startLimitMs = 150_000;
+const drainLimitMs = 150_000;
+
+/** The root actor: prepares, restores and drains this node. */
+export function registryKind(
+  dataDir: DataDir,
+  engine: () => Engine,
+  { drain }: { drain(release: boolean): Promise<void> },
+): ActorKind {
+  return {
+    machine: registryMachine,
+    begin: () => ({}),
+    effects: {
+      prepareHost: anew(async () => dataDir.prepare()),
+      restoreActors: anew(({ address }) =>
+        engine().restore(
+          ['plugins', 'plugin', 'task', 'mount', 'alloc'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address))),
+        ),
+      ),
+      drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
+    },
+  };
+}
+
+/** What an earlier run was at counts no more: `registry.start` is on its way, and begins from the beginning. */
+const anew = (run: Effect['run']): Effect => ({
+  run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
+});
+
+/** What is to be done where a drain has left something: it has ended the agent all the same. */
+export const drainAgain = 'start the agent again, and drain again';
+
+/** Starts and stops the root actor, and waits until it has settled. */
+export class Root {
+  readonly #engine: Engine;
+  readonly #address: string;
+  readonly #clock: Clock;
+
+  constructor(engine: Engine, address: string, clock: Clock) {
+    this.#engine = engine;
+    this.#address = address;
+    this.#clock = clock;
+  }
+
+  async start(): Promise<void> {
+    await this.#engine.ask(this.#address, { type: 'registry.start' });
+    const context = await this.#settled(startLimitMs);
+    if (context?.error === null) return;
+    throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
+  }
+
+  async stop(release: boolean, tasks: () => TaskStatus[]): Promise<void> {
+    await this.#engine.ask(this.#address, { type: 'registry.stop', release });
+    const context = await this.#settled(drainLimitMs);
+    if (context?.error === null) return;
+    const why = context
+      ? `${context.error}${release ? `; ${drainAgain}` : ''}`
+      : this.#unsettled(tasks().filter(({ state }) => state !== 'stopped'));
+    throw this.#failure('DRAIN_FAILED', `not all could be released: ${why}`);
+  }
+
+  #unsettled(tasks: TaskStatus[]): string {
+    const why = this.#engine.silentSince === undefined ? 'it took too long' : 'the store does not answer';
+    return `${why}; not known to be stopped: ${tasks.map(({ id }) => id).join(', ') || 'no task'}`;
+  }
+
+  /** Absent where it takes longer than the limit: the store may be gone, and its answer with it. */
+  #settled(limitMs: number): Promise<RegistryContext | undefined> {
+    return new Promise((resolve) => {
+      const end = (context?: RegistryContext): void => {
+        stopObserving();
+        cancel();
+        resolve(context);
+      };
+      const look = (): void => {
+        const view = this.#engine.peek(this.#address);
+        if (view?.state === 'running' || view?.state === 'stopped') end(view.context as RegistryContext);
+      };
+      const cancel = this.#clock.after(limitMs, () => end());
+      void this.#engine.lost.then(() => end());
+      const stopObserving = this.#engine.observe(look);
+      look();
+    });
+  }
+
+  #failure(code: ErrorCode, message: string): StagecraftError {
+    return new StagecraftError(code, message, { address: this.#address });
+  }
+}

@@ -1,0 +1,331 @@
+/**
+ * The one place where everything is put together: ports with their defaults, machines with their effects, and the
+ * order of coming up and going down. The walk of a call through the house: docs/architecture.md
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { isClusterOwned, nodeOf, registryAddress } from '../../machines/kit/addresses.js';
+import { pluginTypes } from '../../machines/task/task-context.js';
+import type { Allocations as AllocationManager } from '../allocs/allocations.js';
+import { VolumeLocks } from '../calls/volume-locks.js';
+import { csiDispensers } from '../csi-plugins/dispenser.js';
+import { defaultPolicy } from '../engine/actor/policy.js';
+import { systemClock } from '../engine/clock.js';
+import { Engine } from '../engine/engine.js';
+import { silentLogger } from '../engine/logger.js';
+import { systemRandom } from '../engine/random.js';
+import { SharedStore } from '../engine/storage/shared-store.js';
+import { TroubleLog } from '../engine/storage/trouble-log.js';
+import { Waiters } from '../engine/waiters.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { type DataDir, openDataDir } from '../host/data-dir.js';
+import type { Mounter } from '../mounts/mounter.js';
+import type { NodeManager } from '../nodes/node-manager.js';
+import { Clients } from '../registry/clients.js';
+import type { FingerprintLoopOptions } from '../registry/fingerprint-loop.js';
+import { InstanceHealth } from '../registry/instance-health.js';
+import { pluginKinds } from '../registry/kinds.js';
+import { PluginRegistry } from '../registry/plugin-registry.js';
+import { defaultTimes } from '../requests/settings.js';
+import { lmdbStore } from '../stores/lmdb/lmdb.js';
+import { taskKind } from '../tasks/kinds.js';
+import { haveNodeCallsEnded, nodeCallsProcess } from '../tasks/own-process.js';
+import { TaskLogs } from '../tasks/task-logs.js';
+import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
+import type { VolumeManager } from '../volumes/volume-manager.js';
+import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
+import { ControllerSide } from './controller-side.js';
+import type { Leadership } from './leadership.js';
+import { localClaims } from './local-claims.js';
+import { NodeSide } from './node-side.js';
+import type { IsTasked } from './plugin-port.js';
+import { drainAgain, Root, registryKind } from './root.js';
+import { checkOptions, type RuntimeOptions } from './runtime-options.js';
+
+export type { ActorStatus } from './actor-records.js';
+export type { LeadershipEvent } from './leadership.js';
+
+/** `runtime.plugins`: what is left out belongs to the runtime itself. */
+export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' | 'seen' | 'watch' | 'lookAgain'>;
+/** `runtime.tasks`. */
+export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
+
+/** `runtime.volumes`. */
+export type Volumes = Omit<
+  VolumeManager,
+  'close' | 'interrupt' | 'look' | 'publishTo' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+>;
+/** `runtime.snapshots`. */
+export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
+/** `runtime.groupSnapshots`. */
+export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
+/** `runtime.mounts`. */
+export type Mounts = Omit<Mounter, 'close'>;
+/** `runtime.allocations`. */
+export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
+/** `runtime.nodes`. */
+export type Nodes = Omit<
+  NodeManager,
+  'close' | 'target' | 'at' | 'stateOf' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard' | 'refuseUntakeable'
+>;
+
+export interface Runtime {
+  readonly nodeId: string;
+  readonly dataDir: string;
+  readonly plugins: Plugins;
+  readonly tasks: Tasks;
+  readonly volumes: Volumes;
+  readonly snapshots: Snapshots;
+  readonly groupSnapshots: GroupSnapshots;
+  readonly nodes: Nodes;
+  readonly mounts: Mounts;
+  readonly allocations: Allocations;
+  readonly journal: Journal;
+  readonly actors: ActorControl;
+  /** Whether this runtime, of all on its store, is the one that works on volumes and nodes. */
+  readonly leadership: Leadership;
+  /** How the store is now. */
+  readonly store: StoreStatus;
+  /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
+  readonly lost: Promise<StagecraftError>;
+  /**
+   * Refuses new requests, finishes what is under way and leaves mounts and plugin processes as they are; with `release` it
+   * releases allocs, then stops the processes. Twice is once.
+   * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; STORE_UNAVAILABLE where
+   *   the store is gone and nothing was to be released; RUNTIME_CLOSED where a release comes too late
+   */
+  close(options?: { release?: boolean }): Promise<void>;
+}
+
+export interface StoreStatus {
+  /** Whether it answers. Where it does not, what is read may be old, and changes are refused. */
+  available: boolean;
+  /** Since when it gives no answer, milliseconds since the epoch. */
+  since?: number;
+}
+
+/** Absent where the address is none of ours. */
+function nodeIn(address: string): string | undefined {
+  try {
+    return nodeOf(address);
+  } catch {
+    return undefined;
+  }
+}
+
+const leaseTtlMs = 15_000;
+/**
+ * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
+ * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
+ *   NODE_IN_USE (another runtime has this nodeId), START_FAILED
+ */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  checkOptions(options);
+  const dataDir = openDataDir(options.dataDir);
+  try {
+    return await compose(options, dataDir);
+  } catch (error) {
+    dataDir.unlock();
+    throw error;
+  }
+}
+
+async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
+  const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
+  const troubles = new TroubleLog({ clock, logger });
+  const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
+  const times = { ...defaultTimes, ...options.fingerprint };
+  const asked = new Waiters();
+  const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
+  let released = false;
+  let drained: 'kept' | 'released' | undefined;
+  // Read when it comes to it: until then a close may still become one that releases.
+  const drain = async (asked: boolean): Promise<void> => {
+    drained = released || asked ? 'released' : 'kept';
+    if (drained === 'released') await tasks.stopAll();
+  };
+  const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
+  const policy = {
+    topic: `actors/${encodeURIComponent(nodeId)}`,
+    journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
+  };
+  // Whoever held this lock before is dead: its leases need not lapse first.
+  const lease = {
+    owner: dataDir.holderId,
+    holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
+    ttlMs: leaseTtlMs,
+  };
+  const locks = new VolumeLocks();
+  const taskOf = (plugin: string): TaskStatus | undefined => tasks.list().find(({ id }) => id === plugin);
+  const isTasked: IsTasked = (type, plugin) => {
+    const task = taskOf(plugin);
+    return task !== undefined && pluginTypes[task.spec.type].includes(type);
+  };
+  const nodeSide: NodeSide = new NodeSide({
+    ...{ runtime: options, dataDir, clock, logger, troubles, locks },
+    onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
+    claims: options.claims ?? localClaims(() => controllerSide.volumes),
+    plugins: () => plugins,
+    isTasked,
+    baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
+    processes: {
+      of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
+      hasEnded: haveNodeCallsEnded,
+    },
+  });
+  const engine: Engine = new Engine({
+    ...{ store: shared.handle(), clock, random, logger, troubles, policy },
+    topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
+    lease: { ...lease, name: `node/${nodeId}`, covers },
+    elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
+    troubleElsewhere: (forMs) => controllerSide.engine.storeTrouble(forMs),
+    kinds: [
+      registryKind(dataDir, () => engine, { drain }),
+      ...pluginKinds({ ...times, clients, clock, asked, checked }),
+      taskKind({
+        paths,
+        logs,
+        clock,
+        prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
+        probe: (info, signal) => clients.look(info, signal),
+        gone: (instance, signal) => plugins.gone(instance, signal),
+        watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
+      }),
+      ...nodeSide.kinds,
+    ],
+  });
+  nodeSide.attach(engine);
+  const plugins: PluginRegistry = new PluginRegistry({
+    node: nodeId,
+    engine,
+    clients,
+    clock,
+    logger,
+    dependents: options.dependents,
+    needing: ({ type, name }) => (type === 'csi-node' ? nodeSide.mounting.needing(name) : []),
+    asked,
+  });
+  const health = new InstanceHealth({ node: nodeId, engine });
+  const tasks = new TaskSupervisor({
+    node: nodeId,
+    engine,
+    logs,
+    dependents: (instances) => plugins.dependentsOf(instances),
+    mounted: (plugin) => nodeSide.mounting.needing(plugin),
+  });
+  const controllerSide: ControllerSide = new ControllerSide({
+    runtime: options,
+    engine: { store: shared.handle(), clock, random, logger, troubles, policy },
+    lease,
+    topics: engine.topics,
+    node: engine,
+    watched: engine,
+    shownHere: (key, allocId) => nodeSide.shownHere(key, allocId),
+    plugins,
+    isTasked,
+    locks,
+  });
+  const root = new Root(engine, registryAddress(nodeId), clock);
+
+  await engine.open();
+  const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);
+  await root.start().catch(async (error: unknown) => {
+    // Why it could not start counts more than how it ended.
+    await engine.stop().catch(tell);
+    clients.end();
+    throw error;
+  });
+  await controllerSide.start();
+  await nodeSide.start();
+  const silences = (): number[] =>
+    [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
+  let closing: Promise<void> | undefined;
+  /** A stop that is not written down is not begun. */
+  const withoutStore = (error: unknown): never => {
+    if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
+    drained = released ? 'released' : 'kept';
+    throw closedWithoutStore(error, released);
+  };
+  const refuse = (reason?: StagecraftError): void => {
+    for (const part of [plugins, tasks]) part.close(reason);
+    nodeSide.refuse(reason);
+    controllerSide.refuse(reason);
+  };
+  void engine.lost.then(async (reason) => {
+    refuse(reason);
+    await controllerSide.stop().catch(tell);
+  });
+  return {
+    nodeId,
+    dataDir: dataDir.path,
+    plugins,
+    tasks,
+    volumes: controllerSide.volumes,
+    snapshots: controllerSide.snapshots,
+    groupSnapshots: controllerSide.groupSnapshots,
+    nodes: controllerSide.nodes,
+    mounts: nodeSide.mounter,
+    allocations: nodeSide.allocations,
+    leadership: controllerSide.leadership,
+    actors: actorControl(engine, controllerSide.engine),
+    journal: journalOf(engine, controllerSide.engine),
+    get store() {
+      const [since] = silences();
+      return since === undefined ? { available: true } : { available: false, since };
+    },
+    lost: engine.lost,
+    close: ({ release = false } = {}) => {
+      if (release && drained === 'kept') return Promise.reject(tooLate());
+      released ||= release;
+      closing ??= (async () => {
+        // While whoever has the volumes can still be told.
+        const held = released ? await nodeSide.release().then(undefined, asFault) : undefined;
+        refuse();
+        try {
+          await controllerSide.stop().catch(tell);
+          await root
+            .stop(release, () => tasks.list())
+            .catch(withoutStore)
+            .finally(() => engine.stop());
+        } catch (error) {
+          // Why allocs were not released is why their plugins could not be stopped.
+          throw held && error instanceof StagecraftError ? both(held, error) : error;
+        } finally {
+          // A plugin that runs on may see the directory of mounts as it is now.
+          if (drained === 'released') await nodeSide.unshare().catch(tell);
+          clients.end();
+          dataDir.unlock();
+        }
+        if (held) throw unreleased(held);
+      })();
+      return closing;
+    },
+  };
+}
+
+const both = (first: StagecraftError, then: StagecraftError): StagecraftError =>
+  new StagecraftError(then.code, `${first.message}; ${then.message}`, {
+    faults: [...(first.faults ?? [first.message]), ...(then.faults ?? [then.message])],
+    cause: then,
+  });
+
+const asFault = (error: unknown): StagecraftError =>
+  error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });
+
+const unreleased = ({ code, message, faults = [message], cause }: StagecraftError): StagecraftError =>
+  new StagecraftError(code, `${message}; ${drainAgain}`, { faults, cause });
+
+const tooLate = (): StagecraftError =>
+  new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
+
+function closedWithoutStore({ address, outcome, cause }: StagecraftError, released: boolean): StagecraftError {
+  const details = { ...(address && { address }), ...(outcome && { outcome }), cause };
+  const why = `the store takes nothing now (${messageOf(cause)})`;
+  const advice = 'plugin processes run on; start it again once the store answers';
+  if (released)
+    return new StagecraftError('DRAIN_FAILED', `nothing was stopped: ${why}; ${advice}, then drain`, details);
+  return new StagecraftError('STORE_UNAVAILABLE', `closed with work under way: ${why}; ${advice}`, details);
+}

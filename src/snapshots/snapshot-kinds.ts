@@ -1,0 +1,206 @@
+/** The snapshot machines, bound to the calls that they ask for: which gate stands before each, and what it is made with. */
+import { addressParts } from '../../machines/kit/addresses.js';
+import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import type {
+  CreateSnapshotCall,
+  LookCall,
+  MadeSnapshot,
+  RemoveSnapshotCall,
+  SnapshotKey,
+  SnapshotKind,
+} from '../../machines/snapshot/types.js';
+import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
+import type { Admitted } from '../calls/plugin-access.js';
+import type { PluginCall, PluginCalls, Work } from '../calls/plugin-calls.js';
+import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
+import { type ErrorDetails, StagecraftError } from '../errors.js';
+import { type IdOwners, idsOfSnapshot } from '../volumes/id-owners.js';
+import { snapshotStates } from './snapshot-migration.js';
+import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
+
+export const snapshotsTopic = 'snapshots';
+export const groupSnapshotsTopic = 'group-snapshots';
+
+export interface SnapshotKindOptions {
+  snapshots: SnapshotPort;
+  calls: PluginCalls;
+  /** Owners of the ids that plugins give to snapshots. */
+  ids(): Pick<IdOwners, 'known' | 'reserve'>;
+  /** For one call, in milliseconds. */
+  timeoutMs: number;
+}
+
+type Sight = Admitted['sight'];
+
+/** What differs between a snapshot of one volume and of several. */
+interface Ways {
+  kind: SnapshotKind;
+  topic: string;
+  machine: ActorKind['machine'];
+  /** Why the plugin makes none; undefined where it does. */
+  refusal(sight: Sight): string | undefined;
+  create: SnapshotPort['createSnapshot'];
+  remove: SnapshotPort['deleteSnapshot'];
+  /** Looks for one that is made already; undefined where it can't be found so. */
+  find(client: unknown, ids: SnapshotIds, bounds: CallBounds, sight: Sight): Promise<MadeSnapshot | undefined>;
+  /** How many calls each makes at most, one after another: each has its whole time. */
+  most: { create: number; remove: number; find: number };
+}
+
+export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): ActorKind[] => [
+  kindOf(options, {
+    kind: 'volume-snapshot',
+    topic: snapshotsTopic,
+    machine: volumeSnapshotMachine,
+    refusal: ({ capabilities }) =>
+      capabilities.has('CREATE_DELETE_SNAPSHOT')
+        ? undefined
+        : 'the plugin does not offer CREATE_DELETE_SNAPSHOT: it makes no snapshots',
+    create: snapshots.createSnapshot,
+    remove: snapshots.deleteSnapshot,
+    find: async (client, ids, bounds, { capabilities }) => {
+      if (capabilities.has('GET_SNAPSHOT')) return snapshots.getSnapshot(client, ids, bounds);
+      return capabilities.has('LIST_SNAPSHOTS') ? snapshots.listedSnapshot(client, ids, bounds) : undefined;
+    },
+    most: { create: 1, remove: 1, find: 1 },
+  }),
+  kindOf(options, {
+    kind: 'group-snapshot',
+    topic: groupSnapshotsTopic,
+    machine: groupSnapshotMachine,
+    refusal: ({ pluginCapabilities }) =>
+      pluginCapabilities.has('GROUP_CONTROLLER_SERVICE')
+        ? undefined
+        : 'the plugin does not offer GROUP_CONTROLLER_SERVICE: it makes no snapshots of groups',
+    create: async (client, request, bounds) => {
+      await requireGroups(snapshots, client, bounds);
+      return snapshots.createGroup(client, request, bounds);
+    },
+    remove: async (client, ids, bounds) => {
+      await requireGroups(snapshots, client, bounds);
+      await removeGroup(snapshots, client, ids, bounds);
+    },
+    find: snapshots.getGroup,
+    most: { create: 2, remove: 4, find: 1 },
+  }),
+];
+
+/** What that service offers is in no fingerprint: it is asked before it is used. */
+async function requireGroups(snapshots: SnapshotPort, client: unknown, bounds: CallBounds): Promise<void> {
+  const needed = 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT';
+  if ((await snapshots.groupCapabilities(client, bounds)).includes(needed)) return;
+  throw new StagecraftError('PLUGIN_LACKS', `the plugin does not offer ${needed}: it makes no snapshots of groups`, {
+    final: true,
+  });
+}
+
+const isNotFound = (error: unknown): error is StagecraftError =>
+  error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND';
+
+/** NOT_FOUND may be meant of one member: the group is looked for then, and what is there of it is deleted. */
+async function removeGroup(
+  snapshots: SnapshotPort,
+  client: unknown,
+  ids: SnapshotIds,
+  bounds: CallBounds,
+): Promise<void> {
+  const missing = async (memberIds: string[]): Promise<StagecraftError | undefined> => {
+    try {
+      await snapshots.deleteGroup(client, { ...ids, memberIds }, bounds);
+      return undefined;
+    } catch (error) {
+      if (isNotFound(error)) return error;
+      throw error;
+    }
+  };
+  const missed = await missing(ids.memberIds);
+  if (!missed) return;
+  const found = await snapshots.getGroup(client, ids, bounds);
+  if (!found) throw missed;
+  const again = await missing(found.members.map(({ csiId }) => csiId));
+  if (!again) return;
+  const { code, message, rpc = '', grpcCode = '' } = again;
+  const details: ErrorDetails = { rpc, grpcCode, answerClass: 'not-so', final: false };
+  throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
+}
+
+/** The plugin's ids of the volumes that nothing else is asked about during the call. */
+const volumesOf = (_: string, { sourceIds = [] }: Partial<CreateSnapshotCall>): readonly string[] => sourceIds;
+
+function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+  const { most } = ways;
+  const effect = <TInput extends PluginCall, TAnswer>(
+    mostCalls: number,
+    work: (input: TInput, address: string) => Work<TAnswer>,
+    negates?: string[],
+  ): Effect => ({
+    sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
+    atMostOnce: true,
+    ...(negates && { negates }),
+    run: (run: EffectCall<TInput>) =>
+      calls.run(run, {
+        refusal: ways.refusal,
+        ...work(run.input, run.address),
+        volumes: volumesOf(run.src, run.input),
+      }),
+  });
+  /** Work whose plugin answers with ids: reserves them. */
+  const giving = (
+    at: Pick<PluginCall, 'plugin' | 'home'>,
+    address: string,
+    work: Work<MadeSnapshot>,
+  ): Work<MadeSnapshot> => ({
+    ...work,
+    prepare: () => ids().known(),
+    fault: (made) => ids().reserve(address, idsOfSnapshot(ways.kind, at, made)),
+  });
+  return {
+    machine: ways.machine,
+    onDemand: true,
+    begin: (address): SnapshotKey => {
+      const [, namespace = '', id = ''] = addressParts(address);
+      return { namespace, id };
+    },
+    topic: () => ways.topic,
+    migrations: [snapshotStates],
+    effects: {
+      createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(
+        most.create,
+        ({ plugin, home, name, sourceIds, parameters }, address) =>
+          giving({ plugin, ...(home !== undefined && { home }) }, address, {
+            call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
+          }),
+      ),
+      lookAtSnapshot: effect<LookCall, MadeSnapshot>(
+        most.create + most.find,
+        ({ plugin, home, name, sourceIds, parameters, csiId, memberIds }, address) =>
+          giving({ plugin, ...(home !== undefined && { home }) }, address, {
+            call: async (client, bounds, sight) => {
+              try {
+                return await ways.create(client, { name, sourceIds, parameters }, bounds);
+              } catch (error) {
+                if (!isNotFound(error)) throw error;
+                // Its source is gone by now: what was made of it may be there all the same.
+                const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
+                if (!found) throw error;
+                return found;
+              }
+            },
+          }),
+      ),
+      deleteSnapshot: effect<RemoveSnapshotCall, null>(
+        most.remove,
+        ({ csiId, memberIds }) => ({
+          already: null,
+          call: async (client, bounds) => {
+            await ways.remove(client, { csiId, memberIds }, bounds);
+            return null;
+          },
+        }),
+        ['createSnapshot', 'lookAtSnapshot'],
+      ),
+      awaitAdmission: calls.admission(volumesOf),
+    },
+  };
+}

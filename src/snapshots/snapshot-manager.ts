@@ -1,0 +1,316 @@
+/**
+ * `runtime.snapshots` and `runtime.groupSnapshots`: what callers ask of snapshots, checked before anything is stored,
+ * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/snapshot/snapshot.ts).
+ */
+import type { StateValue } from 'xstate';
+import { z } from 'zod';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
+import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import type {
+  SnapshotSpec as KnownSpec,
+  SnapshotContext,
+  SnapshotKey,
+  SnapshotRequest,
+} from '../../machines/snapshot/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
+import type { Homes } from '../calls/homes.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import type { Clock } from '../engine/clock.js';
+import type { Random } from '../engine/random.js';
+import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type ErrorCode, StagecraftError } from '../errors.js';
+import { type Page, pageOf } from '../requests/actor-pages.js';
+import { ActorWaits } from '../requests/actor-waits.js';
+import {
+  type AwaitOptions,
+  awaitShape,
+  checkedOptions,
+  type WaitOptions,
+  waitSchema,
+} from '../requests/await-options.js';
+import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { inTime } from '../requests/limited.js';
+import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
+import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
+import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
+import { type Origin, volumeSources } from './snapshot-sources.js';
+import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
+import {
+  type GroupSnapshot,
+  type Snapshot,
+  type SnapshotEvent,
+  snapshotErrorOf,
+  snapshotEventOf,
+} from './snapshot-view.js';
+
+export interface SnapshotManagerOptions {
+  engine: ActorDoor;
+  clock: Clock;
+  random: Random;
+  /** What the names of snapshots begin with at their plugins. */
+  namePrefix: string;
+  /** Says which references to secrets are none. */
+  secrets: SecretsProvider;
+  /** Default: every volume can be worked on from everywhere. */
+  homes?: Homes;
+}
+
+/** Request for a snapshot, as far as checked. */
+interface AskedSnapshot {
+  key: SnapshotKey;
+  volumes: VolumeKey[];
+  rest: Omit<KnownSpec, 'plugin' | 'sources'>;
+  wait: boolean;
+}
+
+interface View {
+  state: StateValue;
+  context: SnapshotContext;
+}
+
+export class SnapshotManager<TSpec, TView> {
+  readonly #options: SnapshotManagerOptions;
+  readonly #engine: ActorDoor;
+  readonly #sort: SnapshotSort<TSpec, TView>;
+  readonly #waits: ActorWaits;
+  /** Why every call is refused. */
+  #closed: StagecraftError | undefined;
+
+  constructor(options: SnapshotManagerOptions, sort: SnapshotSort<TSpec, TView>) {
+    this.#options = options;
+    this.#engine = options.engine;
+    this.#sort = sort;
+    this.#waits = new ActorWaits({
+      engine: options.engine,
+      clock: options.clock,
+      prefix: sort.prefix,
+      describe: ({ state, context }) => {
+        const error = snapshotErrorOf(context as SnapshotContext);
+        return `${publicState(state)}${error ? `: ${error.message}` : ''}`;
+      },
+    });
+  }
+
+  /**
+   * Keeps what is in a volume, or in several of one plugin, as it is now. The same spec again is the same snapshot.
+   * Resolves when it can be used.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING, VOLUME_ELSEWHERE: its source;
+   *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR,
+   *   PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
+   */
+  async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
+    this.#refuseIfClosed();
+    const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
+    const { wait, ...waiting } = checkedOptions(waitSchema, options);
+    const asked = { key: { namespace, id }, volumes, rest, wait };
+    return inTime(this.#options.clock, waiting, (limit) => this.#create(asked, limit));
+  }
+
+  async #create({ key, volumes, rest, wait }: AskedSnapshot, limit: AbortSignal | undefined): Promise<TView> {
+    const { home, driver, ...sources } = await this.#sourcesOf(key, volumes, limit);
+    const known: KnownSpec = { ...rest, ...sources };
+    const present = await this.#view(key, limit);
+    const { secrets, clock } = this.#options;
+    checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
+    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, known.secrets, { clock, signal: limit });
+    const uid = this.#options.random.id();
+    const name = `${this.#options.namePrefix}-${uid}`;
+    const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
+    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
+    return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
+      const { failure } = context;
+      if (isBeingDeleted(state)) throw this.#error('ABORTED', key, 'is being deleted');
+      if (publicState(state) === 'ready') return structuredClone(this.#sort.view(state, context));
+      if (publicState(state) === 'failed' && failure) throw this.#failed(key, failure);
+      return undefined;
+    });
+  }
+
+  /**
+   * Deletes a snapshot, whatever has become of it. Volumes that were made of it are not touched; a plugin may want them
+   * gone first. Resolves when it is gone.
+   * @param force gives up what does not succeed soon: what may be left stays listed, as `leftovers`, until acknowledged
+   * @throws StagecraftError SNAPSHOT_NOT_FOUND; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
+   */
+  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
+    this.#refuseIfClosed();
+    const known = this.#keyOf(key);
+    const { force, ...waiting } = checkedOptions(deleteSchema, options);
+    await inTime(this.#options.clock, waiting, (limit) => this.#delete(known, force, limit));
+  }
+
+  async #delete(known: SnapshotKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
+    const { context } = await this.#present(known, limit);
+    await this.#ask(known, { type: 'snapshot.delete', force }, limit);
+    const isOver = ({ state, context: { uid, failure } }: View): true | undefined => {
+      if (uid !== context.uid || publicState(state) === 'deleted') return true;
+      if (publicState(state) === 'failed' && failure) throw this.#failed(known, failure);
+      return undefined;
+    };
+    await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
+  }
+
+  /**
+   * Retries failed work, and tries waiting work now. After a forced deletion: the work that is left.
+   * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
+   */
+  async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
+    await this.#tell(key, { type: 'snapshot.retry', ...checkedRetry(options) });
+  }
+
+  /** What was left behind by a deletion is seen to: the snapshot is forgotten. @throws StagecraftError SNAPSHOT_NOT_FOUND */
+  async acknowledge(key: VolumeKeyInput): Promise<void> {
+    await this.#tell(key, { type: 'snapshot.acknowledge' });
+  }
+
+  /** A snapshot as committed last; undefined where there is none. */
+  async get(key: VolumeKeyInput): Promise<TView | undefined> {
+    this.#refuseIfClosed();
+    const view = await this.#view(this.#keyOf(key));
+    return view && structuredClone(this.#sort.view(view.state, view.context));
+  }
+
+  /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
+  async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
+    this.#refuseIfClosed();
+    const { namespace, plugin, state: wanted, ...page } = this.#sort.filterOf(filter);
+    const prefix = namespace === undefined ? this.#sort.prefix : this.#sort.addressOf(namespace, '');
+    return pageOf(this.#engine, { ...page, prefix }, ({ state, context }) => {
+      const known = context as SnapshotContext;
+      const isMeant =
+        (plugin === undefined || known.spec?.plugin === plugin) &&
+        (wanted === undefined || publicState(state) === wanted);
+      return isMeant ? structuredClone(this.#sort.view(state, known)) : undefined;
+    });
+  }
+
+  /**
+   * Follows the changes of snapshots, in one order, none left out, from now or from after an event's id. Ends with its
+   * signal, its iterator or the runtime.
+   * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
+   */
+  updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
+    this.#refuseIfClosed();
+    return followAs(this.#engine, this.#sort.topic, options).reading(snapshotEventOf);
+  }
+
+  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  interrupt(): void {
+    this.#waits.interrupt();
+  }
+
+  /** Ends all waiting; every later call is refused. */
+  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+    this.#closed ??= reason;
+    this.#waits.close(this.#closed);
+  }
+
+  /** Of one that is there already: those that it is of, which may be gone by now. */
+  async #sourcesOf(
+    key: SnapshotKey,
+    volumes: VolumeKey[],
+    limit: AbortSignal | undefined,
+  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & Origin> {
+    const view = await this.#view(key, limit);
+    const { spec } = view?.context ?? {};
+    const isSame =
+      spec &&
+      isSameData(
+        spec.sources.map(({ volume }) => volume),
+        volumes,
+      );
+    if (isSame && view && publicState(view.state) !== 'deleted') return { plugin: spec.plugin, sources: spec.sources };
+    return volumeSources(this.#options, volumes, limit);
+  }
+
+  async #tell(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
+    this.#refuseIfClosed();
+    const known = this.#keyOf(key);
+    if (!(await this.#view(known))) throw this.#notFound(known);
+    await this.#ask(known, event);
+  }
+
+  async #ask(key: SnapshotKey, event: SnapshotRequest, limit?: AbortSignal): Promise<void> {
+    await this.#engine.ask(this.#addressOf(key), event, { signal: limit });
+  }
+
+  async #view(key: SnapshotKey, limit?: AbortSignal): Promise<View | undefined> {
+    const view = await this.#engine.read(this.#addressOf(key), limit);
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    return view && { state: view.state, context: view.context as SnapshotContext };
+  }
+
+  async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
+    const view = await this.#view(key, limit);
+    if (!view) throw this.#notFound(key);
+    if (publicState(view.state) !== 'deleted') return view;
+    const { code, message } = snapshotOnlyLeftovers(view.context);
+    throw new StagecraftError(code, message, { address: this.#addressOf(key) });
+  }
+
+  /**
+   * Resolves once it is reached.
+   * @param gone the answer where the snapshot is not there any more; absent: that is an error
+   */
+  #reach<T>(
+    key: SnapshotKey,
+    waiting: AwaitOptions,
+    goal: string,
+    reached: (view: View) => T | undefined,
+    gone?: T,
+  ): Promise<T> {
+    return this.#waits.until({
+      ...waiting,
+      address: this.#addressOf(key),
+      name: this.#nameOf(key),
+      goal,
+      reached: ({ state, context }) => reached({ state, context: context as SnapshotContext }),
+      gone,
+    });
+  }
+
+  #failed(key: SnapshotKey, { code, message, ...details }: CallFailure): StagecraftError {
+    const advice = `${this.#nameOf(key)}: ${message}; it stays so until it is deleted, or retry is called`;
+    return new StagecraftError(code, advice, { ...details, address: this.#addressOf(key) });
+  }
+
+  #error(code: ErrorCode, key: SnapshotKey, what: string): StagecraftError {
+    return new StagecraftError(code, `${this.#nameOf(key)} ${what}`, { address: this.#addressOf(key) });
+  }
+
+  #notFound(key: SnapshotKey): StagecraftError {
+    const message = `there is no ${this.#nameOf(key)}: list them, or create it`;
+    return new StagecraftError('SNAPSHOT_NOT_FOUND', message, { address: this.#addressOf(key) });
+  }
+
+  #keyOf(key: VolumeKeyInput): SnapshotKey {
+    return keyOf(key, 'the key of a snapshot');
+  }
+
+  #addressOf({ namespace, id }: SnapshotKey): string {
+    return this.#sort.addressOf(namespace, id);
+  }
+
+  #nameOf(key: SnapshotKey): string {
+    return snapshotName({ kind: this.#sort.kind, ...key });
+  }
+
+  #refuseIfClosed(): void {
+    if (this.#closed) throw this.#closed;
+  }
+}
+
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
+
+/** `runtime.snapshots`: of one volume each. */
+export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>
+  new SnapshotManager(options, snapshotSort);
+
+/** `runtime.groupSnapshots`: of several volumes of one plugin, as they were at one moment. */
+export const groupSnapshotManager = (
+  options: SnapshotManagerOptions,
+): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> => new SnapshotManager(options, groupSnapshotSort);

@@ -1,0 +1,107 @@
+/** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
+
+import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
+import { snapshotName } from '../../machines/snapshot/refusals.js';
+import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import type { SnapshotContext, SnapshotSource } from '../../machines/snapshot/types.js';
+import { isLeaving } from '../../machines/volume/lifecycle.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
+import type { HomedCall, Homes } from '../calls/homes.js';
+import type { ActorDoor } from '../engine/actor-door.js';
+import { StagecraftError } from '../errors.js';
+import type { KnownSource } from '../volumes/volume-checks.js';
+import { stateOf } from '../volumes/volume-view.js';
+
+export interface SourcePorts {
+  engine: ActorDoor;
+  /** Default: every volume can be worked on from everywhere. */
+  homes?: Pick<Homes, 'here'> | undefined;
+}
+
+/** Where calls about something are made, and the own name of the driver that made it. Absent: not known. */
+export interface Origin {
+  home?: string | undefined;
+  driver?: string | undefined;
+}
+
+/**
+ * The volumes, all created and of one plugin, and their home.
+ * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins, or drivers;
+ *   VOLUME_ELSEWHERE: one of them is on another node
+ */
+export async function volumeSources(
+  { engine, homes }: SourcePorts,
+  keys: VolumeKey[],
+  limit?: AbortSignal,
+): Promise<{ plugin: string; sources: SnapshotSource[] } & Origin> {
+  const found = await Promise.all(keys.map((key) => volumeSource(engine, key, limit)));
+  const plugins = [...new Set(found.map(({ plugin }) => plugin))];
+  const [plugin = '', ...others] = plugins;
+  if (others.length > 0) {
+    const message = `the volumes are of several plugins (${plugins.join(', ')}): take one group of each`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
+  }
+  const sources = found.map(({ volume, csiId }) => ({ volume, csiId }));
+  const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))];
+  if (drivers.length > 1) {
+    const message = `the volumes were made by several drivers (${drivers.join(', ')}): take one group of each`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
+  }
+  const [driver] = drivers;
+  if (!homes) return { plugin, sources, driver };
+  // All that are here have the same home: this node.
+  const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
+  return { plugin, sources, home, driver };
+}
+
+async function volumeSource(
+  engine: ActorDoor,
+  volume: VolumeKey,
+  limit: AbortSignal | undefined,
+): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {
+  const address = volumeAddress(volume.namespace, volume.id);
+  const view = await engine.read(address, limit);
+  // The engine keeps contexts as the machines made them, but does not know their types.
+  const { spec, csi, lifecycle, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
+  if (!view || !spec || stateOf(view.state) === 'deleted')
+    throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
+      address,
+    });
+  if (lifecycle && isLeaving(lifecycle))
+    throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: no more is made of it`, {
+      address,
+    });
+  if (!csi)
+    throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
+  const { plugin } = spec;
+  const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
+  return { volume, csiId: csi.id, plugin, driver: driver ?? undefined, call };
+}
+
+/**
+ * The snapshot that a volume begins with: that of the snapshot of this id in the namespace of the volume,
+ * where there is one; else the id is taken for the plugin's own.
+ * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin; VOLUME_ELSEWHERE
+ */
+export async function snapshotSource(
+  { engine, homes }: SourcePorts,
+  { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
+  limit?: AbortSignal,
+): Promise<KnownSource> {
+  const address = snapshotAddress(namespace, id);
+  const view = await engine.read(address, limit);
+  if (!view || publicState(view.state) === 'deleted') return { csiId: id };
+  const { kind, spec, csi, home, driver } = view.context as SnapshotContext;
+  const name = snapshotName({ kind, namespace, id });
+  if (spec?.plugin !== plugin) {
+    const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
+  }
+  if (!csi?.isReady || isBeingDeleted(view.state)) {
+    const why = isBeingDeleted(view.state) ? 'is being deleted' : 'is not ready yet: wait for that';
+    throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
+  }
+  const here = await homes?.here(name, { plugin, ...(home && { home }) });
+  return { csiId: csi.csiId, home: here, driver: driver ?? undefined };
+}

@@ -1,0 +1,189 @@
+/**
+ * What the LMDB store writes within one transaction, row by row. Every function here runs to its end inside a
+ * write transaction, so that what it checks still holds when it writes. Who calls it: lmdb.ts
+ */
+
+import type {
+  Commit,
+  CommitResult,
+  Lease,
+  LeaseAsked,
+  StoredRecord,
+  TopicEntry,
+  TopicRow,
+} from '../../engine/store.js';
+import { headOf, refusal, seqOf } from '../commit-rule.js';
+import { holderAfter, type LastHolder, nextEpoch } from '../leases.js';
+import { isNewer, type TopicMark } from '../topic-rule.js';
+import type { Environment } from './lmdb-environment.js';
+
+/** A record without the parts that its key and its text hold. */
+type RecordHead = Omit<StoredRecord, 'address' | 'text'>;
+
+/** No commit makes seq 0. */
+const unreadableHead: RecordHead = { seq: 0, epoch: 0, owner: '', commitId: '', gone: false };
+
+export function readRecord(env: Environment, address: string): StoredRecord | undefined {
+  const value = env.records.get(address) ?? env.tombstones.get(address);
+  return value === undefined ? undefined : decodeRecord(address, value);
+}
+
+/** A row with an unreadable head is handed on as a record whose text nobody can decode: it harms itself alone. */
+export function decodeRecord(address: string, value: string): StoredRecord {
+  const [head, text] = split(value, isRecordHead) ?? [unreadableHead, `unreadable row: ${value}`];
+  return { address, ...head, text };
+}
+
+/**
+ * Writes one commit, or tells why not. The record goes last: should a put fail half-way, the commit hasn't
+ * happened, `isOwed` hides the outbox row it left, and the next commit of that seq replaces what it left.
+ */
+export function applyCommit(env: Environment, commit: Commit): CommitResult {
+  const { address } = commit;
+  const stored = readRecord(env, address);
+  if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
+  const refused = refusal(stored, commit, lastGrant(env, commit.lease));
+  if (refused !== undefined) return refused;
+  const seq = seqOf(commit);
+  env.journal.putSync([address, seq], commit.journal);
+  if (commit.outbox === undefined) env.outbox.removeSync([address, seq]);
+  else env.outbox.putSync([address, seq], commit.outbox);
+  for (const id of commit.consumed ?? []) env.inbox.removeSync([address, id]);
+  moveWake(env, address, stored?.wakeAtMs, commit.wakeAtMs);
+  putRecord(env, stored, commit);
+  return { status: 'done' };
+}
+
+/** Whether the commit that an outbox row belongs to has happened. */
+export function isOwed(env: Environment, address: string, seq: number): boolean {
+  return seq <= (readRecord(env, address)?.seq ?? 0);
+}
+
+export function appendInbox(env: Environment, address: string, texts: string[]): number[] {
+  let id = lastGiven(env, 'inbox', address);
+  const ids = texts.map((text) => {
+    id += 1;
+    env.inbox.putSync([address, id], text);
+    return id;
+  });
+  env.counters.putSync(['inbox', address], String(id));
+  return ids;
+}
+
+/** Answers with the cursor of the topic's newest event. */
+export function appendTopic(env: Environment, topic: string, entries: TopicEntry[]): number {
+  let cursor = newestCursor(env, topic);
+  // All before the first write: an unreadable one must not leave half of the entries behind.
+  const marks = new Map(entries.map(({ source }) => [source, readMark(env, topic, source)]));
+  for (const { source, seq, index, text } of entries) {
+    if (!isNewer({ seq, index }, marks.get(source))) continue;
+    marks.set(source, { seq, index });
+    cursor += 1;
+    env.topics.putSync([topic, cursor], join({ source, seq, index }, text));
+    env.marks.putSync([topic, source], JSON.stringify({ seq, index }));
+  }
+  env.counters.putSync(['topic', topic], String(cursor));
+  return cursor;
+}
+
+/** @throws {Error} naming topic and cursor of a row that can't be read */
+export function decodeTopicRow(topic: string, cursor: number, value: string): TopicRow {
+  const parts = split(value, isTopicHead);
+  if (parts === undefined) throw new Error(`The event at cursor ${cursor} of topic ${topic} can't be read.`);
+  const [{ source, seq, index }, text] = parts;
+  return { source, seq, index, text, cursor };
+}
+
+export function newestCursor(env: Environment, topic: string): number {
+  return lastGiven(env, 'topic', topic);
+}
+
+/** Grants a lease that nobody else holds now. */
+export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; since: number } {
+  const { name, owner, ttlMs } = asked;
+  const lastEpoch = lastGiven(env, 'epoch', name);
+  const epoch = nextEpoch(lastEpoch, asked);
+  env.counters.putSync(['epoch', name], String(epoch));
+  const last = holderAfter(lastHolder(env, name), owner, epoch);
+  env.holders.putSync(name, JSON.stringify(last));
+  return { lease: { name, epoch, owner, ttlMs }, since: last.since };
+}
+
+function lastGrant(env: Environment, lease: string | undefined): { epoch: number; owner: string } | undefined {
+  const last = lease === undefined ? undefined : lastHolder(env, lease);
+  return last && lease !== undefined ? { epoch: lastGiven(env, 'epoch', lease), owner: last.owner } : undefined;
+}
+
+/** Absent too where it can't be read: then nobody is taken for the last holder. */
+function lastHolder(env: Environment, lease: string): LastHolder | undefined {
+  const last = parsed(env.holders.get(lease) ?? '');
+  return isLastHolder(last) ? last : undefined;
+}
+
+function readMark(env: Environment, topic: string, source: string): TopicMark | undefined {
+  const value = env.marks.get([topic, source]);
+  if (value === undefined) return undefined;
+  const mark = parsed(value);
+  if (isTopicMark(mark)) return mark;
+  const cursor = newestCursor(env, topic);
+  throw new Error(`What topic ${topic} has of ${source}, up to cursor ${cursor}, can't be read.`);
+}
+
+function lastGiven(env: Environment, kind: 'epoch' | 'inbox' | 'topic', name: string): number {
+  const value = env.counters.get([kind, name]) ?? '0';
+  if (/^\d+$/.test(value)) return Number(value);
+  throw new Error(`The last number given (${kind}) of ${name} can't be read.`);
+}
+
+function putRecord(env: Environment, stored: StoredRecord | undefined, commit: Commit): void {
+  const { address, epoch, owner, commitId, gone = false, wakeAtMs } = commit;
+  const head: RecordHead = { seq: seqOf(commit), epoch, owner, commitId, gone };
+  const value = join(wakeAtMs === undefined ? head : { ...head, wakeAtMs }, commit.text);
+  const [home, other] = gone ? [env.tombstones, env.records] : [env.records, env.tombstones];
+  home.putSync(address, value);
+  if (stored !== undefined && stored.gone !== gone) other.removeSync(address);
+}
+
+function moveWake(env: Environment, address: string, from: number | undefined, to: number | undefined): void {
+  if (from === to) return;
+  if (from !== undefined) env.wakes.removeSync([from, address]);
+  if (to !== undefined) env.wakes.putSync([to, address], '');
+}
+
+/** JSON holds no bare line feed: the first one ends the head, and the text is kept as it came. */
+function join(head: object, text: string): string {
+  return `${JSON.stringify(head)}\n${text}`;
+}
+
+/** Absent where the head can't be read. */
+function split<Head>(value: string, isHead: (head: unknown) => head is Head): [Head, string] | undefined {
+  const end = value.indexOf('\n');
+  const head = end < 0 ? undefined : parsed(value.slice(0, end));
+  return isHead(head) ? [head, value.slice(end + 1)] : undefined;
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+const isRecordHead = (head: unknown): head is RecordHead =>
+  isObject(head) &&
+  [head.seq, head.epoch, head.wakeAtMs ?? 0].every(Number.isFinite) &&
+  typeof head.owner === 'string' &&
+  typeof head.commitId === 'string' &&
+  typeof head.gone === 'boolean';
+
+const isLastHolder = (last: unknown): last is LastHolder =>
+  isObject(last) && typeof last.owner === 'string' && typeof last.since === 'number';
+
+const isTopicMark = (mark: unknown): mark is TopicMark =>
+  isObject(mark) && [mark.seq, mark.index].every(Number.isFinite);
+
+const isTopicHead = (head: unknown): head is Omit<TopicEntry, 'text'> =>
+  isTopicMark(head) && 'source' in head && typeof head.source === 'string';

@@ -1,0 +1,91 @@
+/**
+ * What is asked of a server before anything else: whether it is the one that answered before, with the same data,
+ * and whether its settings keep what the store promises. Asked on every new connection.
+ */
+
+import type { StoreEvents } from '../../engine/store.js';
+import type { Say } from './redis-link.js';
+import { allScripts } from './redis-script.js';
+
+/** A server's process, and the history of its data. */
+export interface Identity {
+  runId: string;
+  replicationId: string;
+  isMaster: boolean;
+}
+
+export interface Greeting {
+  /** Of the server, for messages. */
+  where: string;
+  /** Its number; 0 is the one that every connection begins with. */
+  db: number;
+  /** Sentinels may still name a master that was demoted meanwhile. */
+  onlyMaster: boolean;
+  /** As of the last connection. */
+  known: Identity | undefined;
+  events: StoreEvents;
+}
+
+/** The oldest server whose streams count on by themselves and whose scripts fail before their first write. */
+const oldestMajor = 7;
+
+/**
+ * Resolves with who answers, once `suspect` and `warn` have heard what there is to hear.
+ * @throws {Error} the server can't be used, or not yet
+ */
+export async function greet(say: Say, { where, db, onlyMaster, known, events }: Greeting): Promise<Identity> {
+  // ioredis would go on in the first database where it may not choose another.
+  if (db !== 0) await answered(say('select', String(db)), 'SELECT');
+  const info = parseInfo(await answered(say('info'), 'INFO'));
+  const version = info.get('redis_version') ?? 'unknown';
+  if (Number.parseInt(version, 10) < oldestMajor)
+    throw new Error(`version ${version} is too old: Redis ${oldestMajor} or newer is needed.`);
+  if (info.get('loading') === '1') throw new Error('it is still loading its data.');
+  const identity = {
+    runId: info.get('run_id') ?? '',
+    replicationId: info.get('master_replid') ?? '',
+    isMaster: info.get('role') === 'master',
+  };
+  if (onlyMaster && !identity.isMaster) throw new Error('it is a replica now; waiting for a master.');
+  await Promise.all(allScripts.map(({ lua }) => answered(say('script', 'load', lua), 'SCRIPT LOAD')));
+
+  const change = known && changeBetween(known, identity);
+  if (change !== undefined) events.suspect(`Redis at ${where}: ${change}`);
+  if (identity.runId !== known?.runId) await warnOfSettings(say, where, info, events);
+  return identity;
+}
+
+function changeBetween(before: Identity, now: Identity): string | undefined {
+  if (before.runId !== now.runId) return 'another process answers now (it was restarted, or replaced in a failover).';
+  if (before.replicationId !== now.replicationId) return 'its data has another history now (a replica was promoted).';
+  return undefined;
+}
+
+async function warnOfSettings(say: Say, where: string, info: Map<string, string>, events: StoreEvents): Promise<void> {
+  const warn = (message: string) => events.warn(`Redis at ${where} ${message}`);
+  const policy = info.get('maxmemory_policy');
+  if (policy !== undefined && policy !== 'noeviction')
+    warn(`may evict what it holds when memory is short (${policy}): set maxmemory-policy noeviction.`);
+  if (info.get('role') !== 'master') warn('is a replica: it takes no writes until it is promoted.');
+  if (info.get('aof_enabled') !== '1') {
+    warn('loses all writes since its last dump when it stops: set appendonly yes.');
+    return;
+  }
+  const fsync = await say('config', 'get', 'appendfsync');
+  const policyOfSync = Array.isArray(fsync) ? fsync[1] : undefined;
+  if (policyOfSync === 'everysec')
+    warn('may lose the last second of writes in a power cut (appendfsync everysec): set appendfsync always.');
+  if (policyOfSync === 'no')
+    warn('may lose what the host had not written in a power cut (appendfsync no): set appendfsync always.');
+}
+
+async function answered(reply: Promise<unknown>, name: string): Promise<string> {
+  const answer = await reply;
+  if (typeof answer === 'string') return answer;
+  throw new Error(`it refused ${name}: ${answer instanceof Error ? answer.message : typeof answer}`);
+}
+
+function parseInfo(text: string): Map<string, string> {
+  const lines = text.split(/\r?\n/).filter((line) => line.includes(':'));
+  return new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1)]));
+}

@@ -1,0 +1,235 @@
+/**
+ * One connection to one server, made again whenever it is lost. ioredis never repeats anything here: a call that
+ * was lost with its connection rejects, and who made it decides. Boundary: nothing is sent before `greet` has seen
+ * which server it is that answers now: redis-greeting.ts
+ */
+
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Command, Redis, type RedisOptions } from 'ioredis';
+import { onAbort } from '../../abort.js';
+import { type RedisDurability, whereOf } from './redis-options.js';
+import { type Call, inFull } from './redis-script.js';
+
+/** It is known that the call had no effect: it was never sent. */
+export class NotSentError extends Error {}
+
+/** Sends one command and resolves with its answer, or with the error that the server answered. */
+export type Say = (name: string, ...args: string[]) => Promise<unknown>;
+
+export interface LinkOptions {
+  connection: RedisOptions;
+  durability: RedisDurability;
+  commandTimeoutMs: number;
+  /**
+   * Sees each new connection before it is used; a rejection closes it, and another is made after a while. Answers
+   * whether the server is a master: one that isn't may become one any time, with other data, and is greeted again.
+   */
+  greet(say: Say): Promise<boolean>;
+}
+
+/** A server that answers so has become a replica, whose data may be replaced. */
+const signsOfChange = ['READONLY', 'LOADING', 'MASTERDOWN'];
+
+const firstBackoffMs = 10;
+const longestBackoffMs = 1_000;
+
+export class RedisLink {
+  readonly where: string;
+  readonly #options: LinkOptions;
+  /** Of the connection that may be used now. */
+  #live: Redis | undefined;
+  #isDoubted = false;
+  #greeting: Promise<void> | undefined;
+  #lastError = 'not opened yet';
+  #closing: AbortController | undefined;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+    this.where = whereOf(options.connection);
+  }
+
+  /** Resolves with the first connection; rejects with why there is none, and then tries no more. */
+  async open(): Promise<void> {
+    const closing = new AbortController();
+    this.#closing = closing;
+    try {
+      const redis = await this.#connect(closing.signal);
+      void this.#keep(redis, closing.signal);
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** As open(), but keeps trying. */
+  start(): void {
+    this.#closing = new AbortController();
+    void this.#keep(undefined, this.#closing.signal);
+  }
+
+  close(): void {
+    this.#closing?.abort();
+    this.#lastError = 'closed';
+  }
+
+  get isLive(): boolean {
+    return this.#live !== undefined;
+  }
+
+  /**
+   * Sends all in one go and resolves with the answers, errors that the server answered among them.
+   * @param sure with writes: waits for the replicas that durability asks for
+   * @throws {NotSentError} there is no connection
+   * @throws {Error} the outcome is unknown: the connection was lost, or no answer came in time
+   */
+  async send(calls: Call[], sure = false): Promise<unknown[]> {
+    const answers = await this.#sendOnce(calls, sure);
+    const forgotten = calls.filter((call, i) => call.script !== undefined && isReply(answers[i], 'NOSCRIPT'));
+    if (forgotten.length === 0) return answers;
+    // What was answered the first time stays so, whatever becomes of these.
+    const again = await this.#sendOnce(forgotten.map(inFull), sure).catch((error: Error) => forgotten.map(() => error));
+    return answers.map((answer) => (isReply(answer, 'NOSCRIPT') ? again.shift() : answer));
+  }
+
+  async #sendOnce(calls: Call[], sure: boolean): Promise<unknown[]> {
+    if (this.#isDoubted) await this.#greetAgain();
+    const redis = this.#live;
+    if (redis === undefined) throw new NotSentError(`Redis at ${this.where} is not connected: ${this.#lastError}`);
+    const { durability } = this.#options;
+    const answers = calls.map(({ command, args }) => this.#say(redis, command, args));
+    if (!sure || durability === 'server') return this.#answered(redis, Promise.all(answers), 0);
+    const { replicas, timeoutMs } = durability;
+    const confirmed = this.#say(redis, 'wait', [String(replicas), String(timeoutMs)]);
+    const [all, count] = await this.#answered(redis, Promise.all([Promise.all(answers), confirmed]), timeoutMs);
+    if (typeof count === 'number' && count >= replicas) return all;
+    if (all.every((answer) => answer instanceof Error)) return all;
+    const got = count instanceof Error ? count.message : `${count} within ${timeoutMs} ms`;
+    throw new Error(`Redis at ${this.where}: ${replicas} replicas are to confirm each write, but got ${got}.`);
+  }
+
+  /** Where answers show that the server may no longer be what it was, it is greeted again before the next call. */
+  #heed(...answers: unknown[]): void {
+    if (answers.some((answer) => isReply(answer, ...signsOfChange))) this.#isDoubted = true;
+  }
+
+  /** All who call meanwhile wait, in the order in which they called. */
+  #greetAgain(): Promise<void> {
+    const redis = this.#live;
+    this.#greeting ??= this.#greet(redis).finally(() => {
+      this.#greeting = undefined;
+    });
+    return this.#greeting;
+  }
+
+  async #greet(redis: Redis | undefined): Promise<void> {
+    if (redis === undefined) return;
+    try {
+      const say: Say = (name, ...args) => this.#answered(redis, this.#say(redis, name, args), 0);
+      this.#isDoubted = !(await this.#options.greet(say));
+    } catch (error) {
+      this.#lastError = this.#why(error);
+      redis.disconnect();
+      throw new NotSentError(`Redis at ${this.where} is not to be used: ${this.#lastError}`);
+    }
+  }
+
+  /** Resolves with the error where the server answered one; rejects where nothing is known. */
+  async #say(redis: Redis, name: string, args: (string | Buffer)[]): Promise<unknown> {
+    try {
+      const answer = await redis.sendCommand(new Command(name, args, { replyEncoding: 'utf8' }));
+      if (Array.isArray(answer)) this.#heed(...answer);
+      return answer;
+    } catch (error) {
+      this.#heed(error);
+      if (isReply(error)) return error;
+      throw new Error(`Redis at ${this.where} gave no answer: ${this.#why(error)}`, { cause: error });
+    }
+  }
+
+  /** A connection that leaves us waiting is given up: another may get through, and no late answer confuses it. */
+  async #answered<T>(redis: Redis, answers: Promise<T>, moreMs: number): Promise<T> {
+    const timeoutMs = this.#options.commandTimeoutMs + moreMs;
+    const late = new Error(`Redis at ${this.where} gave no answer within ${timeoutMs} ms.`);
+    let timer: NodeJS.Timeout | undefined;
+    const timeout = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        this.#lastError = late.message;
+        reject(late);
+        redis.disconnect();
+      }, timeoutMs);
+    });
+    try {
+      return await Promise.race([answers, timeout]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #keep(first: Redis | undefined, signal: AbortSignal): Promise<void> {
+    let redis = first;
+    let backoffMs = firstBackoffMs;
+    while (!signal.aborted) {
+      if (redis !== undefined) {
+        await ended(redis);
+        backoffMs = firstBackoffMs;
+      }
+      await sleep(backoffMs, undefined, { signal }).catch(() => undefined);
+      backoffMs = Math.min(backoffMs * 2, longestBackoffMs);
+      redis = signal.aborted ? undefined : await this.#connect(signal).catch(() => undefined);
+    }
+  }
+
+  /** Resolves with a connection that was greeted and is in use. */
+  async #connect(signal: AbortSignal): Promise<Redis> {
+    const options: RedisOptions = {
+      connectTimeout: this.#options.commandTimeoutMs,
+      ...this.#options.connection,
+      lazyConnect: true,
+      retryStrategy: null,
+      sentinelRetryStrategy: () => null,
+      sentinelCommandTimeout: this.#options.commandTimeoutMs,
+      autoResendUnfulfilledCommands: false,
+      enableOfflineQueue: false,
+      enableReadyCheck: false,
+      maxRetriesPerRequest: 0,
+    };
+    const redis = new Redis({ ...options, replyMapping: 'legacy' });
+    const unsubscribe = onAbort(signal, () => redis.disconnect());
+    redis.on('error', (error: Error) => {
+      this.#lastError = error.message;
+    });
+    redis.once('end', () => {
+      unsubscribe();
+      if (this.#live === redis) this.#live = undefined;
+    });
+    try {
+      await this.#answered(redis, redis.connect(), 0);
+      await this.#greet(redis);
+      if (redis.status !== 'ready') throw new Error(this.#lastError);
+      this.#live = redis;
+      this.#lastError = 'the connection was lost';
+      return redis;
+    } catch (error) {
+      const reason = this.#why(error);
+      this.#lastError = reason;
+      redis.disconnect();
+      throw new Error(`Redis at ${this.where}: ${reason}`, { cause: error });
+    }
+  }
+
+  /** ioredis says that a connection was closed, and what went wrong with it beside that. */
+  #why(error: unknown): string {
+    const message = error instanceof Error ? error.message : String(error);
+    return message === 'Connection is closed.' ? this.#lastError : message;
+  }
+}
+
+/** An error that the server answered, with this code if one is given. */
+export function isReply(answer: unknown, ...codes: string[]): answer is Error {
+  if (!(answer instanceof Error) || answer.name !== 'ReplyError') return false;
+  return codes.length === 0 || codes.some((code) => answer.message.startsWith(code));
+}
+
+function ended(redis: Redis): Promise<void> {
+  return redis.status === 'end' ? Promise.resolve() : new Promise((resolve) => redis.once('end', () => resolve()));
+}

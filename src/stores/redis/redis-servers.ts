@@ -1,0 +1,103 @@
+/**
+ * The servers behind a store: one, or the one that sentinels name. A cluster of them: redis-cluster.ts. Here is also
+ * what may be known of a call that got no proper answer.
+ */
+
+import type { StoreEvents } from '../../engine/store.js';
+import { greet, type Identity } from './redis-greeting.js';
+import { isReply, NotSentError, RedisLink } from './redis-link.js';
+import type { RedisSettings } from './redis-options.js';
+import type { Call } from './redis-script.js';
+
+export interface RedisServers {
+  /** What a person knows them by. */
+  readonly where: string;
+  /** One call may touch several buckets. */
+  readonly shareCalls: boolean;
+  /** Rejects with why they can't be reached or used. */
+  open(): Promise<void>;
+  close(): void;
+  /**
+   * Sends each call to the server that has its bucket, those of one server in one go. Resolves with the answers in
+   * the order given, an Error in place of each that there is none of.
+   * @param sure with writes: as many replicas have them as durability asks for
+   */
+  send(calls: Call[], sure?: boolean): Promise<unknown[]>;
+  /** A connection to each master. */
+  masters(): RedisLink[];
+}
+
+/** Codes of servers that did not begin with what they were asked for. */
+const refusals = [
+  ...['OOM', 'MISCONF', 'READONLY', 'LOADING', 'CLUSTERDOWN', 'NOREPLICAS', 'BUSY', 'TRYAGAIN', 'MASTERDOWN', 'NOPERM'],
+  ...['NOAUTH', 'MOVED', 'ASK', 'NOSCRIPT'],
+];
+
+/** Nothing was written: the call was not sent, or refused before it began. */
+export function isUndone(answer: unknown): answer is Error {
+  if (answer instanceof NotSentError) return true;
+  // A script that had begun names the line at which it failed.
+  return isReply(answer, ...refusals) && !answer.message.includes('on @user_script:');
+}
+
+export class RedisServer implements RedisServers {
+  readonly shareCalls = true;
+  readonly #link: RedisLink;
+  #known: Identity | undefined;
+
+  constructor(settings: RedisSettings, events: StoreEvents) {
+    this.#link = new RedisLink({
+      ...settings,
+      greet: async (say) => {
+        const { where } = this.#link;
+        const onlyMaster = settings.connection.sentinels !== undefined;
+        this.#known = await greet(say, {
+          where,
+          db: settings.connection.db ?? 0,
+          onlyMaster,
+          known: this.#known,
+          events,
+        });
+        return this.#known.isMaster;
+      },
+    });
+  }
+
+  get where(): string {
+    return this.#link.where;
+  }
+
+  open(): Promise<void> {
+    return this.#link.open();
+  }
+
+  close(): void {
+    this.#link.close();
+  }
+
+  async send(calls: Call[], sure = false): Promise<unknown[]> {
+    return sendOr(this.#link, calls, sure);
+  }
+
+  masters(): RedisLink[] {
+    return [this.#link];
+  }
+}
+
+/** Never rejects: a lost connection is the answer to each call. */
+export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Promise<unknown[]> {
+  try {
+    return await link.send(calls, sure);
+  } catch (error) {
+    return calls.map(() => error);
+  }
+}
+
+/** @throws {Error} one of the calls failed */
+export async function askAll(servers: RedisServers, calls: Call[], sure = false): Promise<unknown[]> {
+  const answers = await servers.send(calls, sure);
+  const failure = answers.find((answer) => answer instanceof Error);
+  if (isReply(failure)) throw new Error(`Redis at ${servers.where} answered: ${failure.message}`, { cause: failure });
+  if (failure !== undefined) throw failure;
+  return answers;
+}

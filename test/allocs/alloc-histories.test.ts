@@ -1,0 +1,130 @@
+/** Records of allocs that earlier versions have written, with calls under way: the present one goes on with each of them. */
+import { expect } from 'chai';
+import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
+import { stepOf } from '../../machines/alloc/volume-steps.js';
+import { allocContextOf, allocStateOf } from '../../src/allocs/alloc-view.js';
+import type { Envelope } from '../../src/engine/actor/envelope.js';
+import { type Recorded, recorded } from '../histories/recorded.js';
+import { AllocLab, address, allocId } from './alloc-lab.js';
+
+interface RecordedAlloc extends Recorded {
+  title: string;
+  envelope: Omit<Envelope, 'snapshot'>;
+  world: { slots: [id: string, slot: { allocId: string; generation: number }][]; mounted: string[] };
+}
+
+/** Step of each volume right after the migration, and the state that the alloc comes to. */
+const expected: Record<string, [steps: Record<string, string>, end: string]> = {
+  'preparing, at claim': [{ data: 'claiming', log: 'publishing' }, 'prepared'],
+  'preparing, at publish': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
+  'preparing, at bring': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
+  'preparing in a time that is limited, one volume at claim, one at bring': [
+    { data: 'claiming', log: 'publishing' },
+    'prepared',
+  ],
+  'preparing, its slot is taken, and its plugin away': [{ data: 'claiming', log: 'publishing' }, 'prepared'],
+  'preparing once more after a restart, at publish': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
+  prepared: [{ data: 'mounted', log: 'mounted' }, 'prepared'],
+  'recovering, at reachable': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
+  'recovering, at holds': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
+  'recovering, at publish': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
+  'recovering, at bring': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
+  'recovering, backing off': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
+  'recovering, until it is asked for again': [{ data: 'lost-at-reboot', log: 'lost-at-reboot' }, 'recovering'],
+  'never prepared before another boot': [{ data: 'lost-at-reboot', log: 'lost-at-reboot' }, 'recovering'],
+  'releasing, at take': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
+  'releasing, at release': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
+  'releasing, at unstaged': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
+  'releasing, its plugin is away': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
+  'releasing what could not be had, at take': [{ data: 'unmounting', log: 'unmounting' }, 'failed'],
+  'releasing what could not be had, and released meanwhile': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
+  'releasing what has lost its claim, at unstaged': [{ data: 'unmounting', log: 'unmounting' }, 'failed'],
+  failed: [{ data: 'released', log: 'released' }, 'failed'],
+};
+
+const own = (lab: AllocLab): string[] =>
+  [...lab.slots]
+    .filter(([, slot]) => slot.allocId === allocId)
+    .map(([id]) => id)
+    .sort();
+
+/** Puts what was recorded into a store, and starts a runtime on it. */
+async function restarted({ seq, value, context, envelope, world }: RecordedAlloc): Promise<AllocLab> {
+  const lab = new AllocLab();
+  await lab.lab.data.open();
+  const entry = { seq, at: 1, random: 0.5, kind: 'event', version: envelope.version, source: { kind: 'request' } };
+  await lab.lab.data.commit([
+    {
+      ...{ address, commitId: 'recorded', expectedSeq: 0, seq, epoch: 0, owner: 'recorded' },
+      text: JSON.stringify({ ...envelope, snapshot: { value, context } }),
+      journal: JSON.stringify({ ...entry, event: { type: 'alloc.prepare' } }),
+    },
+  ]);
+  for (const [id, slot] of world.slots) lab.slots.set(id, slot);
+  for (const id of world.mounted) lab.mounted.add(id);
+  for (const id of ['data', 'log'])
+    for (const port of ['claim', 'holds', 'publish', 'bring', 'reachable', 'release', 'take', 'unstaged'])
+      lab.faults.set(`${port} ${id}`, 'hangs');
+  await lab.start();
+  return lab;
+}
+
+const stateOf = (lab: AllocLab): string => {
+  const view = lab.view();
+  return view ? allocStateOf(view.state) : 'gone';
+};
+
+describe('allocs of older versions', () => {
+  const records = recorded('1', 'allocs') as RecordedAlloc[];
+
+  it('each way of version 1 is recorded', () => {
+    expect(records.map(({ title }) => title)).to.deep.equal(Object.keys(expected));
+  });
+
+  for (const record of records) {
+    const [steps, end] = expected[record.title] ?? [{}, ''];
+    it(`H1 H2 H3 version 1, ${record.title}: taken up with its steps, and ${end} in the end`, async () => {
+      const lab = await restarted(record);
+      const taken = lab.view();
+      if (!taken) throw new Error('it is not there');
+      const { parts } = allocContextOf(taken.context);
+      expect(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, stepOf(part)]))).to.deep.equal(
+        steps,
+      );
+      const { waits } = record.context as { waits: Record<string, string> };
+      expect(reasonsOf({ parts })).to.deep.equal(waits);
+      const { envelope } = await lab.stored();
+      expect([envelope.version, envelope.effects.map(({ src }) => src)]).to.deep.equal([
+        '2',
+        record.envelope.effects.map(({ src }) => src),
+      ]);
+      await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
+      lab.faults.clear();
+      lab.slots.forEach(({ allocId: holder }, id) => {
+        if (end === 'prepared' && holder !== allocId) lab.slots.delete(id);
+      });
+      // What hangs in the run of before is over with that: whoever is killed once more finds it so.
+      await lab.start();
+      await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
+      await lab.lab.clock.advance(120_000);
+      expect(stateOf(lab)).to.equal(end);
+      if (end === 'recovering') {
+        await lab.prepare(['data', 'log']);
+        expect(stateOf(lab)).to.equal('prepared');
+      }
+      const isHad = stateOf(lab) === 'prepared';
+      expect([own(lab), [...lab.mounted].sort()]).to.deep.equal(
+        isHad
+          ? [
+              ['data', 'log'],
+              ['data', 'log'],
+            ]
+          : [[], []],
+      );
+      if (isHad) {
+        const mounts = mountsOf(allocContextOf(lab.view()?.context ?? {}));
+        expect(mounts?.map(({ hostPath }) => hostPath)).to.deep.equal(['/host/data', '/host/log']);
+      }
+    });
+  }
+});

@@ -1,0 +1,211 @@
+/** Group commit: one store call for what comes in one turn, the same commit again until it is answered. */
+import { expect } from 'chai';
+import { Committer } from '../../../src/engine/actor/committer.js';
+import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
+import type { Commit, CommitResult, Store } from '../../../src/engine/store.js';
+import { memoryStore } from '../../../src/stores/memory/memory.js';
+import { type SimulatedClock, seededRandom, simulatedClock } from '../../../src/testing/index.js';
+import { watched } from '../lab.js';
+import { type MoodyStore, moodyStore } from '../moody-store.js';
+
+describe('the committer', () => {
+  let clock: SimulatedClock;
+  let data: Store;
+  let store: MoodyStore;
+  let committer: Committer;
+  /** What became of each, in order. */
+  let heard: string[];
+  let logged: string[];
+  const keep = (_: object, message: string): void => void logged.push(message);
+  const logger = { debug: keep, info: keep, warn: keep, error: keep };
+
+  beforeEach(async () => {
+    clock = simulatedClock();
+    data = memoryStore();
+    store = moodyStore(data);
+    await store.open();
+    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+    heard = [];
+    logged = [];
+  });
+
+  const commitOf = (address: string, expectedSeq = 0): Commit => ({
+    ...{ address, commitId: `${address}.${expectedSeq}`, expectedSeq, epoch: 1, owner: 'x', text: '{}', journal: '{}' },
+  });
+  const submit = (address: string, expectedSeq = 0, then: () => void = () => {}): void =>
+    committer.submit({
+      commit: commitOf(address, expectedSeq),
+      outcome: {
+        settled: ({ status }: CommitResult) => {
+          heard.push(`${address} ${status}`);
+          then();
+        },
+        unavailable: () => heard.push(`${address} unavailable`),
+      },
+    });
+  const batches = (): string[][] => store.commits.map((items) => items.map(({ address }) => address));
+  const rest = (): Promise<void> => clock.advance(0);
+
+  it('many in one turn make one call, in order, and each hears of its own', async () => {
+    await data.commit([commitOf('b')]);
+    for (const address of ['a', 'b', 'c']) submit(address, address === 'b' ? 5 : 0);
+    expect(store.commits).to.have.length(0);
+    await rest();
+    expect(batches()).to.deep.equal([['a', 'b', 'c']]);
+    expect(heard).to.deep.equal(['a done', 'b conflict', 'c done']);
+  });
+
+  it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
+    let nowMs = 0;
+    committer = new Committer({
+      store,
+      clock: { ...clock, monotonicMs: () => nowMs },
+      logger,
+      troubles: new TroubleLog({ clock, logger }),
+    });
+    submit('a');
+    nowMs = 1_000;
+    await Promise.resolve();
+    submit('b');
+    await Promise.resolve();
+    submit('c');
+    expect(batches()).to.deep.equal([['a']]);
+    await rest();
+    expect(batches()).to.deep.equal([['a'], ['b', 'c']]);
+    expect(heard).to.deep.equal(['a done', 'b done', 'c done']);
+  });
+
+  it('very many are submitted at once, then they are written in calls of a bounded size, in order', async () => {
+    const names = Array.from({ length: 2_500 }, (_, at) => `a${at}`);
+    for (const name of names) submit(name);
+    await rest();
+    expect(batches().map(({ length }) => length)).to.deep.equal([1_000, 1_000, 500]);
+    expect(batches().flat()).to.deep.equal(names);
+    expect(heard).to.deep.equal(names.map((name) => `${name} done`));
+  });
+
+  it('one is submitted as another is settled, then it is written in the next call', async () => {
+    submit('a', 0, () => submit('a', 1));
+    await rest();
+    expect(heard).to.deep.equal(['a done', 'a done']);
+    expect(batches()).to.deep.equal([['a'], ['a']]);
+  });
+
+  it('a call hangs, then later ones do not wait for it', async () => {
+    const release = store.hold('commit', 'before', 1);
+    submit('a');
+    await rest();
+    submit('b');
+    await rest();
+    expect(heard).to.deep.equal(['b done']);
+    release();
+    await rest();
+    expect(heard).to.deep.equal(['b done', 'a done']);
+  });
+
+  for (const moment of ['before', 'after'] as const) {
+    it(`a call fails ${moment} it was written, then each hears once, and is repeated alone until it is answered`, async () => {
+      store.fail('commit', moment, 4);
+      submit('a');
+      submit('b');
+      await clock.advance(10_000);
+      expect(heard.filter((text) => text.endsWith('unavailable'))).to.deep.equal(['a unavailable', 'b unavailable']);
+      expect(heard.slice(2)).to.have.members(['a done', 'b done']);
+      expect(batches().slice(1).flat().length).to.equal(batches().length - 1);
+      expect(clock.pending).to.equal(0);
+    });
+  }
+
+  it('the store throws instead of giving a promise, then that is no answer', async () => {
+    const { commit } = store;
+    store.commit = () => {
+      throw new Error('broken');
+    };
+    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+    submit('a');
+    await rest();
+    expect(heard).to.deep.equal(['a unavailable']);
+    store.commit = commit;
+    await clock.advance(1_000);
+    expect(heard).to.deep.equal(['a unavailable', 'a done']);
+  });
+
+  it('one who hears of its commit throws, then the others of the call hear all the same, and stop still ends', async () => {
+    submit('a', 0, () => {
+      throw new Error('who hears is broken');
+    });
+    submit('b');
+    await rest();
+    const stopped = watched(committer.stop());
+    await clock.advance(60_000);
+    expect(heard).to.include('b done');
+    expect(logged.join()).to.include('who hears is broken');
+    expect(stopped.state).to.equal('answered');
+  });
+
+  describe('stop', () => {
+    it('nothing is on its way, then it ends at once', async () => {
+      const stopped = watched(committer.stop());
+      await rest();
+      expect(stopped.state).to.equal('answered');
+    });
+
+    it('commits are on their way, then it ends when they are answered', async () => {
+      const release = store.hold('commit');
+      submit('a');
+      const stopped = watched(committer.stop());
+      await clock.advance(60_000);
+      expect(stopped.state).to.equal('open');
+      release();
+      await rest();
+      expect(heard).to.deep.equal(['a done']);
+      expect(stopped.state).to.equal('answered');
+    });
+
+    it('a commit waits to be repeated, then it is not, and no timer is left', async () => {
+      store.fail('commit', 'before', 1_000);
+      submit('a');
+      await rest();
+      const stopped = watched(committer.stop());
+      await clock.advance(60_000);
+      expect(stopped.state).to.equal('answered');
+      expect(store.commits).to.have.length(1);
+      expect(clock.pending).to.equal(0);
+    });
+
+    it('asked for twice, then both end', async () => {
+      const release = store.hold('commit');
+      submit('a');
+      const stopped = [watched(committer.stop()), watched(committer.stop())];
+      release();
+      await rest();
+      expect(stopped.map(({ state }) => state)).to.deep.equal(['answered', 'answered']);
+    });
+  });
+
+  it('calls fail at random, then every commit is written once, in the order of its address', async () => {
+    for (let seed = 1; seed <= 30; seed += 1) {
+      const random = seededRandom(seed);
+      data = memoryStore();
+      store = moodyStore(data);
+      await store.open();
+      committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+      const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
+      const next = (address: string, seq: number, length: number): void => {
+        if (seq < length) submit(address, seq, () => next(address, seq + 1, length));
+      };
+      for (const [at, length] of lengths.entries()) next(`${at}`, 0, length);
+      for (let step = 0; step < 20; step += 1) {
+        if (random.next() < 0.5) store.fail('commit', random.next() < 0.5 ? 'before' : 'after', 1);
+        await clock.advance(Math.floor(random.next() * 100));
+      }
+      await clock.advance(20_000);
+      for (const [at, length] of lengths.entries()) {
+        expect(await data.load(`${at}`), `seed ${seed}`).to.include({ seq: length });
+        const journal = await data.readJournal(`${at}`, 0, 99);
+        expect(journal, `seed ${seed}`).to.have.length(length);
+      }
+      expect(clock.pending, `seed ${seed}`).to.equal(0);
+    }
+  });
+});

@@ -1,0 +1,97 @@
+/** The process dies at every single call of the store, before or after it took effect; the next one makes good for all. */
+import { expect } from 'chai';
+import { seededRandom } from '../../../src/testing/index.js';
+import { builderAddress, clerkAddress, plannerAddress } from '../building-site.js';
+import { type Cut, cutStore } from '../cut-store.js';
+import { flakyStore } from '../flaky-store.js';
+import { SiteRun } from '../site-run.js';
+
+const seeds = [1, 2, 3];
+
+/** Runs without a mishap, and gives the outcome. */
+async function undisturbed(seed: number): Promise<object> {
+  const run = new SiteRun(seed);
+  const engine = await run.live();
+  if (!engine) throw new Error('a life that nobody killed has died');
+  await run.check(engine);
+  return run.outcome(engine);
+}
+
+/** Lives on after the cuts, and compares what there is with a run that had none. Answers whether one of them came. */
+async function expectSameOutcome(seed: number, cuts: Cut[], expected: object): Promise<boolean> {
+  const run = new SiteRun(seed);
+  let wasCut = false;
+  for (const cut of cuts) {
+    const engine = await run.live((store, kill) => cutStore(store, cut, kill));
+    wasCut ||= engine === undefined;
+  }
+  const engine = await run.live();
+  if (!engine) throw new Error('a life that nobody killed has died');
+  expect(await run.outcome(engine), JSON.stringify({ seed, cuts })).to.deep.equal(expected);
+  await run.check(engine);
+  return wasCut;
+}
+
+describe('a process that dies at the n-th call of its store', () => {
+  const expected = new Map<number, object>();
+
+  before(async () => {
+    for (const seed of seeds) expected.set(seed, await undisturbed(seed));
+  });
+
+  it('never, then every house is ordered, built, filed and told of once, in order', () => {
+    const houses = ['house-0', 'house-1', 'house-2', 'house-3'];
+    for (const seed of seeds) {
+      expect(expected.get(seed)).to.deep.equal({
+        actors: [
+          [plannerAddress, {}, { ordered: houses, built: houses, filed: houses }],
+          [builderAddress, 'idle', { waiting: [], attempt: 1 }],
+          [clerkAddress, {}, { files: houses }],
+        ],
+        told: {
+          [`${plannerAddress} ordered`]: houses,
+          [`${builderAddress} built`]: houses,
+          [`${clerkAddress} filing`]: houses,
+          [`${plannerAddress} filed`]: houses,
+        },
+        answers: houses.map((id, index) => [id, index + 1]),
+      });
+    }
+  });
+
+  for (const seed of seeds) {
+    for (const moment of ['before', 'after'] as const) {
+      it(`${moment} it took effect, for every n (seed ${seed}), then the next life comes to the same end`, async () => {
+        let at = 1;
+        while (await expectSameOutcome(seed, [{ at, moment }], expected.get(seed) ?? {})) at += 1;
+        expect(at).to.be.greaterThan(60);
+      });
+    }
+  }
+
+  it('again and again, at random calls, then the last life comes to the same end', async () => {
+    const random = seededRandom(99);
+    for (let round = 0; round < 60; round += 1) {
+      const seed = seeds[round % seeds.length] ?? 1;
+      const cuts = Array.from({ length: 6 }, () => ({
+        at: 1 + Math.floor(random.next() * 25),
+        moment: random.next() < 0.5 ? ('before' as const) : ('after' as const),
+      }));
+      await expectSameOutcome(seed, cuts, expected.get(seed) ?? {});
+    }
+  });
+});
+
+describe('a store that fails at random calls', () => {
+  for (const likelihood of [0.1, 0.3, 0.6]) {
+    it(`${likelihood * 100} in 100 fail, before or after they took effect, then all comes to the same end in one life`, async () => {
+      for (let seed = 1; seed <= 10; seed += 1) {
+        const run = new SiteRun(seed);
+        const flaky = { random: seededRandom(seed), likelihood };
+        const engine = await run.live((store) => flakyStore(store, flaky), 300);
+        if (!engine) throw new Error('a life that nobody killed has died');
+        expect(await run.outcome(engine), `seed ${seed}`).to.deep.equal(await undisturbed(seed));
+      }
+    });
+  }
+});

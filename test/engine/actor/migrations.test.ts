@@ -1,0 +1,374 @@
+/** Migrations: a record of an older version is brought up to date in a commit of its own, before anything else happens. */
+import { expect } from 'chai';
+import type { AnyEventObject } from 'xstate';
+import type { Migration } from '../../../src/engine/effects/effects.js';
+import { deskKind, noteTo, tell } from '../desk.js';
+import { failureOf, historyOf, journalOf, type Life, watched } from '../lab.js';
+import { type ManualEffect, manualEffect } from '../manual-effect.js';
+import { PolicyLab, textOf } from '../policy-lab.js';
+import { houseKind, renamed, toV2, toV3 } from '../renovation.js';
+
+const address = 'house/a';
+
+describe('migrations', () => {
+  let lab: PolicyLab;
+  let life: Life;
+  let work: ManualEffect;
+  let paint: ManualEffect;
+
+  beforeEach(async () => {
+    lab = new PolicyLab();
+    work = manualEffect(300_000);
+    paint = manualEffect(300_000);
+    await start('1');
+  });
+
+  const start = async (version: '1' | '2' | '3', migrations: Migration[] = [toV2, toV3]): Promise<void> => {
+    life = await lab.start([houseKind(version, { work, paint }, migrations), deskKind]);
+  };
+  const ask = (event: AnyEventObject): Promise<unknown> => life.engine.ask(address, event);
+  const history = (): Promise<string[]> => historyOf(life.engine, address);
+  const contextOf = (): object | undefined => life.engine.peek(address)?.context;
+
+  it('an older record, then one commit of its own brings it up to date; its journal names how and holds the state', async () => {
+    await ask({ type: 'note', text: 'one' });
+    await start('2');
+    const [, entry, ...more] = await journalOf(life.engine, address);
+    expect(more).to.deep.equal([]);
+    expect(entry).to.deep.include({ kind: 'migrated', seq: 2, version: '2', migrations: ['notes are a list'] });
+    expect(entry?.snapshot).to.deep.equal({ value: 'idle', context: { list: ['one'], rings: 0 } });
+    expect(JSON.parse(await textOf(lab, address))).to.deep.include({ version: '2', snapshot: entry?.snapshot });
+    expect(life.engine.peek(address)).to.deep.equal({ seq: 2, state: 'idle', context: { list: ['one'], rings: 0 } });
+    await start('2');
+    expect(await history()).to.deep.equal(['event note', 'migrated begin']);
+  });
+
+  it('two versions behind, then both migrations make one commit', async () => {
+    await ask({ type: 'note', text: 'one' });
+    await start('3');
+    const [, entry] = await journalOf(life.engine, address);
+    expect(entry?.migrations).to.deep.equal(['notes are a list', 'idle is called free']);
+    expect(life.engine.peek(address)).to.deep.include({ seq: 2, state: 'free' });
+  });
+
+  it('the migrations are given in another order, with ones that lead elsewhere, then the right ones are found', async () => {
+    await ask({ type: 'note', text: 'one' });
+    await start('3', [toV3, { ...toV2, name: 'older', from: '0', to: '1' }, toV2]);
+    expect(life.engine.peek(address)).to.deep.include({ seq: 2, state: 'free' });
+  });
+
+  it('two migrations of one name, then both are done', async () => {
+    await ask({ type: 'note', text: 'one' });
+    await start('3', [
+      { ...toV2, name: 'renovation' },
+      { ...toV3, name: 'renovation' },
+    ]);
+    expect(life.report).to.deep.equal({ actors: 1, quarantined: [] });
+  });
+
+  for (const moment of ['before', 'after'] as const) {
+    it(`the runtime dies just ${moment} the commit, then it is migrated once, before what waits for it`, async () => {
+      await ask({ type: 'note', text: 'one' });
+      await life.engine.ask('desk/b', tell(noteTo(address, 'two')));
+      await lab.rest();
+      await lab.crash();
+      life = await deadAfterFirstCommit(moment);
+      await start('2');
+      await ask({ type: 'note', text: 'three' });
+      expect(await history()).to.deep.equal(['event note', 'event note', 'migrated begin', 'event note']);
+      expect(contextOf()).to.deep.include({ list: ['one', 'two', 'three'] });
+    });
+  }
+
+  /** A life of version 2 whose commits hang. */
+  const deadAfterFirstCommit = async (moment: 'before' | 'after'): Promise<Life> => {
+    const store = lab.store();
+    store.hold('commit', moment);
+    const engine = lab.engine([houseKind('2', { work, paint }, [toV2])], store);
+    await engine.open();
+    const restored = watched(engine.restore(['']));
+    await lab.rest();
+    const early = watched(engine.ask(address, { type: 'note', text: 'early' }));
+    await lab.rest();
+    expect(early.state).to.equal('open');
+    return { engine, store, report: { actors: 0, quarantined: [String(restored.state)] } };
+  };
+
+  it('a message and requests come while it loads, then they are taken after the migration, in order', async () => {
+    await ask({ type: 'note', text: 'one' });
+    life = await lab.start([houseKind('2', { work, paint }, [toV2]), deskKind], { prefixes: [] });
+    const letGo = life.store.hold('load');
+    const told = watched(life.engine.ask('desk/b', tell(noteTo(address, 'two'))));
+    const asked = watched(ask({ type: 'note', text: 'three' }));
+    await lab.rest();
+    letGo();
+    await lab.rest();
+    expect([told.state, asked.state]).to.deep.equal(['answered', 'answered']);
+    expect((await history()).slice(0, 2)).to.deep.equal(['event note', 'migrated begin']);
+    expect(contextOf()).to.deep.include({ list: ['one', 'three', 'two'] });
+  });
+
+  for (const moment of ['before', 'after'] as const) {
+    it(`the commit fails several times ${moment} it was written, then it is migrated once all the same`, async () => {
+      await ask({ type: 'note', text: 'one' });
+      life = await lab.start([houseKind('2', {}, [toV2])], { prefixes: [] });
+      life.store.fail('commit', moment, 3);
+      const asked = watched(ask({ type: 'note', text: 'two' }));
+      await lab.clock.advance(2_000);
+      expect(asked.state).to.equal('answered');
+      expect(await history()).to.deep.equal(['event note', 'migrated begin', 'event note']);
+      expect(contextOf()).to.deep.include({ list: ['one', 'two'] });
+    });
+  }
+
+  describe('of effects', () => {
+    it('its state keeps the effect, then that goes on under its old name, as the next attempt', async () => {
+      await ask({ type: 'work' });
+      await start('2');
+      await lab.clock.advance(1_000);
+      expect(work.calls).to.have.length(2);
+      expect(work.last).to.include({ seq: 1, recovered: true, attempt: 2 });
+      work.last.finish('gold');
+      await lab.rest();
+      expect(contextOf()).to.deep.include({ list: ['gold'] });
+    });
+
+    it('a new effect stands beside it, then that begins at once, as a first attempt', async () => {
+      await ask({ type: 'work' });
+      await start('3');
+      expect(paint.calls.map(({ seq, recovered, attempt }) => ({ seq, recovered, attempt }))).to.deep.equal([
+        { seq: 2, recovered: false, attempt: 1 },
+      ]);
+      await lab.clock.advance(1_000);
+      expect(work.last).to.include({ seq: 1, recovered: true, attempt: 2 });
+    });
+
+    it('the runtime dies after the commit, then the new effect runs, and each has one result', async () => {
+      await ask({ type: 'work' });
+      await start('3');
+      await start('3');
+      await lab.clock.advance(1_000);
+      expect(paint.last).to.include({ seq: 2, recovered: true });
+      work.last.finish('gold');
+      paint.last.finish('red');
+      await lab.rest();
+      expect(contextOf()).to.deep.include({ list: ['gold', 'red'] });
+    });
+
+    it('its state has no effect any more, then that is dropped, and its late result is nothing', async () => {
+      await ask({ type: 'work' });
+      await start('2', [renamed(toV2, 'idle')]);
+      await lab.clock.advance(200_000);
+      expect(work.calls).to.have.length(1);
+      expect(life.engine.peek(address)).to.include({ state: 'idle' });
+      expect(JSON.parse(await textOf(lab, address))).to.deep.include({ effects: [] });
+    });
+
+    it('the same id stands for another source, then the old one is dropped and the other begins', async () => {
+      await ask({ type: 'work' });
+      await start('2', [renamed(toV2, 'painting')]);
+      expect(
+        JSON.parse(await textOf(lab, address)).effects.map((effect: object) => Object.values(effect).slice(0, 2)),
+      ).to.deep.equal([['work', 'paint']]);
+      await lab.clock.advance(1_000);
+      expect([work.calls.length, paint.last.seq]).to.deep.equal([1, 2]);
+    });
+  });
+
+  describe('of timers', () => {
+    it('its state keeps the timer, then it fires at its old time, once', async () => {
+      await ask({ type: 'nap' });
+      await lab.clock.advance(400);
+      await start('2');
+      await lab.clock.advance(599);
+      expect(life.engine.peek(address)).to.include({ state: 'napping' });
+      await lab.clock.advance(1);
+      expect(life.engine.peek(address)).to.deep.include({ state: 'idle' });
+      await lab.clock.advance(10_000);
+      expect(contextOf()).to.deep.include({ rings: 1 });
+    });
+
+    it('it fell due while nothing ran, then it fires after the migration, once', async () => {
+      await ask({ type: 'nap' });
+      await lab.crash();
+      await lab.clock.advance(5_000);
+      await start('2');
+      expect((await history()).slice(0, 2)).to.deep.equal(['event nap', 'migrated begin']);
+      expect(contextOf()).to.deep.include({ rings: 1 });
+    });
+
+    for (const [state, dueMs] of [
+      ['static', 2_000],
+      ['named', 3_000],
+      ['ofContext', 4_000],
+      ['ofRandom', undefined],
+    ] as const) {
+      it(`its state is renamed to one with a ${state} delay, then the time counts anew`, async () => {
+        await ask({ type: 'nap' });
+        await lab.clock.advance(400);
+        await start('2', [renamed(toV2, state)]);
+        const [, migrated] = await journalOf(life.engine, address);
+        const delayMs = dueMs ?? Math.round(1_000 * (1 + (migrated?.random ?? 0)));
+        expect(JSON.parse(await textOf(lab, address)).timers).to.have.length(1);
+        await lab.clock.advance(delayMs - 2);
+        expect(life.engine.peek(address)).to.include({ state });
+        await start('2', [renamed(toV2, state)]);
+        await lab.clock.advance(3);
+        expect(contextOf()).to.deep.include({ rings: 1 });
+      });
+    }
+
+    it('its state has no timer any more, then it never fires; one that was raised by hand does', async () => {
+      await ask({ type: 'alarm' });
+      await ask({ type: 'nap' });
+      await start('2', [renamed(toV2, 'idle')]);
+      expect(
+        JSON.parse(await textOf(lab, address)).timers.map(({ event }: { event: AnyEventObject }) => event.type),
+      ).to.deep.equal(['ring', 'ring']);
+      await lab.clock.advance(700_000);
+      expect(contextOf()).to.deep.include({ rings: 2 });
+      expect(await history()).to.deep.equal(['event alarm', 'event nap', 'migrated begin', 'event ring', 'event ring']);
+    });
+  });
+
+  describe('that can not be done', () => {
+    const faults: [string, Migration[]][] = [
+      ['there is none', []],
+      ['one is missing in between', [toV3]],
+      ['they lead in a circle', [toV2, { ...toV2, name: 'back', from: '2', to: '1' }]],
+      ['one leads to itself', [{ ...toV2, to: '1' }]],
+      [
+        'it throws',
+        [
+          toV2,
+          {
+            ...toV3,
+            migrate: (snapshot) => {
+              Object.assign(snapshot.context, { ruined: true });
+              throw new Error('no way');
+            },
+          },
+        ],
+      ],
+      ['it answers a state that is not there', [toV2, { ...toV3, migrate: (it) => ({ ...it, value: 'attic' }) }]],
+      ['it answers half a state', [toV2, { ...toV3, migrate: (it) => ({ ...it, value: { working: 'half' } }) }]],
+      ['it answers no context', [toV2, { ...toV3, migrate: ({ value }) => JSON.parse(JSON.stringify({ value })) }]],
+      [
+        'it answers an empty context',
+        [toV2, { ...toV3, migrate: () => JSON.parse('{"value":"free","context":null}') }],
+      ],
+      ['it answers a list as context', [toV2, { ...toV3, migrate: () => ({ value: 'free', context: [] }) }]],
+      ['it answers nothing', [toV2, { ...toV3, migrate: () => JSON.parse('null') }]],
+      [
+        'it leads to a state whose delay is no time',
+        [toV2, { ...toV3, migrate: ({ context }) => ({ value: 'lost', context }) }],
+      ],
+    ];
+    for (const [what, migrations] of faults) {
+      it(`${what}, then the actor is out of service, its record to the byte as it was, and others run`, async () => {
+        await ask({ type: 'work' });
+        await life.engine.ask('desk/b', tell(noteTo(address, 'owed')));
+        await lab.rest();
+        const before = await lab.data.load(address);
+        await start('3', migrations);
+        await life.engine.ask('desk/b', { type: 'read' });
+        expect(await failureOf(ask({ type: 'note', text: 'two' }))).to.include({ code: 'ACTOR_QUARANTINED' });
+        expect(life.engine.quarantined().map((actor) => actor.address)).to.deep.equal([address]);
+        expect(await failureOf(life.engine.release(address))).to.include({ code: 'ACTOR_QUARANTINED' });
+        await lab.clock.advance(200_000);
+        expect(await lab.data.load(address)).to.deep.equal(before);
+        expect(work.calls).to.have.length(1);
+        await start('3');
+        expect(life.report).to.deep.equal({ actors: 2, quarantined: [] });
+      });
+    }
+  });
+
+  describe('and the rest', () => {
+    const crash = async (): Promise<void> => {
+      for (let time = 0; time < 6; time += 1) await failureOf(ask({ type: 'break' }));
+      expect(life.engine.quarantined()).to.have.length(1);
+    };
+
+    it('of an older version and out of service, then it stays so, and a release brings both to an end', async () => {
+      await ask({ type: 'work' });
+      await crash();
+      const before = await lab.data.load(address);
+      await start('3');
+      expect(await lab.data.load(address)).to.deep.equal(before);
+      await life.engine.release(address);
+      expect((await history()).slice(7).sort()).to.deep.equal(['migrated begin', 'recovered begin', 'released begin']);
+      await ask({ type: 'note', text: 'well' });
+      await lab.clock.advance(1_000);
+      expect(work.last).to.include({ recovered: true, attempt: 2 });
+      expect(await lab.told()).to.have.length(2);
+    });
+
+    it('a release of one of an older version is cut off after each commit, then the next one goes on from there', async () => {
+      await ask({ type: 'note', text: 'one' });
+      await crash();
+      for (let time = 0; time < 3; time += 1) {
+        await start('2');
+        life.store.hold('commit', 'after');
+        const released = watched(life.engine.release(address));
+        await lab.rest();
+        if (time === 0) expect(released.state).to.equal('open');
+      }
+      await start('2');
+      expect(life.report.quarantined).to.deep.equal([]);
+      expect(await lab.told()).to.have.length(2);
+      expect((await history()).slice(7).sort()).to.deep.equal(['migrated begin', 'released begin']);
+    });
+
+    it('an actor of an older version has ended, then there is nothing to migrate, and it is made anew', async () => {
+      await ask({ type: 'note', text: 'one' });
+      await ask({ type: 'end' });
+      await start('3', []);
+      await ask({ type: 'note', text: 'anew' });
+      expect(life.engine.peek(address)).to.deep.include({ seq: 3, context: { list: ['anew'], rings: 0 } });
+      expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal({ list: ['anew'], rings: 0 });
+    });
+
+    it('a replay begins at the migrated entry; one to an earlier seq says why it can not', async () => {
+      await ask({ type: 'note', text: 'one' });
+      await ask({ type: 'note', text: 'two' });
+      await start('2');
+      await ask({ type: 'note', text: 'three' });
+      expect(await life.engine.replay(address)).to.deep.equal({
+        seq: 4,
+        snapshot: { value: 'idle', context: { list: ['one', 'two', 'three'], rings: 0 } },
+      });
+      expect(await life.engine.replay(address, 3)).to.include({ seq: 3 });
+      const error = await failureOf(life.engine.replay(address, 2));
+      expect(error).to.include({ code: 'JOURNAL_BROKEN' });
+      expect(error.message).to.include('entry 1 is of version 1 of house, known is 2');
+    });
+
+    it('a migration answers a state in which it has ended, then it is gone with its effects and timers, and made anew', async () => {
+      await ask({ type: 'alarm' });
+      await ask({ type: 'work' });
+      await start('2', [renamed(toV2, 'ended')]);
+      expect(life.engine.peek(address)).to.equal(undefined);
+      expect(await lab.data.load(address)).to.include({ gone: true });
+      await lab.clock.advance(700_000);
+      expect(work.calls).to.have.length(1);
+      await ask({ type: 'note', text: 'anew' });
+      expect(contextOf()).to.deep.include({ list: ['anew'], rings: 0 });
+      expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal(contextOf());
+    });
+
+    it('it crashed as it began under an older version, then a replay shows nobody', async () => {
+      await failureOf(ask({ type: 'break' }));
+      await start('2');
+      expect(await life.engine.replay(address)).to.deep.equal({ seq: 1, snapshot: undefined });
+    });
+
+    it('one of a kind on demand, then it is migrated as it is loaded, not before', async () => {
+      await ask({ type: 'note', text: 'one' });
+      life = await lab.start([{ ...houseKind('2', {}, [toV2]), onDemand: true }]);
+      expect(await lab.data.load(address)).to.include({ seq: 1 });
+      await ask({ type: 'note', text: 'two' });
+      expect(contextOf()).to.deep.include({ list: ['one', 'two'] });
+    });
+  });
+});

@@ -1,0 +1,353 @@
+/** An effect that undoes another: it is not clear until no call that nobody waits for can still be under way. */
+import { expect } from 'chai';
+import { setup } from 'xstate';
+import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
+import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/envelope.js';
+import { pause } from '../../../src/engine/clock.js';
+import { doubted } from '../../../src/engine/effects/doubts.js';
+import type { ActorKind, Effect, EffectCall } from '../../../src/engine/effects/effects.js';
+import { Lab, type Life } from '../lab.js';
+import { type ManualEffect, manualEffect } from '../manual-effect.js';
+
+type DoorEvent = { type: 'open' | 'shut' | 'look' | 'both' | 'watch' | 'remove' } & Stamped;
+
+const effect = unbound<void, object>();
+
+/** What is opened is shut: opening and shutting are effects, and the one undoes the other. */
+const doorMachine = setup({
+  types: {} as { events: DoorEvent },
+  actors: { open: effect, shut: effect, look: effect, watch: unboundLoop<DoorEvent, object>() },
+}).createMachine({
+  id: 'door',
+  initial: 'still',
+  on: { open: '.opening', shut: '.shutting', look: '.looking', both: '.both', watch: '.watching', remove: '.removed' },
+  states: {
+    still: {},
+    opening: { invoke: { id: 'open', src: 'open', input: {}, onDone: 'still', onError: 'still' } },
+    shutting: { invoke: { id: 'shut', src: 'shut', input: {}, onDone: 'still', onError: 'still' } },
+    looking: { invoke: { id: 'look', src: 'look', input: {}, onDone: 'still', onError: 'still' } },
+    removed: { tags: 'absent' },
+    watching: { invoke: { id: 'watch', src: 'watch', input: {} } },
+    both: {
+      type: 'parallel',
+      states: {
+        left: { invoke: { id: 'shut', src: 'shut', input: {} } },
+        right: { invoke: { id: 'open', src: 'open', input: {} } },
+      },
+    },
+  },
+});
+
+const deadlineMs = 60_000;
+
+describe('negating effects', () => {
+  let lab: Lab;
+  let life: Life;
+  let open: ManualEffect;
+  let shut: ManualEffect;
+  let look: ManualEffect;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    open = manualEffect(deadlineMs);
+    shut = manualEffect(5_000);
+    look = manualEffect(5_000);
+    await restart();
+  });
+
+  const restart = async (how: Pick<ActorKind, 'onDemand'> = {}): Promise<void> => {
+    const effects = { open, shut: shutting(shut), look, watch: manualEffect('loop') };
+    const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}), ...how };
+    life = await lab.start([kind]);
+  };
+  /** It waits until it is clear, and begins then. */
+  const shutting = ({ run }: ManualEffect): Effect => ({
+    sentDeadlineMs: 5_000,
+    negates: ['open'],
+    run: async (call) => {
+      const clearInMs = call.clearInMs();
+      if (clearInMs > 0) await pause(lab.clock, clearInMs, call.signal);
+      call.signal.throwIfAborted();
+      call.sent();
+      return run(call);
+    },
+  });
+  const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
+
+  /** From now on it waits for as long as a call may last, then it is made. */
+  const waitsOutACall = async (): Promise<void> => {
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  };
+
+  it('its counterpart has ended in this runtime, then it starts at once', async () => {
+    await ask('open');
+    open.last.finish();
+    await lab.rest();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart was cancelled in this runtime, then it waits until the deadline of that has passed', async () => {
+    await ask('open');
+    await lab.clock.advance(1_000);
+    await ask('look');
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1_001);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart has timed out in this runtime, then it starts at once', async () => {
+    await ask('open');
+    await lab.clock.advance(deadlineMs);
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('a runtime ended while its counterpart ran, then it waits until the deadline of that has passed', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its state is left while it waits, then it never starts', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await ask('look');
+    await lab.clock.advance(2 * deadlineMs);
+    expect(shut.calls).to.have.length(0);
+  });
+
+  it('it is asked for when the deadline has passed, then it starts at once', async () => {
+    await ask('open');
+    await restart();
+    await ask('look'); // before it is taken up again
+    await lab.clock.advance(deadlineMs);
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('the counterpart, taken up again, has ended since: the call of before may still be under way', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
+    await lab.rest();
+    await ask('shut');
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(deadlineMs);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('what was cancelled is none of those that it undoes, then it starts at once', async () => {
+    await ask('look');
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('others do not wait, nor do those of other actors', async () => {
+    await ask('open');
+    await restart();
+    await ask('look');
+    await ask('shut', 'door/b');
+    expect(look.calls).to.have.length(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('what ran before was a loop, then it does not wait', async () => {
+    await ask('watch');
+    await restart();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('it stands in the record beside its counterpart, before it, then it waits as well', async () => {
+    await ask('both');
+    expect(shut.calls).to.have.length(1);
+    await restart();
+    await lab.clock.advance(deadlineMs - 1);
+    expect(shut.calls).to.have.length(1);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(2);
+  });
+
+  it('it waits, and the runtime is killed, then it waits as long again: no clock tells what has passed between', async () => {
+    await ask('open');
+    await restart();
+    await ask('shut');
+    await lab.clock.advance(deadlineMs / 2);
+    await restart();
+    await waitsOutACall();
+  });
+
+  it('killed again when its counterpart, taken up again, has ended: the call of the first runtime is not forgotten', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    await waitsOutACall();
+  });
+
+  it('its counterpart was cancelled, and the runtime killed, then it waits in the next one', async () => {
+    await ask('open');
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    await waitsOutACall();
+  });
+
+  it('its actor was deleted while its counterpart ran, and made anew after a restart, then it waits', async () => {
+    await ask('open');
+    await ask('remove');
+    await restart();
+    await ask('shut');
+    await waitsOutACall();
+  });
+
+  it('the time of the call is over, and something was committed since, then it starts at once in the next runtime', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(100);
+    open.last.finish();
+    await lab.clock.advance(deadlineMs);
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart();
+    await ask('shut');
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its actor comes into memory long after the restart, then that time counts', async () => {
+    await ask('open');
+    await ask('look');
+    look.last.finish();
+    await lab.rest();
+    await restart({ onDemand: true });
+    await lab.clock.advance(deadlineMs - 1_000);
+    await ask('shut');
+    await lab.clock.advance(999);
+    expect(shut.calls).to.have.length(0);
+    await lab.clock.advance(1);
+    expect(shut.calls).to.have.length(1);
+  });
+
+  it('its counterpart is given less time since the restart, then it waits as long as that was given before', async () => {
+    await ask('open');
+    Object.assign(open, { deadlineMs: 1_000 });
+    await restart();
+    await ask('shut');
+    await waitsOutACall();
+  });
+
+  it('its counterpart, as an older version recorded it, had made no call, then it starts at once', async () => {
+    const record = { ...emptyEnvelope({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
+    const waiting = { id: 'open', src: 'open', input: {}, seq: 1, lastsMs: deadlineMs, waits: true };
+    const kind: ActorKind = { machine: doorMachine, effects: { open, shut: shutting(shut) } };
+    const { effects } = decodeEnvelope(encode({ ...record, effects: [waiting] }));
+    expect(doubted(kind, undefined, effects)).to.equal(undefined);
+    const { waits: _, ...under } = waiting;
+    expect(doubted(kind, undefined, [under])).to.deep.equal({ open: { lastsMs: deadlineMs } });
+  });
+
+  it('an effect that makes no call can not ask anything', async () => {
+    let asked: unknown;
+    const idle: Effect = { makesCall: false, deadlineMs: Number.POSITIVE_INFINITY, run: async (call) => call.sent() };
+    life = await lab.start([{ machine: doorMachine, effects: { look: idle }, begin: () => ({}) }]);
+    life.engine.observe(({ entry: { event } }) => {
+      if (event?.type === 'xstate.error.actor.look') asked = event.error;
+    });
+    await ask('look');
+    await lab.rest();
+    expect(asked).to.deep.include({ message: 'look is an effect that asks nothing of the world' });
+  });
+
+  it('an effect that makes no call can tell when another is clear, before that is asked for', async () => {
+    let clearInMs: number | undefined;
+    const waiter: Effect = {
+      makesCall: false,
+      run: async (call) => {
+        clearInMs = call.clearInMs('shut');
+      },
+    };
+    const effects = { open, shut: shutting(shut), look: waiter };
+    life = await lab.start([{ machine: doorMachine, effects, begin: () => ({}) }]);
+    await ask('open');
+    await ask('look');
+    await lab.rest();
+    expect(clearInMs).to.equal(deadlineMs);
+  });
+
+  it('one that makes no call, and is undone by another, is refused', async () => {
+    const idle: Effect = { makesCall: false, run: open.run };
+    const effects = { open: idle, shut: shutting(shut) };
+    const refused = await lab.start([{ machine: doorMachine, effects, begin: () => ({}) }]).catch(String);
+    expect(refused).to.include("door: open makes no call, and can't undo one or be undone");
+  });
+
+  it('one that would not say when it asks is refused', async () => {
+    const { run } = shut;
+    const kind: ActorKind = {
+      machine: doorMachine,
+      effects: { open, shut: { run, negates: ['open'] } },
+      begin: () => ({}),
+    };
+    const refused = await lab.start([kind]).catch(String);
+    expect(refused).to.include('door: shut negates others, and has no sentDeadlineMs');
+  });
+
+  it('it can ask nothing before it is clear', async () => {
+    let early: unknown;
+    const hasty = { ...shutting(shut), run: async (call: EffectCall) => call.sent() };
+    await ask('open');
+    const kind: ActorKind = { machine: doorMachine, effects: { open, shut: hasty }, begin: () => ({}) };
+    life = await lab.start([kind]);
+    life.engine.observe(({ entry: { event } }) => {
+      if (event?.type === 'xstate.error.actor.shut') early = event.error;
+    });
+    await ask('shut');
+    await lab.rest();
+    expect(early).to.deep.include({ message: 'what shut undoes may still be under way' });
+  });
+
+  for (const [how, byMs] of [
+    ['forward', 3_600_000],
+    ['back', -3_600_000],
+  ] as const) {
+    it(`the wall clock is set ${how} meanwhile, then it waits neither less nor more`, async () => {
+      await ask('open');
+      await restart();
+      await ask('shut');
+      const { now } = lab.clock;
+      lab.clock.now = () => now() + byMs;
+      await ask('nothing to it');
+      await lab.clock.advance(deadlineMs - 1);
+      expect(shut.calls).to.have.length(0);
+      await lab.clock.advance(1);
+      expect(shut.calls).to.have.length(1);
+    });
+  }
+
+  it('killed again before it was asked for, then the wait begins anew with the last restart', async () => {
+    await ask('open');
+    await restart();
+    await lab.clock.advance(deadlineMs / 2);
+    await restart();
+    await ask('shut');
+    await waitsOutACall();
+  });
+});

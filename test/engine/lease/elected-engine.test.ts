@@ -1,0 +1,247 @@
+/** An engine that comes and goes with its lease: what its front keeps for those who send, ask and watch. */
+import { expect } from 'chai';
+import { Engine } from '../../../src/engine/engine.js';
+import { ElectedEngine } from '../../../src/engine/lease/elected-engine.js';
+import { silentLogger } from '../../../src/engine/logger.js';
+import { SharedStore } from '../../../src/engine/storage/shared-store.js';
+import { StoredViews } from '../../../src/engine/storage/stored-views.js';
+import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
+import { StagecraftError } from '../../../src/errors.js';
+import { seededRandom } from '../../../src/testing/index.js';
+import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
+import { failureOf, Lab, leaseTtlMs, topicOf, watched } from '../lab.js';
+import { type ManualEffect, manualEffect } from '../manual-effect.js';
+import type { MoodyStore } from '../moody-store.js';
+import { workerKind } from '../worker.js';
+
+const isShared = (address: string): boolean => address.startsWith('desk/shared/') || address.startsWith('worker/');
+
+interface Side {
+  own: Engine;
+  elected: ElectedEngine;
+  store: MoodyStore;
+  work: ManualEffect;
+  resigned: StagecraftError[];
+  elections: number[];
+}
+
+describe('an elected engine', () => {
+  let lab: Lab;
+  let seeds: number;
+  let left: Side;
+  let right: Side;
+  /** Names of the sides that are to lead, where any of these sides can. */
+  const fit = new Set<string>();
+
+  beforeEach(async () => {
+    lab = new Lab();
+    seeds = 0;
+    fit.clear();
+    await lab.data.open();
+    left = await side('left');
+    right = await side('right');
+  });
+
+  /** One process: an engine for what is its own, and the elected one. */
+  async function side(name: string): Promise<Side> {
+    const store = lab.store();
+    // The data outlive each of them.
+    const shared = new SharedStore({ ...store, close: async () => {} });
+    const { clock } = lab;
+    const work = manualEffect(60_000);
+    const kinds = [deskKind, workerKind({ work })];
+    seeds += 1;
+    const ports = { clock, random: seededRandom(seeds), logger: silentLogger, kinds };
+    const own: Engine = new Engine({
+      ...ports,
+      store: shared.handle(),
+      lease: { name: `node/${name}`, holder: name, ttlMs: leaseTtlMs, covers: (address) => !isShared(address) },
+      elsewhere: { append: (address, message) => elected.append(address, message) },
+    });
+    const handle = shared.handle();
+    const resigned: StagecraftError[] = [];
+    const elections: number[] = [];
+    const inUse = (holder: string): StagecraftError => new StagecraftError('NOT_LEADER', `${holder} leads`);
+    const elected: ElectedEngine = new ElectedEngine({
+      engine: () =>
+        new Engine({
+          ...ports,
+          store: handle,
+          lease: {
+            ...{ name: 'shared/0', holder: name, ttlMs: leaseTtlMs, covers: isShared, inUse },
+            wants: () => fit.has(name),
+            wanted: () => {
+              if (!fit.has(name)) elected.yield(new StagecraftError('NOT_LEADER', 'another one is to lead'));
+            },
+          },
+          topics: own.topics,
+          elsewhere: own,
+        }),
+      prefixes: ['desk/shared/', 'worker/'],
+      stored: new StoredViews({ store: handle, clock, versionOf: () => '1', unreadable: inUse }),
+      topics: own.topics,
+      clock,
+      random: seededRandom(seeds),
+      logger: silentLogger,
+      troubles: new TroubleLog({ clock, logger: silentLogger }),
+      elected: ({ epoch }) => void elections.push(epoch),
+      resigned: (reason) => resigned.push(reason),
+    });
+    await own.open();
+    await own.restore([`desk/${name}/`]);
+    await elected.start();
+    return { own, elected, store, work, resigned, elections };
+  }
+
+  const notes = (side: Side, address: string): Promise<unknown> =>
+    (isShared(address) ? side.elected : side.own).ask(address, { type: 'read' });
+  const stop = async ({ elected }: Side): Promise<void> => {
+    const stopped = elected.stop();
+    await lab.clock.advance(10_000);
+    await stopped;
+  };
+
+  it('a message to what leads in the same process is applied, and one from there comes back', async () => {
+    await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'there')));
+    await left.elected.ask('desk/shared/a', tell(noteTo('desk/left/a', 'and back')));
+    await lab.rest();
+    expect(await notes(left, 'desk/shared/a')).to.deep.equal(['there']);
+    expect(await notes(left, 'desk/left/a')).to.deep.equal(['and back']);
+    expect((await lab.data.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal([]);
+  });
+
+  const leads = ({ elected }: Side): boolean => elected.refusal === undefined;
+
+  it('one that is fit is refused: the unfit one gives the lease back, and takes it no more while that leads', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    fit.add('right');
+    await lab.clock.advance(leaseTtlMs);
+    expect([leads(left), leads(right)]).to.deep.equal([false, true]);
+    expect(left.resigned.map(({ message }) => message)).to.deep.equal(['another one is to lead']);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+    await lab.clock.advance(20 * leaseTtlMs);
+    expect([left.elections, right.elections].map(({ length }) => length)).to.deep.equal([1, 1]);
+  });
+
+  it('a fit one waits for the lease of the one that leads: an unfit one that is granted it first begins no term', async () => {
+    fit.add('left').add('right');
+    const third = await side('third');
+    await lab.clock.advance(1_000);
+    await stop(left);
+    await lab.clock.advance(5_000);
+    expect([leads(right), leads(third)]).to.deep.equal([true, false]);
+    expect(third.elections).to.deep.equal([]);
+  });
+
+  it('the fit one that waits is gone: the unfit one leads on, or leads again', async () => {
+    fit.add('right');
+    await lab.clock.advance(leaseTtlMs);
+    await stop(right);
+    await lab.clock.advance(2 * leaseTtlMs);
+    expect(leads(left)).to.equal(true);
+    expect(left.elections).to.have.length(2);
+  });
+
+  it('a message to what another process leads stays owed, and is applied in order, once, when it leads here', async () => {
+    for (const text of ['one', 'two']) await right.own.ask('desk/right/a', tell(noteTo('desk/shared/a', text)));
+    await lab.clock.advance(5_000);
+    expect((await lab.data.unsettled({ prefix: 'desk/right/', limit: 10 })).rows).to.have.length(2);
+    expect(await failureOf(right.elected.ask('desk/shared/a', note('no')))).to.include({ code: 'NOT_LEADER' });
+    await stop(left);
+    await right.own.ask('desk/right/a', tell(noteTo('desk/shared/a', 'three')));
+    await lab.clock.advance(1_000);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one', 'two', 'three']);
+    expect((await lab.data.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal([]);
+  });
+
+  it('a message that a term did not come to apply is applied in the next one, and what it applied is not again', async () => {
+    await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'one')));
+    await lab.rest();
+    const speak = (['renewLease', 'acquireLease'] as const).map((method) => left.store.hold(method));
+    await lab.clock.advance(leaseTtlMs + 2_000);
+    expect(right.elections).to.have.length(1);
+    // It does not know yet that its term is over.
+    await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'two')));
+    for (const release of speak) release();
+    await lab.clock.advance(leaseTtlMs);
+    expect(left.resigned.map(({ code }) => code)).to.deep.equal(['NOT_LEADER']);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+    await stop(right);
+    await lab.clock.advance(leaseTtlMs);
+    expect(left.elections).to.have.length(2);
+    expect(await notes(left, 'desk/shared/a')).to.deep.equal(['one', 'two']);
+  });
+
+  it('who watches sees the commits of each term, and who follows all that is broadcast', async () => {
+    const seen: string[] = [];
+    right.elected.observe(({ address, seq }) => void seen.push(`${address} ${seq}`));
+    await left.elected.ask('desk/shared/a', say('by the left'));
+    await stop(left);
+    await lab.clock.advance(1_000);
+    await right.elected.ask('desk/shared/a', say('by the right'));
+    await lab.rest();
+    expect(seen).to.deep.equal(['desk/shared/a 2']);
+    expect(await topicOf(lab, deskTopic)).to.have.length(2);
+  });
+
+  it('while another leads: read from the store, and nothing of it is in memory', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    expect(right.elected.has('desk/shared/a')).to.equal(false);
+    expect(await right.elected.read('desk/shared/a')).to.deep.include({ seq: 1, state: 'open' });
+    expect(await right.elected.read('desk/shared/none')).to.equal(undefined);
+    const { rows } = await right.elected.page({ prefix: 'desk/shared/', limit: 10 });
+    expect(rows.map(([address, { context }]) => [address, context])).to.deep.equal([
+      ['desk/shared/a', { name: 'desk/shared/a', notes: ['one'] }],
+    ]);
+    expect(await failureOf((async () => right.elected.peek('desk/shared/a'))())).to.include({ code: 'NOT_LEADER' });
+    expect([...right.own.views('')]).to.deep.equal([]);
+  });
+
+  it('the store can not bring back what there is: the lease is given back, and it is tried again', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    right.store.fail('unsettled', 'before', 1);
+    await stop(left);
+    expect(right.elections.length).to.be.at.least(2);
+    expect(right.resigned.map(({ code }) => code)).to.deep.equal(['NOT_LEADER']);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+  });
+
+  it('stopped while it asks for the lease: that is given back', async () => {
+    const release = right.store.hold('acquireLease', 'after');
+    await stop(left);
+    await lab.clock.advance(500);
+    const stopped = right.elected.stop();
+    release();
+    await lab.clock.advance(10_000);
+    await stopped;
+    const asked = { name: 'shared/0', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' };
+    expect((await lab.data.acquireLease(asked)).status).to.equal('granted');
+  });
+
+  for (const method of ['unsettled', 'due'] as const) {
+    it(`stopped just after a takeover, before the restoring runtime hears of '${method}': the stop ends`, async () => {
+      await left.elected.ask('desk/shared/a', note('one'));
+      const release = right.store.hold(method, 'after');
+      const leaving = left.elected.stop();
+      await lab.clock.advance(2_000);
+      expect(right.elections).to.have.length(1);
+      await leaving;
+      const stopped = watched(right.elected.stop());
+      release();
+      await lab.clock.advance(30_000);
+      expect(stopped.state).to.equal('answered');
+      const asked = { name: 'shared/0', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' };
+      expect((await lab.data.acquireLease(asked)).status).to.equal('granted');
+    });
+  }
+
+  it('all have ended: no timer is left', async () => {
+    await left.elected.ask('worker/a', { type: 'work', job: 'dig' });
+    left.work.last.finish('gold');
+    for (const one of [left, right]) {
+      await stop(one);
+      await lab.stop(one.own);
+    }
+    expect(lab.clock.pending).to.equal(0);
+  });
+});

@@ -1,0 +1,246 @@
+/** Commits carry their lease: one of an older epoch writes nothing, and whoever wrote it finds out whose the newer one is. */
+import { expect } from 'chai';
+import type { Engine } from '../../../src/engine/engine.js';
+import type { CommitResult, Store } from '../../../src/engine/store.js';
+import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
+import { fencing } from '../fencing-store.js';
+import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from '../lab.js';
+import { type ManualEffect, manualEffect } from '../manual-effect.js';
+import type { MoodyStore } from '../moody-store.js';
+import { workerKind } from '../worker.js';
+
+describe('fencing', () => {
+  let lab: Lab;
+  let life: Life;
+  let work: ManualEffect;
+  let through: (store: Store) => Store;
+  /** What the store answers to commits instead of taking them. */
+  let answers: CommitResult | undefined;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    work = manualEffect(60_000);
+    answers = undefined;
+    const fenced = fencing();
+    through = (store) => {
+      const inner = fenced(store);
+      return { ...inner, commit: async (items) => (answers ? answered(items) : inner.commit(items)) };
+    };
+    life = await lab.start([deskKind, workerKind({ work })], { through });
+  });
+
+  const answered = (items: object[]): CommitResult[] => items.flatMap(() => answers ?? []);
+  const ask = (text: string, address = 'desk/a'): Promise<unknown> => life.engine.ask(address, note(text));
+  const notes = (address = 'desk/a'): Promise<unknown> => life.engine.ask(address, { type: 'read' });
+  const silence = (store: MoodyStore): (() => void) => {
+    const releases = [store.hold('renewLease'), store.hold('acquireLease')];
+    return () => releases.map((release) => release());
+  };
+
+  it('each commit names the lease and its epoch', async () => {
+    await ask('one');
+    const { lease, epoch } = life.store.commits[0]?.[0] ?? {};
+    expect({ lease, epoch }).to.deep.equal({ lease: 'node/n1', epoch: 1 });
+  });
+
+  describe('a commit is answered with a newer epoch', () => {
+    it('of somebody else, then everything stops here with FENCED, its caller and all others hear of it', async () => {
+      await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+      answers = { status: 'fenced', epoch: 2, owner: 'x' };
+      const asked = [watched(ask('one')), watched(ask('two')), watched(ask('three', 'desk/b'))];
+      await lab.rest();
+      expect(asked.map(({ error }) => error?.code)).to.deep.equal(['FENCED', 'FENCED', 'FENCED']);
+      expect(await life.engine.lost).to.include({ code: 'FENCED' });
+      expect(work.last.signal.reason).to.include({ code: 'FENCED' });
+      answers = undefined;
+      const written = life.store.commits.length;
+      work.last.finish('gold');
+      await lab.clock.advance(10 * leaseTtlMs);
+      expect(life.store.commits).to.have.length(written);
+      expect(await lab.data.load('desk/a')).to.equal(undefined);
+      expect(await failureOf(ask('four'))).to.include({ code: 'FENCED' });
+    });
+
+    it('of our own, regained since, then it is written again under that one, once', async () => {
+      await ask('one');
+      const speak = silence(life.store);
+      await lab.clock.advance(leaseTtlMs - 1_000);
+      const release = life.store.hold('commit', 'before', 1);
+      const asked = watched(ask('two'));
+      await lab.clock.advance(1_000);
+      speak();
+      await lab.rest();
+      release();
+      await lab.clock.advance(1_000);
+      expect(asked.state).to.equal('answered');
+      expect(await lab.data.load('desk/a')).to.include({ seq: 2, epoch: 2 });
+      expect(await notes()).to.deep.equal(['one', 'two']);
+      const ids = life.store.commits.flat().map(({ commitId }) => commitId);
+      expect(new Set(ids).size).to.equal(3);
+    });
+
+    it('of our own, but it was written before, then it counts as done', async () => {
+      await ask('one');
+      life.store.fail('commit', 'after', 1);
+      const asked = watched(ask('two'));
+      await lab.rest();
+      const speak = silence(life.store);
+      life.store.fail('commit', 'before', 7);
+      await lab.clock.advance(leaseTtlMs);
+      speak();
+      await lab.clock.advance(10_000);
+      expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+      expect(await notes()).to.deep.equal(['one', 'two']);
+    });
+
+    describe('while the lease is being asked for again', () => {
+      let speak: () => void;
+
+      beforeEach(async () => {
+        speak = silence(life.store);
+        await lab.clock.advance(leaseTtlMs);
+        answers = { status: 'fenced', epoch: 2, owner: 'x' };
+      });
+
+      it('then it waits; it is ours, then it is written', async () => {
+        const asked = watched(ask('one'));
+        await lab.clock.advance(1_000);
+        expect(asked.state).to.equal('open');
+        answers = undefined;
+        speak();
+        await lab.clock.advance(1_000);
+        expect(asked.state).to.equal('answered');
+        expect(await notes()).to.deep.equal(['one']);
+      });
+
+      it('then it waits; it is somebody else’s, then its caller hears FENCED and it is tried no more', async () => {
+        const asked = watched(ask('one'));
+        await lab.clock.advance(1_000);
+        expect(asked.state).to.equal('open');
+        await lab.data.acquireLease({ name: 'node/n1', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' });
+        speak();
+        await lab.clock.advance(leaseTtlMs / 2);
+        expect(asked.error).to.include({ code: 'FENCED' });
+        const written = life.store.commits.length;
+        await lab.clock.advance(leaseTtlMs);
+        expect(life.store.commits).to.have.length(written);
+      });
+
+      it('then it waits; the runtime stops, then its caller hears RUNTIME_CLOSED, and no timer is left', async () => {
+        const asked = watched(ask('one'));
+        await lab.clock.advance(1_000);
+        const stopped = life.engine.stop();
+        await lab.clock.advance(60_000);
+        await stopped;
+        expect(asked.error).to.include({ code: 'RUNTIME_CLOSED' });
+        expect(lab.clock.pending).to.equal(0);
+      });
+    });
+  });
+
+  it('what is fenced, then its lease is neither renewed nor asked for again', async () => {
+    answers = { status: 'fenced', epoch: 2, owner: 'x' };
+    void watched(ask('one'));
+    await lab.rest();
+    const asked = life.store.calls.length;
+    await lab.clock.advance(10 * leaseTtlMs);
+    expect(life.store.calls.slice(asked)).to.deep.equal([]);
+  });
+
+  it('the answer to a lease that we ask for again is lost, then it is ours all the same', async () => {
+    const release = life.store.hold('renewLease');
+    life.store.fail('acquireLease', 'after', 1);
+    await lab.clock.advance(leaseTtlMs + 5_000);
+    release();
+    await ask('still here');
+    expect(await notes()).to.deep.equal(['still here']);
+  });
+
+  describe('two runtimes of one node', () => {
+    let successor: Engine;
+    let newStore: MoodyStore;
+    let newWork: ManualEffect;
+
+    beforeEach(() => {
+      newWork = manualEffect(60_000);
+      newStore = lab.store(through);
+      successor = lab.engine([deskKind, workerKind({ work: newWork })], newStore);
+    });
+
+    it('the second is refused, the holder named; the first stopped, then it may', async () => {
+      const error = await failureOf(successor.open());
+      expect(error).to.include({ code: 'NODE_IN_USE' });
+      expect(error.message).to.include('runtime 1');
+      await lab.stop(life.engine);
+      await successor.open();
+    });
+
+    describe('the first is frozen, and the second takes over', () => {
+      let wake: () => void;
+
+      beforeEach(async () => {
+        await ask('one');
+        await ask('one', 'desk/c');
+        await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+        const methods = ['renewLease', 'acquireLease', 'commit', 'load', 'settle', 'appendTopic'] as const;
+        const releases = methods.map((method) => life.store.hold(method));
+        wake = () => releases.map((release) => release());
+      });
+
+      const takeOver = async (): Promise<void> => {
+        await lab.clock.advance(leaseTtlMs - 1);
+        await lab.clock.advance(1);
+        await successor.open();
+        await successor.restore(['']);
+      };
+
+      it('it wakes, then its commits change nothing, and its callers hear FENCED or that it may have happened', async () => {
+        await lab.clock.advance(leaseTtlMs - 1_000);
+        const asked = [watched(ask('late')), watched(ask('begun late', 'desk/new')), watched(ask('second'))];
+        await takeOver();
+        await successor.ask('desk/a', note('by the successor'));
+        wake();
+        await lab.clock.advance(5_000);
+        for (const { error } of asked) expect(error?.code).to.be.oneOf(['FENCED', 'STORE_UNAVAILABLE']);
+        expect(await successor.ask('desk/a', { type: 'read' })).to.deep.equal(['one', 'by the successor']);
+        expect(await lab.data.load('desk/new')).to.equal(undefined);
+        expect(await life.engine.lost).to.include({ code: 'FENCED' });
+      });
+
+      it('it wakes, then its commits to what the successor did not touch change nothing either', async () => {
+        await lab.clock.advance(leaseTtlMs - 1_000);
+        void watched(ask('late', 'desk/c'));
+        await takeOver();
+        wake();
+        await lab.clock.advance(5_000);
+        expect(await successor.ask('desk/c', { type: 'read' })).to.deep.equal(['one']);
+        expect(await lab.data.load('desk/c')).to.include({ seq: 2 });
+      });
+
+      it('it wakes, then it never starts an effect', async () => {
+        await lab.clock.advance(leaseTtlMs - 1_000);
+        void watched(life.engine.ask('worker/b', { type: 'work', job: 'late' }));
+        await takeOver();
+        wake();
+        await lab.clock.advance(10 * leaseTtlMs);
+        expect(work.calls.map(({ input }) => input)).to.deep.equal([{ job: 'dig' }]);
+        expect(work.last.signal.aborted).to.equal(true);
+        expect(newWork.calls.map(({ input, attempt }) => ({ input, attempt }))).to.deep.equal([
+          { input: { job: 'dig' }, attempt: 2 },
+        ]);
+      });
+
+      it('it had committed without an answer, then what that owed is delivered by the second, once', async () => {
+        life.store.hold('commit', 'after');
+        void watched(life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello'))));
+        void watched(life.engine.ask('desk/c', say('hello')));
+        await lab.rest();
+        await takeOver();
+        wake();
+        await lab.clock.advance(5_000);
+        expect(await successor.ask('desk/b', { type: 'read' })).to.deep.equal(['hello']);
+        expect(await topicOf(lab, deskTopic)).to.have.length(1);
+      });
+    });
+  });
+});

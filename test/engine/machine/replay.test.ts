@@ -1,0 +1,214 @@
+/** Replay: the journal alone gives back every committed snapshot, to the byte, whatever died in between. No effect runs. */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import { createMachine } from 'xstate';
+import type { ActorKind } from '../../../src/engine/effects/effects.js';
+import type { Engine } from '../../../src/engine/engine.js';
+import type { Commit, Store } from '../../../src/engine/store.js';
+import { deskKind, deskMachine, deskTopic, note, noteTo, tell } from '../desk.js';
+import { failureOf, Lab, type Life } from '../lab.js';
+import { type ManualEffect, manualEffect } from '../manual-effect.js';
+import { mazeMachine, mazeMoves } from '../maze.js';
+import { workerKind } from '../worker.js';
+
+const mazeKind = (dig: ManualEffect): ActorKind => ({
+  machine: mazeMachine,
+  effects: { dig },
+  begin: () => ({}),
+  topic: () => deskTopic,
+});
+
+type Move =
+  | { do: 'ask'; address: string; type: string; text: string; to: string }
+  | { do: 'wait'; ms: number }
+  | { do: 'end'; which: number; fails: boolean }
+  | { do: 'crash' | 'stop' | 'rest' };
+
+const addresses = ['desk/a', 'desk/b', 'maze/a', 'worker/a'];
+const types = [
+  ...mazeMoves,
+  ...['note', 'tell', 'close', 'breakAction', 'breakGuard', 'swell', 'read', 'say'],
+  ...['work', 'nap', 'again', 'leave', 'listen'],
+];
+const moves: fc.Arbitrary<Move> = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record({
+      do: fc.constant('ask' as const),
+      address: fc.constantFrom(...addresses),
+      type: fc.constantFrom(...types),
+      text: fc.string({ maxLength: 3 }),
+      to: fc.constantFrom(...addresses),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.constantFrom(1, 100, 70_000) }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({ do: fc.constant('end' as const), which: fc.nat(5), fails: fc.boolean() }),
+  },
+  { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('crash' as const, 'stop' as const, 'rest' as const) }) },
+);
+
+/** Texts that the store took, by address and seq. */
+class Committed {
+  readonly texts = new Map<string, Map<number, string>>();
+
+  readonly through = (store: Store): Store => ({
+    ...store,
+    commit: async (items) => {
+      const results = await store.commit(items);
+      for (const [index, { status }] of results.entries()) if (status === 'done') this.#keep(items[index]);
+      return results;
+    },
+  });
+
+  #keep(commit: Commit | undefined): void {
+    if (!commit) return;
+    const known = this.texts.get(commit.address) ?? new Map<number, string>();
+    known.set(commit.expectedSeq + 1, commit.text);
+    this.texts.set(commit.address, known);
+  }
+}
+
+/** The snapshot within the text of a record, as it stands there. */
+const snapshotIn = (text: string): string | undefined => JSON.stringify(JSON.parse(text).snapshot);
+
+describe('replay', () => {
+  let lab: Lab;
+  let life: Life;
+
+  beforeEach(() => {
+    lab = new Lab();
+  });
+
+  it('random histories with restarts, then each snapshot is replayed to the byte, at every seq', async () => {
+    const property = fc.asyncProperty(fc.array(moves, { minLength: 5, maxLength: 40 }), async (history) => {
+      lab = new Lab();
+      const committed = new Committed();
+      const effect = manualEffect();
+      const kinds = [deskKind, workerKind({ work: effect, listen: effect }), mazeKind(effect)];
+      const start = async (): Promise<void> => {
+        life = await lab.start(kinds, { through: committed.through });
+      };
+      await start();
+      for (const move of history) {
+        if (move.do === 'ask') {
+          const messages = [noteTo(move.to, move.text), noteTo('desk/b', move.text)];
+          const event = { ...move, job: move.text, messages, what: 'context', tell: messages };
+          life.engine.ask(move.address, event).catch(() => {});
+        } else if (move.do === 'wait') await lab.clock.advance(move.ms);
+        else if (move.do === 'end') endOne(effect, move);
+        else if (move.do === 'crash') await start();
+        else if (move.do === 'rest') await lab.rest();
+        else {
+          await lab.stop(life.engine);
+          await start();
+        }
+      }
+      await lab.rest();
+      await expectReplayable(life.engine, committed);
+    });
+    await fc.assert(property, { seed: 12, numRuns: 120 });
+  });
+
+  it('an actor with effects is replayed, then none of them runs', async () => {
+    const work = manualEffect();
+    life = await lab.start([workerKind({ work })]);
+    await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+    await life.engine.ask('worker/a', { type: 'again' });
+    expect(await life.engine.replay('worker/a')).to.deep.equal({
+      seq: 2,
+      snapshot: { value: 'working', context: { results: [], naps: 0 } },
+    });
+    expect(work.calls).to.have.length(2);
+  });
+
+  it('an actor that ended and was made anew, then each of its lives is replayed', async () => {
+    life = await lab.start([deskKind]);
+    for (const event of [note('1'), { type: 'close' }, note('2')]) await life.engine.ask('desk/a', event);
+    const replayed = [0, 1, 2, 3].map((to) => life.engine.replay('desk/a', to));
+    expect((await Promise.all(replayed)).map(({ snapshot }) => snapshot?.context)).to.deep.equal([
+      undefined,
+      { name: 'desk/a', notes: ['1'] },
+      undefined,
+      { name: 'desk/a', notes: ['2'] },
+    ]);
+  });
+
+  it('an actor that never was, then there is nothing to see', async () => {
+    life = await lab.start([deskKind]);
+    expect(await life.engine.replay('desk/a')).to.deep.equal({ seq: 0, snapshot: undefined });
+  });
+
+  it('a journal of more than a page of the store is replayed to its end', async () => {
+    life = await lab.start([deskKind]);
+    for (let at = 0; at < 1_030; at += 1) void life.engine.ask('desk/a', { type: 'read' });
+    while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
+    expect(await life.engine.replay('desk/a')).to.include({ seq: 1_030 });
+  });
+
+  it('the beginning of a journal was trimmed, then JOURNAL_BROKEN says what is missing', async () => {
+    life = await lab.start([deskKind]);
+    for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
+    await lab.data.trimJournal('desk/a', 2);
+    const error = await failureOf(life.engine.replay('desk/a'));
+    expect(error).to.include({ code: 'JOURNAL_BROKEN', message: 'what came before entry 2 was forgotten' });
+  });
+
+  it('an entry of another version, then JOURNAL_BROKEN says which; what came before it can be replayed', async () => {
+    life = await lab.start([deskKind]);
+    await life.engine.ask('desk/a', note('1'));
+    await life.engine.ask('desk/a', { type: 'close' });
+    const machine = createMachine({ ...deskMachine.config, version: '2' }).provide(deskMachine.implementations);
+    life = await lab.start([{ ...deskKind, machine }]);
+    const error = await failureOf(life.engine.replay('desk/a'));
+    expect(error).to.include({ code: 'JOURNAL_BROKEN', message: 'entry 1 is of version 1 of desk, known is 2' });
+    await life.engine.ask('desk/a', note('of version 2'));
+    life = await lab.start([deskKind]);
+    expect(await failureOf(life.engine.replay('desk/a'))).to.include({ code: 'JOURNAL_BROKEN' });
+    expect(await life.engine.replay('desk/a', 2)).to.deep.equal({ seq: 2, snapshot: undefined });
+  });
+
+  it('the text of an entry is damaged, then JOURNAL_BROKEN says where', async () => {
+    life = await lab.start([deskKind], {
+      through: (store) => ({
+        ...store,
+        commit: (items) =>
+          store.commit(items.map((item) => (item.expectedSeq === 1 ? { ...item, journal: '{' } : item))),
+      }),
+    });
+    for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
+    const error = await failureOf(life.engine.replay('desk/a'));
+    expect(error).to.include({ code: 'JOURNAL_BROKEN', address: 'desk/a' });
+    expect(error.message).to.include('entry 2');
+    expect(await life.engine.replay('desk/a', 1)).to.include({ seq: 1 });
+  });
+
+  it('a machine that is not hosted here can not be replayed', async () => {
+    life = await lab.start([deskKind]);
+    expect(await failureOf(life.engine.replay('stranger/a'))).to.include({ code: 'ACTOR_NOT_FOUND' });
+  });
+
+  it('messages and begins are replayed as they came', async () => {
+    life = await lab.start([deskKind]);
+    await life.engine.ask('desk/a', tell({ to: 'desk/b', input: { name: 'Bea' } }, noteTo('desk/b', 'hello')));
+    await lab.rest();
+    expect((await life.engine.replay('desk/b')).snapshot?.context).to.deep.equal({ name: 'Bea', notes: ['hello'] });
+  });
+});
+
+function endOne({ calls }: ManualEffect, { which, fails }: { which: number; fails: boolean }): void {
+  const call = calls.at(-1 - which);
+  if (fails) call?.fail(new Error('no'));
+  else call?.finish('done');
+}
+
+async function expectReplayable(engine: Engine, { texts }: Committed): Promise<void> {
+  for (const [address, bySeq] of texts) {
+    for (const [seq, text] of bySeq) {
+      const replayed = await engine.replay(address, seq);
+      expect(replayed.seq).to.equal(seq);
+      expect(JSON.stringify(replayed.snapshot)).to.equal(snapshotIn(text));
+    }
+  }
+}

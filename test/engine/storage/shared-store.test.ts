@@ -1,0 +1,86 @@
+/** One store for two engines of a process: opened once, closed once, and what it says is heard by those whom it concerns. */
+import { expect } from 'chai';
+import { SharedStore } from '../../../src/engine/storage/shared-store.js';
+import type { Store, StoreEvents } from '../../../src/engine/store.js';
+import { memoryStore } from '../../../src/stores/memory/memory.js';
+import { interceptedStore } from '../intercepted-store.js';
+
+describe('a shared store', () => {
+  let calls: string[];
+  let heard: string[];
+  let fails: boolean;
+  let events: StoreEvents | undefined;
+  let shared: SharedStore;
+  let left: Store;
+  let right: Store;
+
+  beforeEach(() => {
+    calls = [];
+    heard = [];
+    fails = false;
+    const inner = interceptedStore(memoryStore(), {
+      pass: async (method, proceed) => {
+        calls.push(method);
+        if (fails) throw new Error('no connection');
+        return proceed();
+      },
+    });
+    const store: Store = {
+      ...inner,
+      open: (given) => {
+        events = given;
+        return inner.open();
+      },
+    };
+    shared = new SharedStore(store);
+    left = shared.handle();
+    right = shared.handle();
+  });
+
+  const listener = (name: string): StoreEvents => ({
+    warn: (message) => void heard.push(`${name} warned: ${message}`),
+    suspect: (reason) => void heard.push(`${name} suspects: ${reason}`),
+  });
+
+  it('it is opened with the first, and closed with the last; each of them twice is once', async () => {
+    await Promise.all([left.open(), right.open()]);
+    await left.open();
+    await left.close();
+    await left.close();
+    expect(await right.load('desk/a')).to.equal(undefined);
+    await right.close();
+    expect(calls).to.deep.equal(['open', 'load', 'close']);
+  });
+
+  it('it can not be opened: both hear so, and it can be tried again', async () => {
+    fails = true;
+    const outcomes = await Promise.allSettled([left.open(), right.open()]);
+    expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
+    fails = false;
+    await right.open();
+    await right.close();
+    expect(calls).to.deep.equal(['open', 'open', 'close']);
+  });
+
+  it('opened anew after it was closed', async () => {
+    await left.open();
+    await left.close();
+    await right.open();
+    expect(calls).to.deep.equal(['open', 'close', 'open']);
+  });
+
+  it('a warning is told to one, a suspicion to all who have it open', async () => {
+    await left.open(listener('left'));
+    await right.open(listener('right'));
+    events?.warn('unsafe');
+    events?.suspect('another server');
+    await left.close();
+    events?.suspect('older data');
+    expect(heard).to.deep.equal([
+      'left warned: unsafe',
+      'left suspects: another server',
+      'right suspects: another server',
+      'right suspects: older data',
+    ]);
+  });
+});

@@ -1,0 +1,84 @@
+/** Log of an engine while its store is away: the beginning, a line a minute, the end, however many actors wait. */
+import { expect } from 'chai';
+import { deskKind, note, say } from '../desk.js';
+import type { StoreMethod } from '../intercepted-store.js';
+import { Lab, type Life } from '../lab.js';
+
+const all: StoreMethod[] = ['load', 'commit', 'list', 'due', 'unsettled', 'appendTopic', 'renewLease', 'acquireLease'];
+const actors = 40;
+
+describe('the log of a store that is away', () => {
+  let lab: Lab;
+  let life: Life;
+
+  beforeEach(async () => {
+    lab = new Lab();
+    life = await lab.start([deskKind]);
+    for (let at = 0; at < actors; at += 1) await life.engine.ask(`desk/${at}`, note('before'));
+    await lab.rest();
+  });
+
+  const lines = (): string[] => lab.logged.map(({ message }) => message);
+
+  /** Commits of actors in memory, loads of others, and events. */
+  const askAll = (): void => {
+    const ask = (address: string, event: ReturnType<typeof note>): void =>
+      void life.engine.ask(address, event).catch(() => {});
+    for (let at = 0; at < actors; at += 1) {
+      ask(`desk/${at}`, at % 2 === 0 ? note('meanwhile') : say('meanwhile'));
+      ask(`desk/new-${at}`, note('meanwhile'));
+    }
+  };
+
+  const hang = (): (() => void) => {
+    const releases = all.map((method) => life.store.hold(method));
+    return () => {
+      for (const release of releases) release();
+    };
+  };
+  const refuse = (): (() => void) => {
+    for (const method of all) life.store.fail(method, 'before', Number.POSITIVE_INFINITY);
+    return () => {
+      for (const method of all) life.store.fail(method, 'before', 0);
+    };
+  };
+
+  for (const [how, begin] of [
+    ['hangs', hang],
+    ['refuses', refuse],
+  ] as const) {
+    it(`it ${how} for 25 s under many actors: one line at the beginning, one at the end`, async () => {
+      const end = begin();
+      askAll();
+      await lab.clock.advance(25_000);
+      expect(lines()).to.have.length(1);
+      end();
+      await lab.clock.advance(30_000);
+      expect(lines()).to.have.length(2);
+      expect(lines()[1]).to.match(/^the store: in order again after \d+ s and \d+ failures$/);
+    });
+
+    it(`it ${how} for three minutes: a line a minute between, with the count`, async () => {
+      const end = begin();
+      askAll();
+      await lab.clock.advance(185_000);
+      end();
+      await lab.clock.advance(30_000);
+      const [first, ...rest] = lines();
+      const last = rest.pop();
+      expect(first).not.to.match(/failures/);
+      expect(rest.length).to.be.within(2, 3);
+      for (const line of rest) expect(line).to.match(/\(\d+ failures since .*\)$/);
+      expect(last).to.match(/^the store: in order again/);
+    });
+  }
+
+  it('an engine that is stopped while its store is away logs no end', async () => {
+    const end = refuse();
+    askAll();
+    await lab.clock.advance(25_000);
+    await lab.stop(life.engine);
+    end();
+    expect(lines()).to.have.length(1);
+  });
+});

@@ -1,0 +1,106 @@
+/** Failures that repeat are logged as they begin, once a minute, and as they end. */
+import { expect } from 'chai';
+import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
+import { StagecraftError } from '../../../src/errors.js';
+import { type SimulatedClock, simulatedClock } from '../../../src/testing/index.js';
+
+describe('TroubleLog', () => {
+  let clock: SimulatedClock;
+  let lines: string[];
+  let troubles: TroubleLog;
+
+  beforeEach(() => {
+    clock = simulatedClock();
+    lines = [];
+    troubles = new TroubleLog({ clock, logger: { warn: (_, message) => void lines.push(message) } });
+  });
+
+  const fail = (task: unknown = 'a', subject = 'the disk', cause?: unknown): void =>
+    troubles.failed(task, { subject, message: `${subject} refuses ${task}`, cause });
+
+  it('a failure is logged at once, its repeats within a minute are not', async () => {
+    for (let second = 0; second < 60; second += 1) {
+      fail();
+      await clock.advance(1_000);
+    }
+    expect(lines).to.deep.equal(['the disk refuses a']);
+  });
+
+  it('a trouble that lasts is logged once a minute, with the count and since when', async () => {
+    const since = new Date(clock.now()).toISOString();
+    for (let second = 0; second < 180; second += 1) {
+      fail();
+      await clock.advance(1_000);
+    }
+    expect(lines).to.deep.equal([
+      'the disk refuses a',
+      `the disk refuses a (61 failures since ${since})`,
+      `the disk refuses a (121 failures since ${since})`,
+    ]);
+  });
+
+  it('the end is logged once, with how long it lasted and how many failures there were', async () => {
+    fail();
+    fail();
+    await clock.advance(25_000);
+    troubles.over('a');
+    troubles.over('a');
+    expect(lines).to.deep.equal(['the disk refuses a', 'the disk: in order again after 25 s and 2 failures']);
+  });
+
+  it('an end without a beginning is not logged', () => {
+    troubles.over('a');
+    troubles.abandon('a');
+    expect(lines).to.deep.equal([]);
+  });
+
+  it('many tasks have one trouble: it begins with the first failure and ends with the last task', () => {
+    for (const task of ['a', 'b', 'c']) fail(task);
+    for (const task of ['b', 'a', 'c']) troubles.over(task);
+    expect(lines).to.deep.equal(['the disk refuses a', 'the disk: in order again after 0 s and 3 failures']);
+  });
+
+  it('two subjects have lines of their own', () => {
+    fail('a', 'the disk');
+    fail('b', 'the network');
+    troubles.over('a');
+    expect(lines).to.deep.equal([
+      'the disk refuses a',
+      'the network refuses b',
+      'the disk: in order again after 0 s and 1 failure',
+    ]);
+  });
+
+  it('a task that is abandoned ends its trouble without a line, and keeps no other from ending', () => {
+    fail('a');
+    fail('b');
+    troubles.abandon('b');
+    troubles.over('a');
+    fail('c');
+    troubles.abandon('c');
+    expect(lines).to.deep.equal([
+      'the disk refuses a',
+      'the disk: in order again after 0 s and 2 failures',
+      'the disk refuses c',
+    ]);
+  });
+
+  it('STORE_UNAVAILABLE is the trouble of the store, whatever failed because of it', () => {
+    const away = new StagecraftError('STORE_UNAVAILABLE', 'no answer');
+    fail('a', 'the disk', away);
+    fail('b', 'the network', away);
+    for (const task of ['a', 'b']) troubles.over(task);
+    expect(lines).to.deep.equal(['the disk refuses a', 'the store: in order again after 0 s and 2 failures']);
+  });
+
+  it('a task that fails for another reason than before begins the other trouble', () => {
+    fail('a', 'the disk', new StagecraftError('STORE_UNAVAILABLE', 'no answer'));
+    fail('a', 'the disk');
+    troubles.over('a');
+    expect(lines).to.deep.equal([
+      'the disk refuses a',
+      'the disk refuses a',
+      'the disk: in order again after 0 s and 1 failure',
+    ]);
+  });
+});

@@ -1,0 +1,30 @@
+/** The time that counts for a node that is down: what this process has seen. */
+import { expect } from 'chai';
+import type { Clock } from '../../src/engine/clock.js';
+import { observed } from '../../src/nodes/observed-time.js';
+
+describe('observed time', () => {
+  it('N3 a process that stood still for hours has seen no more of them than one look', async () => {
+    const looks: { delayMs: number; end(): void }[] = [];
+    const clock: Clock = {
+      now: () => 0,
+      monotonicMs: () => 0,
+      after: (delayMs, end) => {
+        looks.push({ delayMs, end });
+        return () => {};
+      },
+    };
+    let isOver = false;
+    const over = observed(clock, 12_000, new AbortController().signal).then(() => {
+      isOver = true;
+    });
+    // However late each comes, by the clock outside: three are needed.
+    for (let at = 0; at < 3; at += 1) {
+      expect(isOver).to.equal(false);
+      looks[at]?.end();
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    await over;
+    expect(looks.map(({ delayMs }) => delayMs)).to.deep.equal([5_000, 5_000, 2_000]);
+  });
+});

@@ -1,0 +1,174 @@
+/**
+ * Each call that snapshots make, of one volume and of a group, as its runtime dies: around the commit that asks for the
+ * call, in the call, around the commit of its answer. What the next runtime can't vouch for is removed, and made anew.
+ */
+import { expect } from 'chai';
+import type { RpcName } from '../../src/csi/answers.js';
+import type { Commit } from '../../src/engine/store.js';
+import { simulatedClock } from '../../src/testing/index.js';
+import { eventually } from '../scenarios/redis-scene.js';
+import { AnswersScene } from '../volumes/answers-scene.js';
+import { ofGroups, ofOne, sources } from './snapshot-sorts.js';
+
+/** Where a runtime dies: around the commit of an event, or in a call. */
+interface Death {
+  where: string;
+  event?: string;
+  done?: boolean;
+  /** In a call, whose work is done all the same, or never. */
+  goesOn?: boolean;
+}
+
+/** Around what asks for a call, in it, and around its answer. */
+const deaths = (request: string, effect: string): Death[] => [
+  { where: 'before the request is committed', event: request, done: false },
+  { where: 'once the request is committed', event: request, done: true },
+  { where: 'in the call, before its work', goesOn: false },
+  { where: 'in the call, whose work is done all the same', goesOn: true },
+  { where: 'when it is answered OK, before that is committed', event: `xstate.done.actor.${effect}`, done: false },
+  { where: 'once it is answered OK, and that is committed', event: `xstate.done.actor.${effect}`, done: true },
+];
+
+const isOf =
+  (address: string, type: string | undefined) =>
+  (commit: Commit): boolean =>
+    commit.address === address && JSON.parse(commit.journal).event?.type === type;
+
+/** Nothing was asked of the plugin yet. */
+const isUnasked = ({ event = '', done }: Death): boolean => event.startsWith('snapshot.') && !done;
+/** How the calls ended that the runtime made before it died. */
+const endsBefore = ({ event = '', goesOn }: Death): string[] => {
+  if (event.startsWith('snapshot.')) return [];
+  return [goesOn === false ? 'gone' : 'OK'];
+};
+const isKnown = ({ event = '', done }: Death): boolean => event.startsWith('xstate.') && done === true;
+
+describe('snapshots whose runtime dies', () => {
+  let scene: AnswersScene;
+  /** What undoes a call waits until that can't be under way any more: time passes as soon as none is. */
+  const clock = simulatedClock();
+  const pass = (): Promise<void> => clock.advance(scene.isCalled ? 0 : 10_000);
+
+  async function passing<T>(what: string, work: Promise<T>): Promise<T> {
+    let isOver = false;
+    work.finally(() => {
+      isOver = true;
+    });
+    await eventually(what, async () => {
+      await pass();
+      return isOver;
+    });
+    return work;
+  }
+
+  before(async () => {
+    scene = await AnswersScene.start({ clock });
+    await scene.furnish();
+    for (const { id } of sources) await scene.runtime.volumes.create(scene.spec(id));
+  });
+  after(() => scene.end());
+
+  for (const { creates, deletes, of, create, address, real, believed } of [ofOne, ofGroups]) {
+    const get = (id: string) => of(scene).get({ id });
+    const becomes = (id: string, state: string | undefined): Promise<void> =>
+      eventually(`${id} is ${state}`, async () => {
+        await pass();
+        return (await get(id))?.state === state;
+      });
+
+    /** It dies there, in what makes this call, and the next runtime comes up. */
+    async function dies(id: string, rpc: RpcName, death: Death, work: () => Promise<unknown>): Promise<void> {
+      const { event, done = true, goesOn } = death;
+      if (event === undefined) scene.driver.script(rpc, { hang: 'before', ...(goesOn && { goOn: true }) });
+      else scene.cutAt({ is: isOf(address(id), event), done });
+      work().catch(() => {}); // of a runtime that will not live to answer
+      if (event !== undefined) {
+        await passing(death.where, scene.whenCut);
+        await scene.succeed();
+        return;
+      }
+      const { number } = await passing(death.where, scene.called(rpc));
+      await scene.succeed(async () => {
+        if (!goesOn) return;
+        scene.driver.release(number);
+        expect((await scene.driver.waitForEnd(number)).end?.work).to.equal('OK');
+      });
+    }
+
+    /** The driver has it and nothing else; when it is deleted, nothing at all. */
+    async function settles(id: string): Promise<void> {
+      await becomes(id, 'ready');
+      const snapshot = await get(id);
+      expect(real(scene)).to.deep.equal(snapshot && believed(snapshot));
+      await of(scene).delete({ id });
+      isGone();
+    }
+
+    function isGone(): void {
+      expect(real(scene)).to.deep.equal([]);
+      scene.checkCalls();
+    }
+
+    for (const death of deaths('snapshot.create', 'createSnapshot')) {
+      const outcome = isUnasked(death) ? 'nothing is there' : isKnown(death) ? 'it stays' : 'it is made anew';
+
+      it(`V1 V4 ${creates}, killed ${death.where}: ${outcome}`, async () => {
+        const id = scene.begin();
+        await dies(id, creates, death, () => create(scene, id));
+        if (isUnasked(death)) {
+          expect(await get(id)).to.equal(undefined);
+          await create(scene, id);
+        }
+        await becomes(id, 'ready');
+        const isAnew = !isUnasked(death) && !isKnown(death);
+        const after = isUnasked(death) ? ['OK'] : isAnew ? ['OK', 'OK'] : [];
+        expect(scene.ends(creates)).to.deep.equal([...endsBefore(death), ...after]);
+        expect(scene.ends(deletes)).to.deep.equal(isAnew ? ['OK'] : []);
+        await settles(id);
+      });
+    }
+
+    for (const death of deaths('snapshot.delete', 'deleteSnapshot')) {
+      it(`V13 ${deletes}, killed ${death.where}: ${isUnasked(death) ? 'it stays' : 'it is gone'}`, async () => {
+        const id = scene.begin();
+        await create(scene, id);
+        await dies(id, deletes, death, () => of(scene).delete({ id }));
+        if (isUnasked(death)) {
+          expect(await get(id)).to.include({ state: 'ready' });
+          await of(scene).delete({ id });
+        }
+        await becomes(id, undefined);
+        expect(scene.ends(deletes)).to.deep.equal([...endsBefore(death), ...(isKnown(death) ? [] : ['OK'])]);
+        isGone();
+      });
+    }
+
+    // What leads to this call is the answer to another.
+    for (const death of deaths('xstate.done.actor.createSnapshot', 'removeUntrusted').slice(2)) {
+      // That commit asks for the next call, too: whether that was made nobody knows.
+      const rounds = isKnown(death) ? ['OK', 'OK', 'OK'] : ['OK', 'OK'];
+      const outcome = `it is made anew ${isKnown(death) ? 'twice' : 'once'}`;
+
+      it(`V4 ${deletes} of what can't be trusted, killed ${death.where}: ${outcome}`, async () => {
+        const id = scene.begin();
+        scene.driver.script(creates, { breakOff: 'after' });
+        await dies(id, deletes, death, () => create(scene, id));
+        await becomes(id, 'ready');
+        expect(scene.ends(creates)).to.deep.equal(['broken', ...rounds]);
+        expect(scene.ends(deletes)).to.deep.equal([...endsBefore(death), 'OK']);
+        await settles(id);
+      });
+    }
+
+    it(`V4 ${creates}, killed twice, in two calls that are done all the same: what there is in the end was made once`, async () => {
+      const id = scene.begin();
+      const [, , , death = { where: '' }] = deaths('', '');
+      await dies(id, creates, death, () => create(scene, id));
+      await dies(id, deletes, death, async () => undefined);
+      await becomes(id, 'ready');
+      expect(scene.ends(creates)).to.deep.equal(['OK', 'OK', 'OK']);
+      expect(scene.ends(deletes)).to.deep.equal(['OK', 'OK']);
+      await settles(id);
+    });
+  }
+});

@@ -1,0 +1,45 @@
+/** Listing snapshots, of which there are many. */
+import { expect } from 'chai';
+import { snapshotAddress } from '../../machines/kit/addresses.js';
+import { noSnapshot } from '../../machines/snapshot/changes.js';
+import type { ActorDoor } from '../../src/engine/actor-door.js';
+import type { ActorView } from '../../src/engine/engine.js';
+import { snapshotManager } from '../../src/snapshots/snapshot-manager.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
+import { simulatedClock } from '../../src/testing/simulated-clock.js';
+
+const ids = Array.from({ length: 4_200 }, (_, index) => `s-${String(index).padStart(4, '0')}`);
+const rows = ids.map((id, index): [string, ActorView] => {
+  const context = noSnapshot({ kind: 'volume-snapshot', namespace: 'default', id });
+  return [snapshotAddress('default', id), { state: index === ids.length - 1 ? 'failed' : 'ready', context, seq: 1 }];
+});
+
+const engine: ActorDoor = {
+  ask: async () => undefined,
+  read: async () => undefined,
+  page: async ({ limit, after = '' }) => {
+    const found = rows.filter(([address]) => address > after);
+    const last = found[limit - 1]?.[0];
+    return { rows: found.slice(0, limit), ...(found.length > limit && last !== undefined && { next: last }) };
+  },
+  peek: () => undefined,
+  has: () => false,
+  observe: () => () => {},
+  storeTrouble: () => undefined,
+  follow: () => {
+    throw new Error('nobody follows');
+  },
+};
+
+describe('listing snapshots', () => {
+  it('V21 those that are meant are few and far between: a page looks at so many, and may be empty', async () => {
+    const clock = simulatedClock();
+    const secrets = { resolve: async () => ({}) };
+    const snapshots = snapshotManager({ engine, clock, random: seededRandom(1), namePrefix: 'sc', secrets });
+    const first = await snapshots.list({ state: 'failed' });
+    expect(first.items).to.deep.equal([]);
+    const second = await snapshots.list({ state: 'failed', after: first.next ?? '' });
+    expect(second.items.map(({ key }) => key.id)).to.deep.equal(['s-4199']);
+    expect(second.next).to.equal(undefined);
+  });
+});

@@ -1,0 +1,175 @@
+/**
+ * Snapshots through random answers, late work, restarts and changes of mind: at the end nothing of them is at the plugin
+ * but what is on record, and what is called ready was made by a call that said so.
+ */
+import { expect } from 'chai';
+import fc from 'fast-check';
+import type { GrpcCode } from '../../src/csi/codes.js';
+import type { Call, Step } from '../volumes/fake-plugin.js';
+import { spec, VolumeHouse } from '../volumes/volume-house.js';
+
+const key = { id: 'monday' };
+const never = new Promise<never>(() => {});
+
+/** Of a call that may have been done, or may still be. */
+const unknown: GrpcCode[] = [
+  'DEADLINE_EXCEEDED',
+  'UNAVAILABLE',
+  'INTERNAL',
+  'UNKNOWN',
+  'CANCELLED',
+  'DATA_LOSS',
+  'RESOURCE_EXHAUSTED',
+];
+/** Of one that was not. */
+const refusals: GrpcCode[] = [
+  'ABORTED',
+  'FAILED_PRECONDITION',
+  'INVALID_ARGUMENT',
+  'OUT_OF_RANGE',
+  'ALREADY_EXISTS',
+  'PERMISSION_DENIED',
+  'UNIMPLEMENTED',
+];
+
+type Answer = { code?: GrpcCode; work: boolean; lateMs?: number; hangs?: true };
+
+const answer: fc.Arbitrary<Answer> = fc.oneof(
+  { weight: 2, arbitrary: fc.constant({ work: true }) },
+  { weight: 3, arbitrary: fc.record({ code: fc.constantFrom(...unknown), work: fc.boolean() }) },
+  { weight: 3, arbitrary: fc.record({ code: fc.constantFrom(...refusals), work: fc.constant(false) }) },
+  { weight: 2, arbitrary: fc.record({ work: fc.constant(true), lateMs: fc.integer({ min: 1, max: 119_000 }) }) },
+  { weight: 1, arbitrary: fc.record({ work: fc.boolean(), hangs: fc.constant(true as const) }) },
+);
+
+type Act = { do: 'create' | 'retry' | 'restart' } | { do: 'delete'; force: boolean } | { do: 'wait'; ms: number };
+
+const act: fc.Arbitrary<Act> = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('create' as const, 'retry' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('restart' as const) }) },
+  { weight: 2, arbitrary: fc.record({ do: fc.constant('delete' as const), force: fc.boolean() }) },
+  { weight: 5, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 60_000 }) }) },
+);
+
+const sorts = {
+  snapshot: { makes: 'CreateSnapshot', removes: 'DeleteSnapshot' },
+  group: { makes: 'CreateVolumeGroupSnapshot', removes: 'DeleteVolumeGroupSnapshot' },
+} as const;
+
+class Run {
+  readonly #house: VolumeHouse;
+  readonly #sort: keyof typeof sorts;
+  readonly #answers: Answer[];
+  /** Made by calls whose answer said so, by their ids. */
+  readonly #proven = new Set<string>();
+
+  constructor(house: VolumeHouse, sort: keyof typeof sorts, answers: Answer[]) {
+    this.#house = house;
+    this.#sort = sort;
+    this.#answers = [...answers];
+  }
+
+  get #snapshots() {
+    const { runtime } = this.#house;
+    const asked = { snapshot: { ...key, volume: { id: 'data' } }, group: { ...key, volumes: [{ id: 'data' }] } };
+    return this.#sort === 'group'
+      ? { of: runtime.groupSnapshots, create: () => runtime.groupSnapshots.create(asked.group) }
+      : { of: runtime.snapshots, create: () => runtime.snapshots.create(asked.snapshot) };
+  }
+
+  async play(acts: Act[]): Promise<void> {
+    const { plugin, clock } = this.#house;
+    plugin.overlaps = 'allowed'; // calls of a runtime that is gone go on
+    plugin.script = (call) => this.#stepOf(call);
+    for (const each of acts) {
+      await this.#act(each);
+      await this.#house.rest();
+      await this.#checkReady();
+    }
+    this.#answers.length = 0;
+    await clock.advance(300_000);
+    for (let round = 0; round < 3 && (await this.#isThere()); round += 1) {
+      for (const doing of ['delete', 'retry'] as const) {
+        await this.#act({ do: doing, force: false });
+        await clock.advance(300_000);
+      }
+    }
+    const left = await this.#snapshots.of.get(key);
+    expect(left?.state ?? 'deleted', 'its end').to.equal('deleted');
+    const isOnRecord = (left?.leftovers ?? []).length > 0;
+    if (!isOnRecord) expect([...plugin.snapshots.keys()], 'left at the plugin').to.deep.equal([]);
+  }
+
+  async #isThere(): Promise<boolean> {
+    const state = (await this.#snapshots.of.get(key))?.state ?? 'deleted';
+    return state !== 'deleted';
+  }
+
+  async #act(asked: Act): Promise<void> {
+    const { of, create } = this.#snapshots;
+    const refused = (): void => {};
+    if (asked.do === 'wait') await this.#house.clock.advance(asked.ms);
+    else if (asked.do === 'restart') await this.#house.restart();
+    else if (asked.do === 'create') create().catch(refused);
+    else if (asked.do === 'delete') of.delete(key, { force: asked.force }).catch(refused);
+    else of.retry(key).catch(refused);
+  }
+
+  #stepOf({ rpc }: Call): Step | undefined {
+    const { makes, removes } = sorts[this.#sort];
+    if (rpc !== makes && rpc !== removes) return undefined;
+    const { code, work, lateMs, hangs } = this.#answers.shift() ?? { work: true };
+    const step: Step = { work, ...(code && { code }), ...(hangs && { after: never }) };
+    if (lateMs !== undefined)
+      step.before = new Promise<void>((resolve) => {
+        this.#house.clock.after(lateMs, resolve);
+      });
+    return step;
+  }
+
+  /** The plugin has it, and nothing that is in doubt was taken for it. */
+  async #checkReady(): Promise<void> {
+    const view = await this.#snapshots.of.get(key);
+    if (view?.state !== 'ready') return;
+    const { csiId = '' } = view;
+    expect([...this.#house.plugin.snapshots.keys()], 'ready, so it is there').to.include(csiId);
+    if (this.#proven.has(csiId)) return;
+    const name = this.#house.plugin.snapshots.get(csiId)?.name;
+    const { makes } = sorts[this.#sort];
+    const made = this.#house.plugin.calls.filter(
+      ({ rpc, request }) => rpc === makes && (request as { name?: string }).name === name,
+    );
+    const harmless: (string | undefined)[] = ['OK', ...refusals];
+    expect(made.filter((call) => !harmless.includes(call.answer)).map((call) => call.answer)).to.deep.equal([]);
+    this.#proven.add(csiId);
+  }
+}
+
+const runs = Number(process.env.RUNS ?? 40);
+
+describe('snapshots at random', () => {
+  for (const sort of ['snapshot', 'group'] as const) {
+    it(`V10 V11 V13 a ${sort}, whatever is answered and asked: nothing is left behind, and nothing trusted that is in doubt`, async function () {
+      this.timeout(runs * 3_000);
+      const plan = fc.record({
+        answers: fc.array(answer, { maxLength: 12 }),
+        acts: fc.array(act, { minLength: 1, maxLength: 12 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(plan, async ({ answers, acts }) => {
+          const house = new VolumeHouse();
+          house.plugin.pluginCapabilities = ['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE'];
+          try {
+            await house.furnish();
+            await house.volumes.create(spec('data'));
+            await new Run(house, sort, answers).play([{ do: 'create' }, ...acts]);
+            expect(house.plugin.wrongs).to.deep.equal([]);
+          } finally {
+            await house.dispose();
+          }
+        }),
+        { numRuns: runs, seed: Number(process.env.SEED ?? 1) },
+      );
+    });
+  }
+});

@@ -1,0 +1,619 @@
+/** Snapshots of volumes: made, waited for, deleted, and made into volumes; whatever becomes of the calls. */
+import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
+import type { Step } from '../volumes/fake-plugin.js';
+import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
+
+const key = { id: 'monday' };
+const volume = { id: 'data' };
+const asked = { ...key, volume };
+const never = new Promise<never>(() => {});
+
+describe('a snapshot', () => {
+  let house: VolumeHouse;
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    await house.volumes.create(spec('data', { capacity: { requiredBytes: 10 } }));
+    house.plugin.calls.length = 0;
+  });
+  afterEach(async () => {
+    try {
+      expect(house.plugin.wrongs).to.deep.equal([]);
+    } finally {
+      await house.dispose();
+    }
+  });
+
+  const snapshots = () => house.runtime.snapshots;
+  const state = async () => (await snapshots().get(key))?.state;
+  const names = (): string[] =>
+    house.plugin.calls
+      .filter(({ rpc }) => rpc === 'CreateSnapshot')
+      .map(({ request }) => (request as { name: string }).name);
+
+  /** What becomes of the calls of one RPC, one after another. */
+  function tells(rpc: string, ...steps: Step[]): void {
+    house.plugin.script = (call) => (call.rpc === rpc ? steps.shift() : undefined);
+  }
+
+  it('V1 V3 is made under a name of its own, told by event, listed, and deleted', async () => {
+    const made = await snapshots().create(asked);
+    expect(made).to.deep.include({
+      key: { namespace: 'default', id: 'monday' },
+      state: 'ready',
+      plugin: pluginName,
+      csiId: 'snap-1',
+      volume: { namespace: 'default', id: 'data' },
+      sizeBytes: 10,
+      takenAtMs: 1_000_005,
+    });
+    expect(names()).to.deep.equal([`sc-${made.uid}`]);
+    expect(await snapshots().get(key)).to.deep.equal(made);
+    expect((await snapshots().list()).items).to.deep.equal([made]);
+    await snapshots().delete(key);
+    expect(await snapshots().get(key)).to.equal(undefined);
+    expect(house.plugin.told()).to.deep.equal(['CreateSnapshot: OK', 'DeleteSnapshot: OK']);
+    expect(house.plugin.snapshots.size).to.equal(0);
+  });
+
+  it('V21 changes are told in order', async () => {
+    const ended = new AbortController();
+    const kinds: string[] = [];
+    const reading = (async () => {
+      for await (const { kind } of snapshots().updates({ from: '0', signal: ended.signal })) kinds.push(kind);
+    })();
+    await snapshots().create(asked);
+    await snapshots().delete(key);
+    await house.rest();
+    ended.abort();
+    await reading.catch(() => {});
+    expect(kinds).to.deep.equal(['created', 'ready', 'deleted']);
+  });
+
+  it('V2 the same spec again is the same snapshot, also once its volume is gone; another spec is refused', async () => {
+    const made = await snapshots().create(asked);
+    await house.volumes.create(spec('other'));
+    const other = await refusalOf(snapshots().create({ ...asked, volume: { id: 'other' } }));
+    expect(other.code).to.equal('SNAPSHOT_EXISTS');
+    expect(other.message).to.contain('(sources[0].volume.id is "data", asked for "other"; ');
+    await house.volumes.delete(volume);
+    expect(await snapshots().create(asked)).to.deep.equal(made);
+    expect(names()).to.have.length(1);
+    await snapshots().delete(key);
+  });
+
+  it('V2 of a volume that is not there, not created, or on its way out, or asked for wrongly: refused, nothing kept', async () => {
+    expect((await refusalOf(snapshots().create({ ...key, volume: { id: 'nobody' } }))).code).to.equal(
+      'VOLUME_NOT_FOUND',
+    );
+    tells('CreateVolume', { code: 'OUT_OF_RANGE' });
+    await refusalOf(house.volumes.create(spec('failed')));
+    expect((await refusalOf(snapshots().create({ ...key, volume: { id: 'failed' } }))).code).to.equal(
+      'VOLUME_NOT_FOUND',
+    );
+    tells('DeleteVolume', { code: 'FAILED_PRECONDITION' });
+    const deleting = house.volumes.delete(volume);
+    await house.rest();
+    expect((await refusalOf(snapshots().create(asked))).code).to.equal('VOLUME_DELETING');
+    const wrong = await refusalOf(snapshots().create({ id: '', volume, parameters: { a: 1 } } as never));
+    expect(wrong.faults?.map((fault) => fault.split(':')[0])).to.deep.equal(['id', 'parameters.a']);
+    expect((await snapshots().list()).items).to.deep.equal([]);
+    expect((await refusalOf(snapshots().delete(key))).code).to.equal('SNAPSHOT_NOT_FOUND');
+    await house.clock.advance(60_000);
+    await deleting;
+  });
+
+  it('V19 secrets and parameters go with the calls', async () => {
+    await house.runtime.close();
+    await house.open({ secrets: { resolve: async () => ({ token: 'hush' }) } });
+    await house.rest();
+    await snapshots().create({ ...asked, parameters: { tier: 'cold' }, secrets: { token: 'env:TOKEN' } });
+    await snapshots().delete(key);
+    expect(house.plugin.calls.map(({ request }) => request)).to.deep.include.members([
+      { snapshotId: 'snap-1', secrets: { token: 'hush' } },
+    ]);
+    expect(house.plugin.calls[0]?.request).to.deep.include({
+      parameters: { tier: 'cold' },
+      secrets: { token: 'hush' },
+    });
+  });
+
+  it('V19 a secret that there is not: refused at once, with wait it goes on once it comes', async () => {
+    let isThere = false;
+    await house.runtime.close();
+    const resolve = async (): Promise<Record<string, string>> => (isThere ? { token: 'hush' } : {});
+    await house.open({ secrets: { resolve } });
+    await house.rest();
+    const secret = { ...asked, secrets: { token: 'env:TOKEN' } };
+    expect((await refusalOf(snapshots().create(secret))).code).to.equal('SECRETS_UNAVAILABLE');
+    expect((await snapshots().list()).items).to.deep.equal([]);
+    const making = snapshots().create(secret, { wait: true });
+    await house.rest();
+    expect(names()).to.deep.equal([]);
+    isThere = true;
+    await house.clock.advance(60_000);
+    expect((await making).state).to.equal('ready');
+  });
+
+  it('V10 one that is not ready is asked for again with backoff until it is, also by the next runtime', async () => {
+    house.plugin.unreadyFor = 4;
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    expect(await state()).to.equal('waiting');
+    await house.restart();
+    expect((await making).code).to.equal('RUNTIME_CLOSED');
+    expect(await state()).to.equal('waiting');
+    const ready = snapshots().create(asked);
+    await house.clock.advance(60_000);
+    expect((await ready).state).to.equal('ready');
+    expect(new Set(names()).size).to.equal(1);
+    expect(names()).to.have.length(5);
+  });
+
+  it('V10 one whose volume is gone before it was ready: looked for by what the plugin offers', async () => {
+    for (const offered of ['GET_SNAPSHOT', 'LIST_SNAPSHOTS']) {
+      house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'CREATE_DELETE_SNAPSHOT', offered];
+      await house.clock.advance(60_000);
+      house.plugin.unreadyFor = 1;
+      const making = snapshots().create(asked);
+      await house.rest();
+      const [kept] = house.plugin.snapshots.values();
+      if (kept) kept.unready = 0;
+      tells('CreateSnapshot', { code: 'NOT_FOUND' });
+      await house.clock.advance(60_000);
+      expect((await making).state).to.equal('ready');
+      await snapshots().delete(key);
+    }
+    expect(house.plugin.told()).to.include.members(['GetSnapshot: OK', 'ListSnapshots: OK']);
+  });
+
+  it('V11 final errors: the request fails, nothing is tried until a retry, and it can be deleted', async () => {
+    for (const code of ['INVALID_ARGUMENT', 'NOT_FOUND'] as const) {
+      house.plugin.calls.length = 0;
+      tells('CreateSnapshot', { code }, { code });
+      expect((await refusalOf(snapshots().create(asked))).grpcCode).to.equal(code);
+      await house.clock.advance(3_600_000);
+      expect(names()).to.have.length(1);
+      expect(await state()).to.equal('failed');
+      await snapshots().retry(key);
+      await house.rest();
+      expect(names()).to.have.length(2);
+      await snapshots().delete(key);
+      expect(house.plugin.told()).to.deep.equal([`CreateSnapshot: ${code}`, `CreateSnapshot: ${code}`]);
+    }
+  });
+
+  for (const work of [false, true]) {
+    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: the request fails and says what to do; retried, it is made anew`, async () => {
+      tells('CreateSnapshot', { code: 'RESOURCE_EXHAUSTED', work });
+      const { grpcCode, message } = await refusalOf(snapshots().create(asked));
+      expect(grpcCode).to.equal('RESOURCE_EXHAUSTED');
+      expect(message).to.include('may have been made').and.include('a deletion asks').and.include('with force');
+      await house.clock.advance(3_600_000);
+      expect(names()).to.have.length(1);
+      expect(await state()).to.equal('failed');
+      await snapshots().retry(key);
+      await house.rest();
+      const made = await snapshots().get(key);
+      expect(made).to.include({ state: 'ready', csiId: 'snap-2' });
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal(['snap-2']);
+      expect(names()).to.deep.equal([`sc-${made?.uid}`, `sc-${made?.uid}`, `sc-${made?.uid}-1`]);
+    });
+
+    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: found out, also once there is room only, and removed`, async () => {
+      const full = { code: 'RESOURCE_EXHAUSTED', work } as const;
+      tells('CreateSnapshot', full, full);
+      await refusalOf(snapshots().create(asked));
+      const deleting = snapshots().delete(key);
+      await house.rest();
+      const { state: now, error } = (await snapshots().get(key)) ?? {};
+      expect(now).to.equal('pending-create');
+      expect(error?.message).to.include('may have been made').and.include('with force');
+      await house.clock.advance(60_000);
+      await deleting;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateSnapshot: OK', 'DeleteSnapshot: OK']);
+      expect(house.plugin.snapshots.size).to.equal(0);
+    });
+  }
+
+  it('V13 RESOURCE_EXHAUSTED for ever, deleted with force: given up, and what may be left is on record', async () => {
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'RESOURCE_EXHAUSTED' } : undefined);
+    await refusalOf(snapshots().create(asked));
+    const deleting = snapshots().delete(key, { force: true });
+    await house.clock.advance(60_000);
+    await deleting;
+    expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
+  });
+
+  it('V11 without CREATE_DELETE_SNAPSHOT: PLUGIN_LACKS, and nothing is called', async () => {
+    house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
+    await house.clock.advance(60_000);
+    expect((await refusalOf(snapshots().create(asked))).code).to.equal('PLUGIN_LACKS');
+    await snapshots().delete(key);
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V10 busy: the same again, and what it made is kept', async () => {
+    tells('CreateSnapshot', { code: 'ABORTED' }, { code: 'ABORTED' });
+    const making = snapshots().create(asked);
+    await house.clock.advance(60_000);
+    expect((await making).csiId).to.equal('snap-1');
+    expect(new Set(names()).size).to.equal(1);
+    expect(house.plugin.told().slice(-1)).to.deep.equal(['CreateSnapshot: OK']);
+  });
+
+  for (const work of [true, false]) {
+    it(`V10 an answer that is lost ${work ? 'after' : 'before'} the work: the same until it is known, then removed and made anew`, async () => {
+      tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work }, { code: 'ABORTED' });
+      const making = snapshots().create(asked);
+      await house.clock.advance(60_000);
+      const made = await making;
+      expect(house.plugin.told()).to.deep.equal([
+        'CreateSnapshot: DEADLINE_EXCEEDED',
+        'CreateSnapshot: ABORTED',
+        'CreateSnapshot: OK',
+        'DeleteSnapshot: OK',
+        'CreateSnapshot: OK',
+      ]);
+      const own = `sc-${made.uid}`;
+      expect(names()).to.deep.equal([own, own, own, `${own}-1`]);
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal([made.csiId]);
+      expect(made.csiId).to.equal('snap-2');
+    });
+  }
+
+  it('V11 answers that never come in time: given up after three rounds, with nothing left; retry begins anew', async () => {
+    let calls = 0;
+    house.plugin.script = ({ rpc }) => {
+      calls += rpc === 'CreateSnapshot' ? 1 : 0;
+      return rpc === 'CreateSnapshot' && calls % 2 === 1 ? { code: 'DEADLINE_EXCEEDED', work: true } : undefined;
+    };
+    const making = refusalOf(snapshots().create(asked));
+    await house.clock.advance(600_000);
+    const { code, message } = await making;
+    expect(code).to.equal('SNAPSHOT_UNPROVEN');
+    expect(message).to.contain('calls.timeoutMs');
+    expect(house.plugin.snapshots.size).to.equal(0);
+    expect(calls).to.equal(6);
+    house.plugin.script = () => undefined;
+    await snapshots().retry(key);
+    const made = await snapshots().create(asked);
+    expect(new Set(names()).size).to.equal(4);
+    expect([...house.plugin.snapshots.keys()]).to.deep.equal([made.csiId]);
+  });
+
+  it('V10 the runtime ends in a call to make it: what that made is removed and it is made anew', async () => {
+    tells('CreateSnapshot', { after: never });
+    const cut = refusalOf(snapshots().create(asked));
+    await house.rest();
+    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
+    await house.restart();
+    await cut;
+    await house.clock.advance(300_000);
+    const made = await snapshots().create(asked);
+    expect([...house.plugin.snapshots.keys()]).to.deep.equal([made.csiId]);
+    expect(names()).to.have.length(3);
+  });
+
+  it('V13 the runtime ends in a call to delete it: the next one deletes it', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { before: never });
+    const cut = refusalOf(snapshots().delete(key));
+    await house.rest();
+    expect(await state()).to.equal('pending-delete');
+    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
+    await house.restart();
+    await cut;
+    await house.clock.advance(300_000);
+    expect(await snapshots().get(key)).to.equal(undefined);
+    expect(house.plugin.snapshots.size).to.equal(0);
+  });
+
+  it('V13 a deletion that is busy, in use, unanswered: the same again; NOT_FOUND: it is gone', async () => {
+    await snapshots().create(asked);
+    tells(
+      'DeleteSnapshot',
+      { code: 'ABORTED' },
+      { code: 'FAILED_PRECONDITION' },
+      { code: 'UNAVAILABLE', work: true },
+      { code: 'NOT_FOUND' },
+    );
+    const deleting = snapshots().delete(key);
+    await house.clock.advance(60_000);
+    await deleting;
+    expect(house.plugin.told().filter((call) => call.startsWith('Delete'))).to.have.length(4);
+  });
+
+  it('V10 asked for again while it backs off: the next attempt comes at its time', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'FAILED_PRECONDITION' });
+    const deleting = [snapshots().delete(key)];
+    await house.rest();
+    deleting.push(snapshots().delete(key));
+    await house.clock.advance(60_000);
+    await Promise.all(deleting);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: FAILED_PRECONDITION', 'DeleteSnapshot: OK']);
+  });
+
+  it('V13 a deletion before its call was made: nothing is called', async () => {
+    house.plugin.health = { healthy: false, description: 'no disk' };
+    await house.clock.advance(60_000);
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    expect((await snapshots().get(key))?.error?.message).to.contain('no disk');
+    await snapshots().delete(key);
+    expect((await making).code).to.equal('ABORTED');
+    expect(house.plugin.told()).to.deep.equal([]);
+  });
+
+  it('V13 a deletion while a call is under way, in doubt, or not ready: what was made is found and deleted', async () => {
+    let finish = (): void => {};
+    const scenes: { step: Step; unready?: number }[] = [
+      { step: { before: new Promise<void>((resolve) => (finish = resolve)) } },
+      { step: { code: 'DEADLINE_EXCEEDED', work: true } },
+      { step: {}, unready: 100 },
+    ];
+    for (const { step, unready = 0 } of scenes) {
+      house.plugin.unreadyFor = unready;
+      tells('CreateSnapshot', step);
+      const making = refusalOf(snapshots().create(asked));
+      await house.rest();
+      const deleting = snapshots().delete(key);
+      await house.rest();
+      finish();
+      await house.clock.advance(300_000);
+      await deleting;
+      expect((await making).code).to.equal('ABORTED');
+      expect(house.plugin.snapshots.size).to.equal(0);
+      expect(await snapshots().get(key)).to.equal(undefined);
+    }
+  });
+
+  it('V13 a deletion that fails finally: rejected, listed as failed; forced, it is left behind and says so', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' }, { code: 'PERMISSION_DENIED' });
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    expect(await state()).to.equal('failed');
+    await snapshots().delete(key, { force: true });
+    const left = await snapshots().get(key);
+    expect(left?.state).to.equal('deleted');
+    expect(left?.leftovers?.[0]).to.match(/^snap-1: .*PERMISSION_DENIED/);
+    expect((await refusalOf(snapshots().create(asked))).code).to.equal('SNAPSHOT_EXISTS');
+    await snapshots().acknowledge(key);
+    expect(await snapshots().get(key)).to.equal(undefined);
+    house.plugin.snapshots.clear();
+  });
+
+  it('V13 a deletion that has failed, asked for again: it is tried again at once', async () => {
+    await snapshots().create(asked);
+    tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' });
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: PERMISSION_DENIED', 'DeleteSnapshot: OK']);
+  });
+
+  it('V13 a deletion that could not find out what was made, asked for again: it finds out', async () => {
+    tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'PERMISSION_DENIED' }));
+    const making = refusalOf(snapshots().create(asked));
+    await house.clock.advance(1_000);
+    await making;
+    expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
+    await snapshots().delete(key);
+    expect(house.plugin.snapshots.size).to.equal(0);
+  });
+
+  for (const [code, isFinal] of [
+    ['INVALID_ARGUMENT', true],
+    ['OUT_OF_RANGE', true],
+    ['NOT_FOUND', true],
+    ['ALREADY_EXISTS', true],
+    ['PERMISSION_DENIED', true],
+    ['UNAUTHENTICATED', true],
+    ['UNIMPLEMENTED', true],
+    ['RESOURCE_EXHAUSTED', true],
+    ['FAILED_PRECONDITION', false],
+    ['ABORTED', false],
+    ['INTERNAL', false],
+  ] as const) {
+    it(`V13 its making in doubt, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
+      let finish = (): void => {};
+      const before = new Promise<void>((resolve) => (finish = resolve));
+      tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, { before, code });
+      const making = refusalOf(snapshots().create(asked));
+      while (names().length < 2) await house.clock.advance(100);
+      finish();
+      if (isFinal) await making;
+      const deleting = snapshots().delete(key);
+      await house.clock.advance(60_000);
+      await deleting;
+      await making;
+      expect(house.plugin.told().slice(-2)).to.deep.equal(['CreateSnapshot: OK', 'DeleteSnapshot: OK']);
+      expect(new Set(names()).size).to.equal(1);
+      expect(house.plugin.snapshots.size).to.equal(0);
+    });
+  }
+
+  it('V13 its making in doubt, then refused for good, also as it is deleted: it says so; retried, or forced, it goes', async () => {
+    for (const force of [false, true]) {
+      tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'OUT_OF_RANGE' }));
+      const making = refusalOf(snapshots().create(asked));
+      await house.clock.advance(1_000);
+      await making;
+      const { message } = await refusalOf(snapshots().delete(key));
+      expect(message).to.include('OUT_OF_RANGE').and.include('may have been made').and.include('with force');
+      expect((await snapshots().get(key))?.error?.message).to.include('may have been made');
+      expect(await state()).to.equal('failed');
+      if (force) {
+        tells('CreateSnapshot', { code: 'OUT_OF_RANGE' });
+        await snapshots().delete(key, { force });
+        expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
+        expect(house.plugin.snapshots.size).to.equal(1);
+        house.plugin.snapshots.clear();
+      } else {
+        await snapshots().retry(key);
+        await house.rest();
+        expect(await snapshots().get(key)).to.equal(undefined);
+        expect(house.plugin.snapshots.size).to.equal(0);
+      }
+    }
+  });
+
+  it('V13 refused for good at once, with force as it is asked: nothing was made, and nothing is on record', async () => {
+    let finish = (): void => {};
+    tells('CreateSnapshot', {
+      before: new Promise<void>((resolve) => (finish = resolve)),
+      code: 'INVALID_ARGUMENT',
+    });
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    const deleting = snapshots().delete(key, { force: true });
+    await house.rest();
+    finish();
+    await deleting;
+    await making;
+    expect(await snapshots().get(key)).to.equal(undefined);
+  });
+
+  it('V13 one whose making is in doubt and can not be found out: forced, it says what may be left', async () => {
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'UNAVAILABLE' } : undefined);
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    const deleting = snapshots().delete(key, { force: true });
+    await house.clock.advance(600_000);
+    await deleting;
+    await making;
+    expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
+  });
+
+  it('V21 a page at a time, by namespace, state and plugin', async () => {
+    for (const id of ['a', 'b', 'c']) await snapshots().create({ id, volume });
+    await snapshots().create({ namespace: 'other', id: 'd', volume });
+    const { items, next } = await snapshots().list({ limit: 2 });
+    expect(items.map(({ key }) => key.id)).to.deep.equal(['a', 'b']);
+    const rest = await snapshots().list({ limit: 2, ...(next && { after: next }) });
+    expect(rest.items.map(({ key }) => key.id)).to.deep.equal(['c', 'd']);
+    expect(rest.next).to.equal(undefined);
+    expect((await snapshots().list({ namespace: 'other' })).items).to.have.length(1);
+    expect((await snapshots().list({ state: 'failed' })).items).to.have.length(0);
+    expect((await snapshots().list({ plugin: pluginName })).items).to.have.length(4);
+  });
+
+  it('V21 a page after one of another kind, or of no kind: INVALID_ARGUMENT, as for volumes', async () => {
+    for (const after of ['volume/default/data', 'group-snapshot/default/monday', 'x', '']) {
+      const { code, faults } = await refusalOf(snapshots().list({ after, limit: 0 }));
+      expect(code).to.equal('INVALID_ARGUMENT');
+      expect(faults?.map((fault) => fault.split(':')[0])).to.deep.equal(['limit', 'after']);
+    }
+  });
+
+  describe('of which its plugin names another one later', () => {
+    const removed = (): string[] =>
+      house.plugin.calls.filter(({ rpc }) => rpc === 'DeleteSnapshot').map(({ volume: id }) => id);
+    const held = { open: (): void => {} };
+    let making: Promise<unknown>;
+
+    /** Made, and not ready; it is lost, and another is made as it is looked at. */
+    beforeEach(async () => {
+      const looked = new Promise<void>((resolve) => {
+        held.open = resolve;
+      });
+      house.plugin.unreadyFor = 1;
+      making = snapshots().create(asked);
+      await house.rest();
+      expect(await state()).to.equal('waiting');
+      house.plugin.snapshots.clear();
+      house.plugin.unreadyFor = 0;
+      tells('CreateSnapshot', { after: looked });
+      await house.clock.advance(1_000);
+    });
+
+    it('V10 neither is trusted: both are removed, and it is made anew under another name', async () => {
+      held.open();
+      await house.clock.advance(10_000);
+      await making;
+      expect(removed()).to.deep.equal(['snap-1', 'snap-2']);
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal([(await snapshots().get(key))?.csiId]);
+      const [name] = names();
+      expect(names()).to.deep.equal([name, name, `${name}-1`]);
+    });
+
+    it('V13 deleted meanwhile: both are removed, and none is made', async () => {
+      const unmade = refusalOf(making);
+      const deleting = snapshots().delete(key);
+      await house.rest();
+      held.open();
+      await house.clock.advance(10_000);
+      await deleting;
+      expect(await unmade).to.include({ code: 'ABORTED' });
+      expect(removed()).to.deep.equal(['snap-1', 'snap-2']);
+      expect([...house.plugin.snapshots.keys()]).to.deep.equal([]);
+    });
+  });
+
+  it('V9 a call for it waits for another about its volume, and that for it; other volumes go on', async () => {
+    await house.volumes.create(spec('other'));
+    let finish = (): void => {};
+    tells('CreateSnapshot', { before: new Promise<void>((resolve) => (finish = resolve)) });
+    const making = snapshots().create(asked);
+    await house.rest();
+    const publishing = house.volumes.publish(volume, 'a');
+    const second = snapshots().create({ id: 'tuesday', volume });
+    await house.volumes.publish({ id: 'other' }, 'a');
+    await house.rest();
+    expect((await house.volumes.get(volume))?.error?.message).to.contain('another call');
+    finish();
+    await Promise.all([making, publishing, second]);
+    expect(house.plugin.wrongs).to.deep.equal([]);
+  });
+
+  it('V13 what waits for its turn and is not wanted any more is never called', async () => {
+    let finish = (): void => {};
+    tells('ControllerPublishVolume', { before: new Promise<void>((resolve) => (finish = resolve)) });
+    const publishing = house.volumes.publish(volume, 'a');
+    await house.rest();
+    const making = refusalOf(snapshots().create(asked));
+    await house.rest();
+    await snapshots().delete(key);
+    finish();
+    await publishing;
+    expect((await making).code).to.equal('ABORTED');
+    expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
+  });
+
+  describe('as the source of a volume', () => {
+    const fromSnapshot = (id: string, volumeSnapshot: string, more = {}) =>
+      house.volumes.create(spec(id, { source: { volumeSnapshot }, ...more }));
+    const contents = (): unknown => {
+      const request: { volumeContentSource?: unknown } = house.plugin.calls.at(-1)?.request ?? {};
+      return request.volumeContentSource;
+    };
+
+    it('V2 its id in the namespace of the volume: the plugin gets its own id of it', async () => {
+      await snapshots().create(asked);
+      await fromSnapshot('copy', 'monday');
+      expect(contents()).to.deep.equal({ snapshot: { snapshotId: 'snap-1' } });
+      await fromSnapshot('elsewhere', 'monday', { namespace: 'other' });
+      expect(contents()).to.deep.equal({ snapshot: { snapshotId: 'monday' } });
+    });
+
+    it('V2 the same volume again, once the snapshot is gone, is the same volume', async () => {
+      await snapshots().create(asked);
+      const made = await fromSnapshot('copy', 'monday');
+      await snapshots().delete(key);
+      expect((await fromSnapshot('copy', 'monday')).uid).to.equal(made.uid);
+    });
+
+    it('V2 one that is not ready, or of another plugin: refused', async () => {
+      house.plugin.unreadyFor = 100;
+      void snapshots()
+        .create(asked)
+        .catch(() => {});
+      await house.rest();
+      expect((await refusalOf(fromSnapshot('copy', 'monday'))).code).to.equal('SNAPSHOT_NOT_READY');
+      const connection = { socketPath: '/nowhere/other.sock' };
+      await house.runtime.plugins.register({ type: 'csi-controller', name: 'other', allocId: 'o', connection });
+      expect((await refusalOf(fromSnapshot('copy', 'monday', { plugin: 'other' }))).code).to.equal('INVALID_ARGUMENT');
+      expect(await house.volumes.get({ id: 'copy' })).to.equal(undefined);
+    });
+  });
+});
