@@ -20,8 +20,8 @@ export type {
   VolumeKey,
 } from '../machines/index.js';
 export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/alloc-view.js';
+export type { EntrySource, JournalEntry } from './engine/actor/actor-record.js';
 export type { QuarantinedActor } from './engine/actor/actors.js';
-export type { EntrySource, JournalEntry } from './engine/actor/envelope.js';
 export type { Clock } from './engine/clock.js';
 export type { Logger } from './engine/logger.js';
 export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
@@ -39,12 +39,12 @@ export {
 } from './errors.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
+export type { OnPluginLoss } from './mounts/mount-reconciler.js';
 export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/mount-spec.js';
+export type { MountInfo } from './mounts/mount-steps.js';
 export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
-export type { OnPluginLoss } from './mounts/mount-watch.js';
-export type { MountInfo } from './mounts/mounting.js';
 export type { VolumeUsage } from './mounts/node-port.js';
-export type { Stray } from './mounts/strays.js';
+export type { Stray } from './mounts/orphaned-mounts.js';
 export type { VolumeStats } from './mounts/volume-stats.js';
 export type { NodeUpdate } from './nodes/node-events.js';
 export type { NodeReport, NodeStatus, UnstagedReport } from './nodes/node-manager.js';
@@ -59,6 +59,7 @@ export type { AwaitOptions } from './requests/await-options.js';
 export type { VolumeKeyInput } from './requests/fields.js';
 export type { ActorControl, ActorStatus, Journal } from './runtime/actor-records.js';
 export type { Leadership, LeadershipEvent } from './runtime/leadership.js';
+export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime/options.js';
 export {
   type Allocations,
   createRuntime,
@@ -72,7 +73,6 @@ export {
   type Tasks,
   type Volumes,
 } from './runtime/runtime.js';
-export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime/runtime-options.js';
 export type { SecretsProvider } from './secrets/secrets.js';
 export {
   type EnvironmentOptions,

@@ -11,7 +11,7 @@ import {
   pathToStateValue,
   type StateValue,
 } from 'xstate';
-import { type Check, type Deed, Deeds, type Scope, unplanned } from './plan-deeds.js';
+import { type Check, type Deed, Deeds, type Scope, unplanned } from './compiled-actions.js';
 
 /** A transition that may be taken. */
 export interface Candidate {

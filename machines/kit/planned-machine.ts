@@ -4,8 +4,8 @@
  * What leads where: plan.ts. Who chooses between the two: hosted-machine.ts. Why: docs/decisions/0012-steps-by-plan.md
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
+import { type Asked, type Running, type Scope, unplanned } from './compiled-actions.js';
 import { type Candidate, type Configuration, type Move, Plan } from './plan.js';
-import { type Asked, type Running, type Scope, unplanned } from './plan-deeds.js';
 
 /** What one event led to. */
 export interface PlannedStep {

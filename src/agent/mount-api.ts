@@ -10,7 +10,7 @@ import type { AllocStatus } from '../allocs/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
-import type { Stray } from '../mounts/strays.js';
+import type { Stray } from '../mounts/orphaned-mounts.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import type { Runtime } from '../runtime/runtime.js';

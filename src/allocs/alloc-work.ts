@@ -11,9 +11,9 @@ import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
 import type { ClaimClient, PublishedVolume } from '../mounts/claim-client.js';
-import { firstPauseMs, insistent, type Patience } from '../mounts/insistent.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
-import type { Mounting } from '../mounts/mounting.js';
+import type { Mounting } from '../mounts/mount-steps.js';
+import { firstPauseMs, insistent, type Patience } from '../mounts/retry.js';
 import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
 import { StepReport, type VolumeReport } from './step-report.js';
 

@@ -42,7 +42,7 @@ import {
   reasonsOf,
   waitsOf,
 } from './alloc-view.js';
-import { OpenModes } from './open-modes.js';
+import { OpenModes } from './default-modes.js';
 
 export interface AllocationsOptions {
   node: string;

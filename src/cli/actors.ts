@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { ActorReport } from '../agent/api.js';
 import { askAgent } from './client.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } from './connection.js';
 import { actorTable, lineChars } from './print.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } from './reach.js';
 
 export function addActorCommands(program: Command): void {
   const actor = program.command('actor').description('look at the machines behind it all');

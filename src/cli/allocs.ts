@@ -2,8 +2,6 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
-import { lineChars } from './print.js';
-import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import {
   type LookOptions,
   look,
@@ -15,11 +13,13 @@ import {
   socketOf,
   soon,
   tell,
-} from './reach.js';
+} from './connection.js';
+import { lineChars } from './print.js';
+import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, misuse, waiting } from './requests.js';
 import { listIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
-import { askAndWait, type Waited } from './waiting.js';
+import { askAndWait, type Waited } from './wait.js';
 
 /** As it is given: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
 interface GivenVolume {

@@ -4,9 +4,9 @@ import { describeAlloc } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../agent/mount-api.js';
 import type { TaskReport } from '../agent/task-api.js';
 import { askAgent } from './client.js';
+import { print, type ReachOptions, reach, socketOf, soon } from './connection.js';
 import { oneLine } from './print.js';
-import { print, type ReachOptions, reach, socketOf, soon } from './reach.js';
-import { tellingOf } from './waiting.js';
+import { tellingOf } from './wait.js';
 
 export function addDrain(program: Command): void {
   reach(

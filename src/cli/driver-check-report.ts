@@ -1,8 +1,8 @@
 /** What `stagecraft driver-check` tells: its table, or all of it for programs. What is checked: src/driver-check */
 import type { CheckResult, Outcome } from '../driver-check/check.js';
 import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
+import { callLine } from '../driver-check/report.js';
 import { checkDriver, selectedChecks } from '../driver-check/run.js';
-import { callLine } from '../driver-check/tell.js';
 import { StagecraftError } from '../errors.js';
 import type { DriverCheckArguments } from './driver-check.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';

@@ -4,8 +4,6 @@ import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.js';
 import { askAgent } from './client.js';
-import { lineChars, oneLine } from './print.js';
-import { mountTable, statsDetails, strayTable } from './print-mounts.js';
 import {
   type LookOptions,
   look,
@@ -17,9 +15,11 @@ import {
   socketOf,
   soon,
   tell,
-} from './reach.js';
+} from './connection.js';
+import { lineChars, oneLine } from './print.js';
+import { mountTable, statsDetails, strayTable } from './print-mounts.js';
 import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace, nameOf } from './requests.js';
-import { tellingOf } from './waiting.js';
+import { tellingOf } from './wait.js';
 
 export function addMountCommands(program: Command): void {
   const mount = program.command('mount').description('look at what is mounted on this node');

@@ -2,9 +2,9 @@
 import type { Command } from 'commander';
 import type { NodeReport } from '../agent/node-api.js';
 import { askAgent } from './client.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, tell } from './connection.js';
 import { lineChars } from './print.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, tell } from './reach.js';
 
 export function addNodeCommands(program: Command): void {
   const node = program.command('node').description('look at nodes, and say which are lost');

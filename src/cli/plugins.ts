@@ -2,8 +2,8 @@
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import { AgentError } from './client.js';
+import { type LookOptions, look, lookAll, lookAt, lookAtTasks, print, printJson, socketOf } from './connection.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
-import { type LookOptions, look, lookAll, lookAt, lookAtTasks, print, printJson, socketOf } from './reach.js';
 
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('look at plugins');

@@ -2,7 +2,7 @@
 import { type Command, CommanderError } from 'commander';
 import { secondsIn } from './arguments.js';
 import { askAgent } from './client.js';
-import { type LookOptions, look, lookAt, socketOf, tell } from './reach.js';
+import { type LookOptions, look, lookAt, socketOf, tell } from './connection.js';
 
 export interface InNamespace {
   namespace: string;

@@ -2,9 +2,8 @@
 import { type Command, Option } from 'commander';
 import { snapshotStates } from '../agent/states.js';
 import { collect } from './arguments.js';
-import { type Kind, list, make, remove, show } from './kinds.js';
+import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';
-import { type LookOptions, lookAll, lookAt } from './reach.js';
 import {
   type Awaited,
   addRequests,
@@ -15,6 +14,7 @@ import {
   pairs,
   waiting,
 } from './requests.js';
+import { type Kind, list, make, remove, show } from './resource-commands.js';
 
 /** What differs between a snapshot of one volume and of several. */
 interface Sort extends Pick<Kind<AnyReport>, 'name' | 'base'> {

@@ -5,7 +5,6 @@ import { partsOf } from '../agent/describe.js';
 import type { LogReport, TaskReport } from '../agent/task-api.js';
 import { countUpTo } from './arguments.js';
 import { AgentError, askAgent } from './client.js';
-import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
 import {
   type LookOptions,
   look,
@@ -17,7 +16,8 @@ import {
   reach,
   socketOf,
   soon,
-} from './reach.js';
+} from './connection.js';
+import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
 
 const statusLines = 10;
 const followEveryMs = 500;

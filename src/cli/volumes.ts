@@ -5,9 +5,8 @@ import { volumeStates } from '../agent/states.js';
 import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';
-import { type Kind, list, make, remove, show, waitedOf } from './kinds.js';
+import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, soon, tell } from './connection.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, soon, tell } from './reach.js';
 import {
   type Awaited,
   addRequests,
@@ -21,7 +20,8 @@ import {
   waiting,
   within,
 } from './requests.js';
-import { askAndWait, type Waited } from './waiting.js';
+import { type Kind, list, make, remove, show, waitedOf } from './resource-commands.js';
+import { askAndWait, type Waited } from './wait.js';
 
 export const accessModes = [
   'single-node-writer',

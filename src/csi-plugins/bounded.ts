@@ -1,8 +1,8 @@
 /** What the calls of the house are made with: the client that a dispenser gave, and how long an answer is waited for. */
 import { type AbortSource, isAbortSource } from '../abort.js';
 import type { CallBounds } from '../calls/call-bounds.js';
-import type { CallOptions } from '../csi/calls.js';
 import type { CsiClient } from '../csi/client.js';
+import type { CallOptions } from '../csi/csi-calls.js';
 
 type Bounds = Pick<CallBounds, 'signal' | 'onAbort'>;
 

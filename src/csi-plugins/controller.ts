@@ -5,9 +5,9 @@
 import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import type { CreatedVolume, VolumeSpec } from '../../machines/volume/types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
-import type { CallOptions } from '../csi/calls.js';
 import type { CsiClient } from '../csi/client.js';
 import { csiError, cutText } from '../csi/codes.js';
+import type { CallOptions } from '../csi/csi-calls.js';
 import type * as plain from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { ControllerPort, ListedVolume } from '../volumes/controller-port.js';

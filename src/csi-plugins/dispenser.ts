@@ -4,8 +4,8 @@
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { Fingerprint, PluginBasics } from '../../machines/plugin/plugin.js';
-import type { CallOptions } from '../csi/calls.js';
 import { CsiClient, type CsiClientOptions } from '../csi/client.js';
+import type { CallOptions } from '../csi/csi-calls.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
 

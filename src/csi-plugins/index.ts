@@ -1,10 +1,10 @@
 /** Entry point `stagecraft/csi`: talks to CSI plugins without the rest of Stagecraft. */
 
 export { type AnswerClass, answerClassOf, type RpcName } from '../csi/answers.js';
-export type { CallOptions } from '../csi/calls.js';
 export { CsiClient, type CsiClientOptions, type NodeInfo } from '../csi/client.js';
 export type { Given } from '../csi/codec.js';
 export { type GrpcCode, grpcCodeOf, grpcCodes } from '../csi/codes.js';
+export type { CallOptions } from '../csi/csi-calls.js';
 /** Requests and answers as the client takes and gives them. */
 export type * from '../csi/generated/plain.js';
 export { masked } from '../csi/secrets.js';

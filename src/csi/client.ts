@@ -2,9 +2,10 @@
  * Calls a CSI plugin: every RPC, plain data in and out. Knows neither policy (retries, gates, health) nor state.
  * How a call is made: calls.ts. What its answer means: answers.ts. Shapes: generated/plain.ts, with sizes in bytes.
  */
-import { type CallOptions, PluginCalls } from './calls.js';
+
 import { PluginConnection } from './channel.js';
 import type { Given } from './codec.js';
+import { type CallOptions, PluginCalls } from './csi-calls.js';
 import type * as plain from './generated/plain.js';
 
 export interface CsiClientOptions {

@@ -6,17 +6,17 @@ import { setTimeout } from 'node:timers/promises';
 import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { onAbort } from '../abort.js';
 import type { AnswerClass, RpcName } from '../csi/answers.js';
-import { PluginCalls } from '../csi/calls.js';
 import { PluginConnection } from '../csi/channel.js';
 import { type Given, requestCodec } from '../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../csi/codes.js';
+import { PluginCalls } from '../csi/csi-calls.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import type { CallReport } from './check.js';
-import { Ledger } from './ledger.js';
-import { tellAnswer, tellCall } from './tell.js';
+import { tellAnswer, tellCall } from './report.js';
+import { Ledger } from './resources.js';
 
 /** Of a driver whose two services are apart, which one. */
 export type Side = 'controller' | 'node';

@@ -9,7 +9,7 @@ import type {
   PluginCapabilityServiceType,
   PluginCapabilityVolumeExpansionType,
 } from '../csi/generated/plain.js';
-import type { Bench } from './bench.js';
+import type { Bench } from './context.js';
 
 /** A capability, by who tells it. */
 export type Need =

@@ -3,10 +3,10 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StagecraftError } from '../errors.js';
 import { DriverCalls } from './calls.js';
+import { Offers } from './capabilities.js';
 import { clearDirectory, takeBack, takeBackListed } from './clean-up.js';
 import { readInventory } from './inventory.js';
 import { type Listed, ListedThings } from './listed.js';
-import { Offers } from './offers.js';
 import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
 import { reach } from './run.js';
 

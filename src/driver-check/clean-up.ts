@@ -6,12 +6,12 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { DriverCalls } from './calls.js';
+import type { Offers } from './capabilities.js';
 import { readMounts, unmount } from './host.js';
 import { type Inventory, readInventory } from './inventory.js';
-import type { Made } from './ledger.js';
 import { type Listed, ListedThings } from './listed.js';
-import type { Offers } from './offers.js';
-import { callLine } from './tell.js';
+import { callLine } from './report.js';
+import type { Made } from './resources.js';
 
 /**
  * By the driver's own calls, the last first; again for as long as that removes something, as one thing may hold another.

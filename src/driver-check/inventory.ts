@@ -1,9 +1,9 @@
 /** All volumes and snapshots that the driver lists: what a call made without saying so shows up only here. */
 import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
+import type { Offers } from './capabilities.js';
 import type { CallReport } from './check.js';
-import type { Offers } from './offers.js';
-import { callLine } from './tell.js';
+import { callLine } from './report.js';
 
 export interface ListedVolume {
   volume: Volume;

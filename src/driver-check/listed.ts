@@ -2,7 +2,7 @@
 import type { Snapshot } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
 import type { Inventory, ListedVolume } from './inventory.js';
-import { keyOf, type Made } from './ledger.js';
+import { keyOf, type Made } from './resources.js';
 
 /** Thing in the driver's lists, as text for people. */
 export interface Listed {

@@ -10,7 +10,7 @@ import type {
   Volume,
   VolumeCapability,
 } from '../csi/generated/plain.js';
-import type { AccessMode, AccessType, Bench } from './bench.js';
+import type { AccessMode, AccessType, Bench } from './context.js';
 
 export interface UseOptions {
   accessType?: AccessType;

@@ -5,13 +5,13 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
-import { Bench } from './bench.js';
 import { DriverCalls } from './calls.js';
+import { Offers } from './capabilities.js';
 import { type Check, type CheckResult, Verdict } from './check.js';
 import { checks } from './checks/all.js';
 import { clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
+import { Bench } from './context.js';
 import { type Inventory, readInventory } from './inventory.js';
-import { Offers } from './offers.js';
 import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
 
 /**

@@ -16,8 +16,8 @@ import {
   refuseMountsOf,
   removeTarget,
 } from './node-access.js';
-import { isFit, make } from './node-places.js';
 import type { Staging, Target } from './state.js';
+import { isFit, make } from './target-paths.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
 /** On a path that is recorded as a target of the volume: its device may have been detached since, and another made. */

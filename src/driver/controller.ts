@@ -8,7 +8,7 @@ import { StagecraftError } from '../errors.js';
 import { Budget, fileSystemBytes } from './capacity.js';
 import { runner } from './commands.js';
 import { Contents } from './contents.js';
-import type { AttachOptions, Desk } from './controller-desk.js';
+import type { AttachOptions, Desk } from './controller-context.js';
 import { createVolumeHandlers } from './create-volume.js';
 import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
 import { checkNodeId } from './identity.js';

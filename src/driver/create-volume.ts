@@ -4,7 +4,7 @@ import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityFor, checkRange, isWithin } from './capacity.js';
 import type { Content } from './contents.js';
-import type { Desk } from './controller-desk.js';
+import type { Desk } from './controller-context.js';
 import { topologyOf } from './identity.js';
 import { checkMutableParameters, checkParameters, sameParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';

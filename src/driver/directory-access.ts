@@ -12,9 +12,9 @@ import {
   removeTarget,
   unmountAt,
 } from './node-access.js';
-import { isFit, make } from './node-places.js';
 import { missingOptions, mountOptionsOf } from './node-requests.js';
 import type { Staging, Target } from './state.js';
+import { isFit, make } from './target-paths.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
 export class DirectoryAccess implements NodeAccess {

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
-import type { Desk } from './controller-desk.js';
+import type { Desk } from './controller-context.js';
 import { statusFor } from './disk.js';
 import { checkParameters } from './parameters.js';
 import { checkId, checkSizes, invalid, requireId, requireName } from './requests.js';

@@ -6,8 +6,8 @@
 import { CsiStatus } from '../csi/server.js';
 import { isSourceWithin, type MountEntry, type MountSource, type MountTable } from '../host/mount-table.js';
 import type { Mounts } from './mounts.js';
-import { remove } from './node-places.js';
 import type { AccessType, Staging, Target } from './state.js';
+import { remove } from './target-paths.js';
 
 /** One volume's. */
 export interface NodeAccess {

@@ -2,11 +2,11 @@
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
 import type { NodeAccess } from './node-access.js';
-import { placeOf } from './node-places.js';
 import { capabilityOf, hasOneTarget, idOf, isSame, pathOf, readsOnly } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import { checkSizes } from './requests.js';
 import type { Staging, Target, UseRecord } from './state.js';
+import { placeOf } from './target-paths.js';
 import { accessTypeOf, checkUsable } from './volume-capabilities.js';
 
 export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {

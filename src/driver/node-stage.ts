@@ -4,11 +4,11 @@
  */
 import type { NodeStageVolumeRequest, NodeUnstageVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
-import { placeOf } from './node-places.js';
 import { capabilityOf, idOf, isSame, pathOf } from './node-requests.js';
 import type { NodeVolumes } from './node-volumes.js';
 import { checkSizes } from './requests.js';
 import type { Staging, UseRecord } from './state.js';
+import { placeOf } from './target-paths.js';
 import { accessTypeOf, whyNot } from './volume-capabilities.js';
 
 export async function stage(volumes: NodeVolumes, request: NodeStageVolumeRequest): Promise<object> {

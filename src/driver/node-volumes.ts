@@ -9,10 +9,10 @@ import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
-import { noParent } from './node-places.js';
 import { tidied } from './node-requests.js';
 import { invalid, notFound } from './requests.js';
 import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
+import { noParent } from './target-paths.js';
 
 /** What the driver does to the host; default: the real ones, which need root. */
 export interface NodePorts {

@@ -1,7 +1,7 @@
 /** ControllerPublishVolume and its reverse: which node may use which volume. There is nothing to attach: it is noted. */
 import type { ControllerPublishVolumeRequest, VolumeCapability } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
-import type { AttachOptions, Desk } from './controller-desk.js';
+import type { AttachOptions, Desk } from './controller-context.js';
 import { checkSizes, invalid, notFound, requireId } from './requests.js';
 import type { DriverState, Publication, VolumeRecord } from './state.js';
 import {

@@ -1,7 +1,7 @@
 /** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
-import type { Desk } from './controller-desk.js';
+import type { Desk } from './controller-context.js';
 import { pageOf } from './paging.js';
 import { checkParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';

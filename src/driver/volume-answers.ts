@@ -1,7 +1,7 @@
 /** Volumes as CSI tells of them, and how they are. */
 import type { Volume, VolumeCondition } from '../csi/generated/plain.js';
 import { messageOf } from '../errors.js';
-import type { Desk } from './controller-desk.js';
+import type { Desk } from './controller-context.js';
 import { topologyOf } from './identity.js';
 import { warnAboveShareOf } from './parameters.js';
 import type { VolumeRecord } from './state.js';

@@ -2,7 +2,7 @@
 import type { ValidateVolumeCapabilitiesRequest } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityToGrowTo, checkRange } from './capacity.js';
-import type { Desk } from './controller-desk.js';
+import type { Desk } from './controller-context.js';
 import { volumeIdPrefix } from './create-volume.js';
 import { pageOf } from './paging.js';
 import { checkMutableParameters, checkParameters } from './parameters.js';

@@ -15,9 +15,9 @@ import { oneAtATime } from '../engine/one-at-a-time.js';
 import { isRetryable, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient } from './claim-client.js';
-import { insistent } from './insistent.js';
-import { type MountDesk, userOf } from './mount-desk.js';
-import { sideBySide } from './side-by-side.js';
+import { sideBySide } from './for-each-limited.js';
+import { type MountDesk, userOf } from './mount-client.js';
+import { insistent } from './retry.js';
 
 export interface HoldsOptions {
   nodeId: string;

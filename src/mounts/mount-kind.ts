@@ -20,8 +20,8 @@ import type {
 } from '../../machines/mount/calls.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { KernelMount, MountInput } from '../../machines/mount/types.js';
+import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
-import { modeRefusal } from '../calls/newer-modes.js';
 import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';

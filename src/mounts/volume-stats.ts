@@ -19,9 +19,9 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
+import { sideBySide } from './for-each-limited.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
-import { sideBySide } from './side-by-side.js';
 
 /** Sizes are bytes, or numbers of inodes; above 2⁵³−1 in decimal. */
 export interface VolumeStats extends NodeStats {

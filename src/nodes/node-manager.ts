@@ -24,7 +24,7 @@ import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
-import { type Holding, SoleHolders } from '../volumes/sole-holders.js';
+import { type Holding, SoleHolders } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
 import { isWithin } from '../volumes/volume-checks.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';

@@ -1,8 +1,8 @@
 /** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
 import { z } from 'zod';
 import { isClusterOwned } from '../../machines/kit/addresses.js';
+import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
-import type { JournalEntry } from '../engine/actor/envelope.js';
 import type { ActorView, Engine } from '../engine/engine.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Replayed } from '../engine/machine/replay.js';

@@ -26,9 +26,9 @@ import { NodeFence } from '../nodes/node-fence.js';
 import { nodeKind } from '../nodes/node-kind.js';
 import { NodeManager } from '../nodes/node-manager.js';
 import type { NodeTarget } from '../nodes/node-port.js';
+import { OwnNode } from '../nodes/node-reporter.js';
 import { NodeReports } from '../nodes/node-reports.js';
 import { observed } from '../nodes/observed-time.js';
-import { OwnNode } from '../nodes/own-node.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import { snapshotKinds } from '../snapshots/snapshot-kinds.js';
@@ -43,8 +43,8 @@ import { type VolumeEvent, volumeEventOf } from '../volumes/volume-events.js';
 import { volumeKind, volumesTopic } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
+import type { RuntimeOptions } from './options.js';
 import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
-import type { RuntimeOptions } from './runtime-options.js';
 
 export interface ControllerSideOptions {
   runtime: RuntimeOptions;

@@ -4,7 +4,7 @@ import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
 import type { PluginPort, PluginSight } from '../calls/plugin-access.js';
 import type { Engine } from '../engine/engine.js';
-import type { NodePluginsPort } from '../nodes/own-node.js';
+import type { NodePluginsPort } from '../nodes/node-reporter.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 
 /** What is asked of it here. */

@@ -34,9 +34,9 @@ import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-sorts.js';
 import { type Origin, volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
+import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-variants.js';
 import {
   type GroupSnapshot,
   type Snapshot,

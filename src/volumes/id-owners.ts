@@ -17,7 +17,7 @@ import type { ActorView } from '../engine/engine.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
-import { SoleHolders } from './sole-holders.js';
+import { SoleHolders } from './exclusive-requests.js';
 import { stateOf } from './volume-view.js';
 
 /** An id of a plugin, within what it is the id of. */

@@ -13,8 +13,8 @@ import type {
 } from '../../machines/volume/calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
+import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
-import { modeRefusal } from '../calls/newer-modes.js';
 import type { PluginSight } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';

@@ -1,7 +1,7 @@
 /**
  * `runtime.volumes`: what callers ask of volumes, checked before anything is stored, committed, then worked on. Reads what
  * is committed; every change goes through the mailbox of the volume concerned (machines/volume/volume.ts). How each is done:
- * volume-making.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
+ * volume-creation.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
@@ -21,12 +21,12 @@ import type { VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
-import { VolumeDesk } from './volume-desk.js';
+import { VolumeDesk } from './volume-client.js';
+import { VolumeMaking, type VolumeMakingPorts } from './volume-creation.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type VolumeFilter } from './volume-list.js';
-import { VolumeMaking, type VolumeMakingPorts } from './volume-making.js';
-import { VolumePlaces, type VolumePlacesPorts } from './volume-places.js';
+import { VolumePlaces, type VolumePlacesPorts } from './volume-placement.js';
 import {
   type ClaimedPublish,
   type PublishingPorts,

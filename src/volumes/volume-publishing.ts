@@ -18,8 +18,8 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
-import type { VolumeDesk } from './volume-desk.js';
-import type { NodeRoom, VolumePlaces } from './volume-places.js';
+import type { VolumeDesk } from './volume-client.js';
+import type { NodeRoom, VolumePlaces } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 

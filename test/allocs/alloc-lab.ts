@@ -5,7 +5,7 @@
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/allocs/alloc-work.js';
-import type { Envelope } from '../../src/engine/actor/envelope.js';
+import type { Envelope } from '../../src/engine/actor/actor-record.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';

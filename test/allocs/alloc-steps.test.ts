@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { NamedStep } from '../../machines/alloc/types.js';
 import type { AllocStatus } from '../../src/allocs/alloc-view.js';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { MountHouse, many, node } from '../mounts/mount-house.js';
 
 const address = `alloc/${node}/web`;

@@ -1,8 +1,8 @@
 /** Every RPC over a real socket, from CsiClient to handlers: what is sent arrives, what is answered comes back. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { PluginCalls } from '../../src/csi/calls.js';
 import { PluginConnection } from '../../src/csi/channel.js';
+import { PluginCalls } from '../../src/csi/csi-calls.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { type PlainRecord, plainValue, shapeOf } from './plain-values.js';

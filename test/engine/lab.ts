@@ -4,7 +4,7 @@
  */
 import type { AnyEventObject } from 'xstate';
 import type { RestoreReport } from '../../machines/kit/host.js';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';

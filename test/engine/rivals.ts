@@ -13,7 +13,7 @@ import {
   createMachine,
   StateMachine,
 } from 'xstate';
-import type { Asked } from '../../machines/kit/plan-deeds.js';
+import type { Asked } from '../../machines/kit/compiled-actions.js';
 import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
 import { invokesOf } from '../../src/engine/machine/invokes.js';
 import './quiet-xstate.js';

@@ -1,7 +1,7 @@
 /** Moments of histories, recorded as whole stores: what runtimes of an earlier version leave to the present one. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import { momentOf } from '../simulation/moment-text.js';
 import type { MountsMoment } from '../simulation/mounts-moment.js';

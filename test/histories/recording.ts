@@ -1,6 +1,6 @@
 /** Records what actors commit in simulated histories, and chooses histories that have all that was seen in any of them. */
 import type { StateValue } from 'xstate';
-import { decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { Recorded } from './recorded.js';
 

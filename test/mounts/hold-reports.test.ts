@@ -3,12 +3,12 @@ import { expect } from 'chai';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { Hold } from '../../machines/volume/types.js';
-import type { CommitNotice } from '../../src/engine/actor/actor-site.js';
+import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { Holds, type HoldsOptions } from '../../src/mounts/holds.js';
-import { MountDesk } from '../../src/mounts/mount-desk.js';
+import { MountDesk } from '../../src/mounts/mount-client.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { many } from './mount-house.js';
 

@@ -12,8 +12,8 @@ import type { CsiHandlers } from '../../src/csi/server.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
 import type { MountEvent } from '../../src/mounts/mount-events.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
+import type { RuntimeOptions } from '../../src/runtime/options.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
-import type { RuntimeOptions } from '../../src/runtime/runtime-options.js';
 import {
   type FaultDriver,
   type FaultyServer,

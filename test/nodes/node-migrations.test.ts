@@ -1,6 +1,6 @@
 /** Records of older versions of the node machine, as they were written then: brought to the present one, and gone on with. */
 import { expect } from 'chai';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 
 /** A node of version 1 that is ready, and has room for one volume. */

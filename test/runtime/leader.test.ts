@@ -1,7 +1,7 @@
 /** Who works on what is of no node: one of the runtimes that share a store leads, the others stand by and take over. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import type { LeadershipEvent } from '../../src/runtime/leadership.js';
 import { failureOf, watched } from '../engine/lab.js';
 import { device } from '../registry/house.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { nodeAddress } from '../../machines/kit/addresses.js';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
-import type { RuntimeOptions } from '../../src/runtime/runtime-options.js';
+import type { RuntimeOptions } from '../../src/runtime/options.js';
 import { refusalOf } from '../refusal.js';
 import { spec } from '../volumes/volume-house.js';
 import { type Agent, LeaderLab, leaseTtlMs } from './leader-lab.js';

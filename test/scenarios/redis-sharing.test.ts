@@ -4,8 +4,8 @@
  */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
+import type { RuntimeOptions } from '../../src/runtime/options.js';
 import { createRuntime } from '../../src/runtime/runtime.js';
-import type { RuntimeOptions } from '../../src/runtime/runtime-options.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { FakeKind } from '../registry/fake-kind.js';

@@ -14,7 +14,7 @@ import type {
   LiveTimer,
   Outbox,
   Quarantine,
-} from '../../src/engine/actor/envelope.js';
+} from '../../src/engine/actor/actor-record.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';
 import { type Asked, plain, Stepper } from './step.js';
 import { addressesOf, topicOf } from './system.js';

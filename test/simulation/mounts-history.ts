@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import { decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { MountsAllocs } from './mounts-allocs.js';

@@ -1,7 +1,7 @@
 /** What must hold at every commit of a history of mounts, and whenever it comes to rest. Looks at public states only. */
 import type { StateValue } from 'xstate';
 import type { MountContext } from '../../machines/mount/types.js';
-import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import type { MountPaths } from '../../src/mounts/paths.js';

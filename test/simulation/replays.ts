@@ -1,6 +1,6 @@
 /** The engine's own replay, held against what was committed at every seq. */
 import { isDeepStrictEqual } from 'node:util';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';
 import { replay } from '../../src/engine/machine/replay.js';
 import { type HostedSystem, kindOf } from './hosted-system.js';

@@ -4,8 +4,8 @@
  */
 
 import type { RpcName } from '../../src/csi/answers.js';
-import type { CallOptions } from '../../src/csi/calls.js';
 import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import type { CallOptions } from '../../src/csi/csi-calls.js';
 import { secretsIn, withoutSecrets } from '../../src/csi/secrets.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';

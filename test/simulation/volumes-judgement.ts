@@ -7,7 +7,7 @@ import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
-import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
 import { fenceFaults, roomFaults, slotFaults } from './nodes-judgement.js';

@@ -8,7 +8,7 @@ import type { Commit } from '../../src/engine/store.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { eventually } from '../scenarios/redis-scene.js';
 import { AnswersScene } from '../volumes/answers-scene.js';
-import { ofGroups, ofOne, sources } from './snapshot-sorts.js';
+import { ofGroups, ofOne, sources } from './snapshot-variants.js';
 
 /** Where a runtime dies: around the commit of an event, or in a call. */
 interface Death {

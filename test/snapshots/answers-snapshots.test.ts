@@ -10,7 +10,7 @@ import { refusalOf } from '../refusal.js';
 import { eventually } from '../scenarios/redis-scene.js';
 import { AnswersScene } from '../volumes/answers-scene.js';
 import { type Answer, answers } from '../volumes/answers-table.js';
-import { ofGroups, ofOne, type Sort, sources } from './snapshot-sorts.js';
+import { ofGroups, ofOne, type Sort, sources } from './snapshot-variants.js';
 
 const lost: Step = { breakOff: 'after' };
 /** One of each class: both sorts are made of the same states. */

@@ -8,8 +8,8 @@ import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/inde
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { statePath } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot } from '../../machines/snapshot/types.js';
-import { type Envelope, encode, type JournalEntry } from '../../src/engine/actor/envelope.js';
-import { applyEntry, isGone } from '../../src/engine/actor/take.js';
+import { type Envelope, encode, type JournalEntry } from '../../src/engine/actor/actor-record.js';
+import { applyEntry, isGone } from '../../src/engine/actor/step.js';
 import { HostedMachine, type StartedEffect } from '../../src/engine/machine/hosted-machine.js';
 import { type FlaggedSnapshot, migratedSnapshot } from '../../src/snapshots/snapshot-migration.js';
 import { linesOf } from '../histories/recorded.js';

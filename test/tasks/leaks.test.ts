@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { taskAddress } from '../../machines/kit/addresses.js';
-import { decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';

@@ -2,7 +2,7 @@
  * A small cluster in simulated time for transcripts: the real engine with volumes, nodes, mounts and allocs on a store in memory,
  * and a plugin that does what its transcript says. Chance always falls in the middle: every pause is half of the longest one.
  */
-import { decodeEnvelope } from '../../src/engine/actor/envelope.js';
+import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import type { Commit, Store } from '../../src/engine/store.js';

@@ -1,7 +1,7 @@
 /** Another driver is registered under the name of a plugin: nothing that the first one made is asked of it. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import type { JournalEntry } from '../../src/engine/actor/envelope.js';
+import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { refusalOf } from '../refusal.js';
 import { FakePlugin } from './fake-plugin.js';
 import { always } from './scripts.js';

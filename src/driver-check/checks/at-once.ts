@@ -1,7 +1,7 @@
 /** Equal calls at once. The specification wants one effect of them, and asks drivers to bear them: it does not demand that. */
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Bench } from '../bench.js';
 import type { Answer } from '../calls.js';
+import type { Bench } from '../context.js';
 
 /**
  * Call it last, after the effect of the calls was judged.

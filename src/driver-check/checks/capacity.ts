@@ -1,6 +1,7 @@
 /** GetCapacity: how much there is. */
-import type { Bench } from '../bench.js';
+
 import type { Check } from '../check.js';
+import type { Bench } from '../context.js';
 
 const rpc = 'GetCapacity';
 

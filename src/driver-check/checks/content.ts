@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { VolumeContentSource } from '../../csi/generated/plain.js';
-import type { AccessType, Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import type { AccessType, Bench } from '../context.js';
 import { read, writeDevice, writeFile } from '../host.js';
 import { NodeUse } from '../node-use.js';
 

@@ -1,6 +1,7 @@
 /** ControllerExpandVolume: a volume made larger on the controller's side. On the node: stats-expand.ts */
-import type { Bench } from '../bench.js';
+
 import { type Check, type Need, Verdict } from '../check.js';
+import type { Bench } from '../context.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
 const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => ({

@@ -1,8 +1,8 @@
 /** ControllerPublishVolume and ControllerUnpublishVolume: a volume attached to nodes, and not. */
 import type { Given } from '../../csi/codec.js';
 import type { ControllerPublishVolumeRequest } from '../../csi/generated/plain.js';
-import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import type { Bench } from '../context.js';
 import { refusal } from './refusal.js';
 
 const rpc = 'ControllerPublishVolume';

@@ -1,9 +1,9 @@
 /** Who the driver is, whether it is well, and what it says of all that it offers. */
 import type { RpcName } from '../../csi/answers.js';
 import { controllerGates, type Gates, nodeGates } from '../../csi/gates.js';
-import type { Bench } from '../bench.js';
 import type { Check, Need } from '../check.js';
-import { callLine } from '../tell.js';
+import type { Bench } from '../context.js';
+import { callLine } from '../report.js';
 
 const domainStyle = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
 const longestName = 63;

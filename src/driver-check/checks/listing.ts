@@ -1,6 +1,7 @@
 /** ListVolumes and ListSnapshots: a driver may hold others' things, so only the run's own are counted. */
-import type { Bench } from '../bench.js';
+
 import { type Check, type Need, Verdict } from '../check.js';
+import type { Bench } from '../context.js';
 import { refusal } from './refusal.js';
 
 type Listing = 'ListVolumes' | 'ListSnapshots';

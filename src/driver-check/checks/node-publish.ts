@@ -3,8 +3,8 @@
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodePublishVolumeRequest } from '../../csi/generated/plain.js';
-import type { AccessType, Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import type { AccessType, Bench } from '../context.js';
 import { deviceBytes, kindOf, mountsAt, writeDevice, writeFile } from '../host.js';
 import { NodeUse, type UseOptions } from '../node-use.js';
 import { warnUnlessBorne } from './at-once.js';

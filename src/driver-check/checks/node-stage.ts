@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodeStageVolumeRequest } from '../../csi/generated/plain.js';
-import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import type { Bench } from '../context.js';
 import { mountsAt } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { refusal } from './refusal.js';

@@ -3,9 +3,9 @@ import type { Given } from '../../csi/codec.js';
 import type { GrpcCode } from '../../csi/codes.js';
 import type { Rpcs } from '../../csi/generated/plain.js';
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Bench } from '../bench.js';
 import type { Answer } from '../calls.js';
 import type { Check, Need } from '../check.js';
+import type { Bench } from '../context.js';
 
 export interface Refusal<Rpc extends UnaryRpc> {
   /** The second part of the check's id. */

@@ -1,8 +1,8 @@
 /** NodeGetVolumeStats and NodeExpandVolume: a volume that is in use here, measured and made larger. */
 import type { Given } from '../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../csi/generated/plain.js';
-import type { AccessType, Bench } from '../bench.js';
 import type { Check, Need } from '../check.js';
+import type { AccessType, Bench } from '../context.js';
 import { deviceBytes, fileSystemBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';

@@ -1,8 +1,8 @@
 /** What becomes of a volume that is there: deleted, validated, looked at, changed. Made larger: controller-expand.ts */
 import type { Given } from '../../csi/codec.js';
 import type { VolumeCapability } from '../../csi/generated/plain.js';
-import type { Bench } from '../bench.js';
 import { type Check, type Need, Verdict } from '../check.js';
+import type { Bench } from '../context.js';
 import { refusal } from './refusal.js';
 
 const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';

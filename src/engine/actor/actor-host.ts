@@ -7,20 +7,20 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import type { Deliveries } from '../delivery/deliveries.js';
 import type { Redelivery } from '../delivery/redelivery.js';
-import { allRecipients, isNegated } from '../effects/doubts.js';
 import type { EffectGate } from '../effects/effect-gate.js';
 import type { EffectRunner } from '../effects/effect-runner.js';
 import type { Effect } from '../effects/effects.js';
+import { allRecipients, isNegated } from '../effects/in-doubt-calls.js';
 import type { LeaseKeeper } from '../lease/lease-keeper.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
-import type { ActorHost, CommitNotice } from './actor-site.js';
+import type { ActorHost, CommitNotice } from './actor-ports.js';
+import { decodeEntry, dueInMs, type LiveEffect } from './actor-record.js';
 import type { Actors } from './actors.js';
 import type { Committer } from './committer.js';
-import { decodeEntry, dueInMs, type LiveEffect } from './envelope.js';
 
 export interface EngineParts {
   /** Names this very run: no two commits are named alike. */

@@ -1,30 +1,30 @@
 /**
  * One hosted actor: a mailbox, and for each mail one commit, then its consequences. Never two at a time.
- * Nothing that a mail leads to happens before its commit is done. What it leads to: take.ts.
+ * Nothing that a mail leads to happens before its commit is done. What it leads to: step.ts.
  * The contract: docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
-import { certain } from '../effects/doubts.js';
 import type { ActorKind } from '../effects/effects.js';
+import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import { type Failed, type Outcome, patienceMs } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
-import type { ActorHost, ActorSite } from './actor-site.js';
-import type { Change } from './changes.js';
+import type { ActorHost, ActorSite } from './actor-ports.js';
+import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './actor-record.js';
+import { verdictOn } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
-import type { Departed } from './departed-actors.js';
-import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './envelope.js';
+import type { Change } from './engine-changes.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
-import type { Mail, Request } from './mail.js';
+import type { Mail, Request } from './message.js';
+import type { Departed } from './passivated-actors.js';
+import { type Author, Writing } from './pending-commit.js';
 import { type ActorPolicy, forgettable } from './policy.js';
-import { type ActorState, type Taken, type Taker, take } from './take.js';
-import { verdictOn } from './verdict.js';
-import { type Author, Writing } from './writing.js';
+import { type ActorState, type Taken, type Taker, take } from './step.js';
 
 type Phase =
   | 'loading'

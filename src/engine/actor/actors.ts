@@ -5,8 +5,8 @@
 import type { RestoreReport } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
-import { checkNegates } from '../effects/doubts.js';
 import type { ActorKind } from '../effects/effects.js';
+import { checkNegates } from '../effects/in-doubt-calls.js';
 import { HostedMachine } from '../machine/hosted-machine.js';
 import { pages } from '../storage/pages.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
@@ -14,13 +14,13 @@ import type { Store, StoredRecord } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { Turns } from '../turns.js';
 import { Actor } from './actor.js';
-import type { ActorHost, ActorSite } from './actor-site.js';
-import { type Departed, DepartedActors } from './departed-actors.js';
-import { decodeEnvelope } from './envelope.js';
+import type { ActorHost, ActorSite } from './actor-ports.js';
+import { decodeEnvelope } from './actor-record.js';
 import { IdleActors } from './idle-actors.js';
-import type { Mail } from './mail.js';
+import type { Mail } from './message.js';
+import { type Departed, DepartedActors } from './passivated-actors.js';
 import type { ActorPolicy } from './policy.js';
-import { Waker } from './waker.js';
+import { Waker } from './reminders.js';
 
 export interface ActorsOptions {
   store: Store;

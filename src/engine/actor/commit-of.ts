@@ -2,10 +2,10 @@
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import type { ActorKind } from '../effects/effects.js';
 import type { Commit } from '../store.js';
-import type { Claim } from './actor-site.js';
-import type { JournalEntry } from './envelope.js';
+import type { Claim } from './actor-ports.js';
+import type { JournalEntry } from './actor-record.js';
 import type { JournalPolicy } from './policy.js';
-import type { ActorState, Taken, Taker } from './take.js';
+import type { ActorState, Taken, Taker } from './step.js';
 
 /** @param actor as it is stored: `seq` is what the write builds on */
 export function commitOf(

@@ -8,7 +8,7 @@ import type { Logger } from '../logger.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Commit, CommitResult, Store } from '../store.js';
 import { Turns } from '../turns.js';
-import type { CommitOutcome } from './actor-site.js';
+import type { CommitOutcome } from './actor-ports.js';
 
 export interface Submission {
   commit: Commit;

@@ -1,12 +1,12 @@
 /** What an actor is as its record says. Pure; both throw where the snapshot fits no state of the machine. */
 
-import { doubted } from '../effects/doubts.js';
+import { doubted } from '../effects/in-doubt-calls.js';
 import type { StoredRecord } from '../store.js';
-import type { ActorSite } from './actor-site.js';
-import { type Change, isCounted } from './changes.js';
-import { decodeEnvelope, type Envelope } from './envelope.js';
+import type { ActorSite } from './actor-ports.js';
+import { decodeEnvelope, type Envelope } from './actor-record.js';
+import { type Change, isCounted } from './engine-changes.js';
 import { readable } from './migrate.js';
-import type { ActorState, Taker } from './take.js';
+import type { ActorState, Taker } from './step.js';
 
 export interface Restored {
   state: ActorState;

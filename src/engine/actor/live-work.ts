@@ -2,8 +2,8 @@
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
 import type { Timer } from '../timer-heap.js';
-import type { ActorHost } from './actor-site.js';
-import type { Envelope, LiveEffect, LiveTimer } from './envelope.js';
+import type { ActorHost } from './actor-ports.js';
+import type { Envelope, LiveEffect, LiveTimer } from './actor-record.js';
 
 interface RunningTimer {
   live: LiveTimer;

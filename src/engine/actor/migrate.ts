@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { Migration } from '../effects/effects.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
-import { type Envelope, isSnapshot } from './envelope.js';
+import { type Envelope, isSnapshot } from './actor-record.js';
 
 /** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
 export interface Readable {

@@ -3,7 +3,7 @@
  * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
  */
 import { messageOf } from '../../errors.js';
-import { type CommitPlace, decodeOutbox, type Outbox } from '../actor/envelope.js';
+import { type CommitPlace, decodeOutbox, type Outbox } from '../actor/actor-record.js';
 import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
 import { asData } from '../machine/data.js';

@@ -4,7 +4,7 @@
  */
 import type { AnyEventObject } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
-import type { LiveEffect } from '../actor/envelope.js';
+import type { LiveEffect } from '../actor/actor-record.js';
 import { type Clock, pause } from '../clock.js';
 import { asData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';

@@ -73,7 +73,7 @@ export interface Effect {
    * Which effects of its kind it undoes, by their `src`: it must not be overtaken by what it undoes. Where such a call may
    * still be under way, left by a runtime before this one or cancelled by this one, it is not clear (`clearInMs`) until
    * the deadline of that call has passed. What a runtime before has left is given its whole time from the lease on:
-   * doubts.ts. Only for one that tells by `sent` that it asks.
+   * in-doubt-calls.ts. Only for one that tells by `sent` that it asks.
    */
   negates?: readonly string[];
   /**

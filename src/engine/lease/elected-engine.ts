@@ -6,7 +6,7 @@
 import type { AnyEventObject } from 'xstate';
 import { onAbort } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
-import type { CommitNotice } from '../actor/actor-site.js';
+import type { CommitNotice } from '../actor/actor-ports.js';
 import type { ActorDoor } from '../actor-door.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorMessage, Inbox } from '../delivery/inbox.js';

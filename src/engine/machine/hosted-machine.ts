@@ -15,8 +15,8 @@ import {
   type ExecutableActionObject,
   type StateValue,
 } from 'xstate';
+import type { Asked } from '../../../machines/kit/compiled-actions.js';
 import { type AnswerParams, failureIn, type MessageParams } from '../../../machines/kit/host.js';
-import type { Asked } from '../../../machines/kit/plan-deeds.js';
 import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
 import { asData, isData } from './data.js';
 import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';

@@ -1,8 +1,8 @@
 /** Rebuilds an actor's past from its journal: same inputs in, same states out. No effect runs. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../../errors.js';
-import type { JournalEntry } from '../actor/envelope.js';
-import { applyEntry, isGone } from '../actor/take.js';
+import type { JournalEntry } from '../actor/actor-record.js';
+import { applyEntry, isGone } from '../actor/step.js';
 import { asData } from './data.js';
 import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
 

@@ -1,7 +1,7 @@
 /** What is committed of actors that another runtime may write: read from the store, brought into no memory. */
 import { unlessAborted } from '../../abort.js';
 import { messageOf, type StagecraftError } from '../../errors.js';
-import { decodeEnvelope } from '../actor/envelope.js';
+import { decodeEnvelope } from '../actor/actor-record.js';
 import type { Clock } from '../clock.js';
 import type { ActorView } from '../engine.js';
 import type { Range, Store, StoredRecord, StorePage } from '../store.js';

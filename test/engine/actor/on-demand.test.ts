@@ -11,7 +11,7 @@ import { PolicyLab, plant } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const minuteMs = 60_000;
-/** How far ahead the engine looks, and how often: src/engine/actor/waker.ts. */
+/** How far ahead the engine looks, and how often: src/engine/actor/reminders.ts. */
 const [lookAheadMs, lookEachMs] = [10 * minuteMs, 5 * minuteMs];
 
 describe('kinds on demand', () => {

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { createMachine, setup } from 'xstate';
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import { type Stamped, unbound } from '../../../machines/kit/host.js';
-import type { LiveEffect } from '../../../src/engine/actor/envelope.js';
+import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
 import { seededRandom } from '../../../src/testing/index.js';
 import { historyOf, journalOf, Lab, type Life, leaseTtlMs } from '../lab.js';

@@ -1,6 +1,6 @@
 /** When an effect may start: the gate open, its time come, and no more than so many of an earlier runtime at once. */
 import { expect } from 'chai';
-import type { LiveEffect } from '../../../src/engine/actor/envelope.js';
+import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
 import { EffectGate, type Entrance } from '../../../src/engine/effects/effect-gate.js';
 import { TimerHeap } from '../../../src/engine/timer-heap.js';
 import { type SimulatedClock, simulatedClock } from '../../../src/testing/index.js';

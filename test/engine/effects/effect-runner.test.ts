@@ -1,7 +1,7 @@
 /** One run of an effect after the other: what it is told, what comes of it, and that it comes once. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
-import type { LiveEffect } from '../../../src/engine/actor/envelope.js';
+import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
 import { EffectRunner, type Run, type Saying } from '../../../src/engine/effects/effect-runner.js';
 import type { Effect, EffectCall } from '../../../src/engine/effects/effects.js';
 import { TimerHeap } from '../../../src/engine/timer-heap.js';

@@ -2,10 +2,10 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
-import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/envelope.js';
+import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/actor-record.js';
 import { pause } from '../../../src/engine/clock.js';
-import { doubted } from '../../../src/engine/effects/doubts.js';
 import type { ActorKind, Effect, EffectCall } from '../../../src/engine/effects/effects.js';
+import { doubted } from '../../../src/engine/effects/in-doubt-calls.js';
 import { Lab, type Life } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
 

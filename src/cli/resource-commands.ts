@@ -1,11 +1,11 @@
 /** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
 import type { Command } from 'commander';
 import { AgentError, askAgent } from './client.js';
+import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './connection.js';
 import { lineChars } from './print.js';
-import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './reach.js';
 import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
 import { type Spec, specsIn } from './spec-file.js';
-import { askAndWait, type Waited } from './waiting.js';
+import { askAndWait, type Waited } from './wait.js';
 
 /** What is told of one. */
 interface Report {

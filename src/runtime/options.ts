@@ -8,7 +8,7 @@ import type { Random } from '../engine/random.js';
 import type { Store } from '../engine/store.js';
 import { nodeIdSchema } from '../host/names.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
-import type { OnPluginLoss } from '../mounts/mount-watch.js';
+import type { OnPluginLoss } from '../mounts/mount-reconciler.js';
 import type { Dependents } from '../registry/dependents.js';
 import type { Dispenser } from '../registry/dispenser.js';
 import type { FingerprintTimes } from '../registry/fingerprint-loop.js';

@@ -1,6 +1,6 @@
 /**
  * `runtime.mounts`: volumes on this node. Reads what is committed; every change goes through the mailbox of the mount
- * concerned (machines/mount/mount.ts). How it is mounted: mounting.ts. For the volumes of an alloc all together: allocations.ts
+ * concerned (machines/mount/mount.ts). How it is mounted: mount-steps.ts. For the volumes of an alloc all together: allocations.ts
  */
 
 import { z } from 'zod';
@@ -26,16 +26,16 @@ import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
 import type { Holds } from './holds.js';
-import { type MountDesk, userOf } from './mount-desk.js';
+import { type MountDesk, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
 import { seenAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
+import type { MountInfo, Mounting } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
-import type { MountInfo, Mounting } from './mounting.js';
+import type { Stray, Strays } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
-import type { Stray, Strays } from './strays.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 export interface MounterOptions {

@@ -9,8 +9,8 @@ import type { Engine } from '../engine/engine.js';
 import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
-import { insistent } from '../mounts/insistent.js';
 import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
+import { insistent } from '../mounts/retry.js';
 import { limited } from '../requests/limited.js';
 
 export interface OpenModesOptions {

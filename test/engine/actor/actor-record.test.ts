@@ -1,6 +1,6 @@
 /** What actors that hold nothing have in common. */
 import { expect } from 'chai';
-import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/envelope.js';
+import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/actor-record.js';
 
 describe('the record of an actor that holds nothing', () => {
   const empty = emptyEnvelope({ name: 'plugin', version: '1' });

@@ -5,12 +5,11 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { messageOf } from '../../errors.js';
-import { doubted, lastingMs } from '../effects/doubts.js';
 import type { ActorKind } from '../effects/effects.js';
+import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, Step } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
-import { firedAgain, takeChange, triedAgain } from './changes.js';
 import {
   type Envelope,
   emptyEnvelope,
@@ -19,8 +18,9 @@ import {
   type LiveEffect,
   type LiveTimer,
   type Outbox,
-} from './envelope.js';
-import { type Mail, sourceOf } from './mail.js';
+} from './actor-record.js';
+import { firedAgain, takeChange, triedAgain } from './engine-changes.js';
+import { type Mail, sourceOf } from './message.js';
 import type { ActorPolicy } from './policy.js';
 
 /** An actor as it was committed last. */

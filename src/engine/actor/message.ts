@@ -2,8 +2,8 @@
 import type { AnyEventObject } from 'xstate';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effect-runner.js';
-import type { Change } from './changes.js';
-import type { EntrySource } from './envelope.js';
+import type { EntrySource } from './actor-record.js';
+import type { Change } from './engine-changes.js';
 
 export type Mail =
   | {

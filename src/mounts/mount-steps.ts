@@ -1,5 +1,5 @@
 /**
- * One volume for one alloc: mounted here, seen, let go of. For who asks for just that (mounter.ts), and for allocs, which do so
+ * One volume for one alloc: mounted here, seen, let go of. For who asks for just that (mount-manager.ts), and for allocs, which do so
  * for all of theirs (alloc-work.ts).
  */
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
@@ -17,7 +17,7 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { Telling } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
-import { type MountDesk, userOf } from './mount-desk.js';
+import { type MountDesk, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';

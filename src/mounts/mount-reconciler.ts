@@ -17,12 +17,12 @@ import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
+import { sideBySide } from './for-each-limited.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
+import type { Strays } from './orphaned-mounts.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
-import { sideBySide } from './side-by-side.js';
-import type { Strays } from './strays.js';
 
 /** What is done about a mount that is not there any more: it is mounted again, or only told of. */
 export type OnPluginLoss = 'remount' | 'report';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { SoleHolders } from '../../src/volumes/sole-holders.js';
+import { SoleHolders } from '../../src/volumes/exclusive-requests.js';
 import { gate } from './scripts.js';
 
 const unknown = new StagecraftError('STORE_UNAVAILABLE', 'no answer', { outcome: 'unknown' });

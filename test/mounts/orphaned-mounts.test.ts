@@ -7,8 +7,8 @@ import type { Target } from '../../machines/mount/types.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
+import { Strays } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
-import { Strays } from '../../src/mounts/strays.js';
 
 const key = { namespace: 'default', id: 'data' };
 const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });

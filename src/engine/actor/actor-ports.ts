@@ -1,13 +1,13 @@
 /** What an actor stands on: the port behind which its runtime does what it asks for. Who does it: actor-host.ts */
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
-import type { Doubts } from '../effects/doubts.js';
 import type { Run } from '../effects/effect-runner.js';
+import type { Doubts } from '../effects/in-doubt-calls.js';
 import type { Commit, CommitResult, StoredRecord } from '../store.js';
 import type { Timer } from '../timer-heap.js';
 import type { Actor } from './actor.js';
-import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './envelope.js';
-import type { Stamp, Taker } from './take.js';
+import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
+import type { Stamp, Taker } from './step.js';
 
 /** Told to observers after each commit. */
 export interface CommitNotice {

@@ -1,6 +1,6 @@
 /** What a store's record means to an actor that knows another one: each case in one row. */
 import { expect } from 'chai';
-import { type Verdict, verdictOn } from '../../../src/engine/actor/verdict.js';
+import { type Verdict, verdictOn } from '../../../src/engine/actor/commit-conflict.js';
 
 const known = { seq: 5, commitId: 'run.5' };
 const claim = { epoch: 3, owner: 'us' };

@@ -5,7 +5,7 @@ import type { UnaryRpc } from '../csi/server.js';
 import type { Answer, DriverCalls } from './calls.js';
 import { type Check, type Need, Verdict } from './check.js';
 import { mayMount } from './host.js';
-import { callLine } from './tell.js';
+import { callLine } from './report.js';
 
 type Teller = 'plugin' | 'controller' | 'group' | 'node';
 

@@ -4,10 +4,10 @@
  */
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
-import type { Doubt, Doubts } from '../effects/doubts.js';
+import type { Doubt, Doubts } from '../effects/in-doubt-calls.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
-import type { Change } from './changes.js';
+import type { Change } from './engine-changes.js';
 
 /** The format of records and journal entries; raised with each change that older code can't read. */
 const format = 1;

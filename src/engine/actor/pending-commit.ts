@@ -5,9 +5,9 @@
 
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit, CommitResult } from '../store.js';
-import type { ActorHost, CommitOutcome } from './actor-site.js';
-import type { Mail } from './mail.js';
-import type { Taken } from './take.js';
+import type { ActorHost, CommitOutcome } from './actor-ports.js';
+import type { Mail } from './message.js';
+import type { Taken } from './step.js';
 
 /** Whose commit it is. */
 export interface Author {

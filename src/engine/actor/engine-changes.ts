@@ -1,6 +1,6 @@
 /**
  * What the engine does to an actor by itself, each as a commit of its own and an entry of its journal: its machine is
- * not asked. Pure, as take.ts is; when each is due is for actor.ts to say.
+ * not asked. Pure, as step.ts is; when each is due is for actor.ts to say.
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
@@ -13,7 +13,7 @@ import {
   type LiveEffect,
   type LiveTimer,
   type Outbox,
-} from './envelope.js';
+} from './actor-record.js';
 import {
   type ActorState,
   engineEvent,
@@ -23,7 +23,7 @@ import {
   type Taker,
   tombstone,
   written,
-} from './take.js';
+} from './step.js';
 
 export type Change =
   /** Its record was of an older version of the machine; `snapshot` is what it has become. */

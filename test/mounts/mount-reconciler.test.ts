@@ -7,8 +7,8 @@ import type { MountContext, MountEvent, Staging, Target } from '../../machines/m
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
+import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-reconciler.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
-import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-watch.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 

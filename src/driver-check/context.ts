@@ -8,9 +8,9 @@ import type { GrpcCode } from '../csi/codes.js';
 import type * as plain from '../csi/generated/plain.js';
 import type { UnaryRpc } from '../csi/server.js';
 import type { Answer, AskOptions, DriverCalls } from './calls.js';
+import type { Offers } from './capabilities.js';
 import { Verdict } from './check.js';
-import type { Offers } from './offers.js';
-import { callLine } from './tell.js';
+import { callLine } from './report.js';
 
 type Request<Rpc extends UnaryRpc> = Given<plain.Rpcs[Rpc]['request']>;
 type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];

@@ -4,7 +4,7 @@
  * of them too, until the runtime that holds the actor has seen their time pass. Pure.
  */
 import { isSameData } from '../../../machines/kit/same-data.js';
-import type { Envelope, LiveEffect } from '../actor/envelope.js';
+import type { Envelope, LiveEffect } from '../actor/actor-record.js';
 import type { StartedEffect } from '../machine/hosted-machine.js';
 import { type ActorKind, limitOf } from './effects.js';
 

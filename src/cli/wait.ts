@@ -4,8 +4,8 @@ import { onAbort } from '../abort.js';
 import { allocTrouble } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
+import { type LookOptions, socketOf, soon } from './connection.js';
 import { oneLine } from './print.js';
-import { type LookOptions, socketOf, soon } from './reach.js';
 import { firstSignal } from './signals.js';
 
 /** The first line, and how soon a change is seen. */

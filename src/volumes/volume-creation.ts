@@ -22,7 +22,7 @@ import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { IdOwners } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
-import type { VolumeDesk } from './volume-desk.js';
+import type { VolumeDesk } from './volume-client.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
