@@ -93,10 +93,11 @@ export interface Wait {
   reason: string;
   /**
    * `plugin`: it can't be called now. `turn`: another call about the volume is under way. `clear`: an earlier call that this one
-   * undoes may still be under way. `elsewhere`: the agent of another node makes the call. `compared`: what is mounted on this
-   * host is not known yet.
+   * undoes may still be under way. `elsewhere`: the agent of another node makes the call. `elsewhere-or-plugin`: the same, but the
+   * plugin can't be called here now, so that it is not known whether it needs the call at all. `compared`: what is mounted on
+   * this host is not known yet.
    */
-  for: 'plugin' | 'turn' | 'clear' | 'elsewhere' | 'compared';
+  for: 'plugin' | 'turn' | 'clear' | 'elsewhere' | 'elsewhere-or-plugin' | 'compared';
 }
 
 /** A wait, as the machine keeps it while it lasts. */

@@ -60,14 +60,19 @@ export class Admissions {
   /** @param volumes as in Work */
   async wait(run: AdmissionRun, volumes: readonly string[]): Promise<AdmissionOutcome> {
     const { call, wait } = run.input;
+    // A place that was kept and not asked for would be in its way.
+    this.#drop(run.address);
     try {
-      if (wait.for === 'elsewhere') {
+      if (wait.for === 'elsewhere' || wait.for === 'elsewhere-or-plugin') {
         await this.#untilHere(run);
       } else {
         await this.#untilClear(run);
         const keys = volumes.map((csiId) => lockKey(call.plugin, csiId));
-        this.#give(run.address, call.plugin, await this.#place(run, keys));
+        const ticket = await this.#place(run, keys);
+        if (run.signal.aborted) this.#release(ticket);
+        else this.#give(run.address, call.plugin, ticket);
       }
+      run.signal.throwIfAborted();
       return { status: 'admitted' };
     } catch (error) {
       run.signal.throwIfAborted();
@@ -95,11 +100,7 @@ export class Admissions {
   }
 
   #give(address: string, plugin: string, ticket: Ticket): void {
-    this.#drop(address);
-    const expire = (): void => {
-      ticket.admitted?.leave();
-      this.#options.locks.leave(ticket.keys);
-    };
+    const expire = (): void => this.#release(ticket);
     const cancel = this.#options.clock.after(ticketMs, () => {
       this.#tickets.delete(address);
       expire();
@@ -107,21 +108,24 @@ export class Admissions {
     this.#tickets.set(address, { ...ticket, plugin, expire, cancel });
   }
 
-  /** The agent of another node makes the call, once that one leads. */
+  #release({ keys, admitted }: Ticket): void {
+    admitted?.leave();
+    this.#options.locks.leave(keys);
+  }
+
+  /** The agent of another node makes the call, once that one leads. A forced call is not made for that reason. */
   async #untilHere(run: AdmissionRun): Promise<void> {
     const { clock, homes, access } = this.#options;
-    const { call } = run.input;
+    const { call, wait } = run.input;
     const tell = telling(run);
-    const wasClosed = access.isClosed(call.plugin);
-    // Where the plugin can't be called, another definition of it may end the wait.
-    while (!run.signal.aborted && homes?.isElsewhere(call) && (!wasClosed || access.isClosed(call.plugin))) {
+    const mayBeTried = (): boolean => call.isForced || (wait.for !== 'elsewhere' && !access.isClosed(call.plugin));
+    while (!run.signal.aborted && homes?.isElsewhere(call) && !mayBeTried()) {
       // Without the store the last reason holds. The home may go down meanwhile, or come back.
       const reason = await homes.elsewhere(call).catch(() => undefined);
       run.signal.throwIfAborted();
-      if (reason !== undefined) tell({ reason, for: 'elsewhere' });
+      if (reason !== undefined) tell({ reason, for: wait.for });
       await pause(clock, elsewhereLookMs, run.signal);
     }
-    run.signal.throwIfAborted();
   }
 
   async #untilClear(run: AdmissionRun): Promise<void> {

@@ -4,7 +4,7 @@
  * answers lead to is the machine's to say.
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
-import type { AdmissionCall, CallFailure, CallOutcome } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, CallFailure, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
@@ -71,7 +71,7 @@ export class PluginCalls {
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { clock, access } = this.#options;
     const { plugin } = run.input;
-    if (this.#isElsewhere(run) && access.isClosed(plugin)) return this.#away(run);
+    if (this.#isElsewhere(run) && access.isClosed(plugin)) return this.#away(run, 'elsewhere-or-plugin');
     if (run.clearInMs() > 0) {
       const isWorthAsking = await run.endDoubts();
       const clearInMs = run.clearInMs();
@@ -102,11 +102,11 @@ export class PluginCalls {
   }
 
   /** The agent of another node makes this call. */
-  async #away(run: EffectCall<PluginCall>): Promise<CallOutcome<never>> {
+  async #away(run: EffectCall<PluginCall>, what: Wait['for'] = 'elsewhere'): Promise<CallOutcome<never>> {
     const { homes, retry } = this.#options;
     try {
       const reason = (await homes?.elsewhere(run.input)) ?? '';
-      if (!run.input.isForced) return { status: 'must-wait', reason, for: 'elsewhere' };
+      if (!run.input.isForced) return { status: 'must-wait', reason, for: what };
       return { status: 'not-sent', failure: { code: 'VOLUME_ELSEWHERE', message: reason, final: true } };
     } catch (error) {
       return { status: 'not-sent', failure: failureOf(error), retry };

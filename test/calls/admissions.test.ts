@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { Admissions, ticketMs } from '../../src/calls/admissions.js';
+import { Homes } from '../../src/calls/homes.js';
 import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js';
 import { type PluginCall, PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
@@ -28,7 +29,7 @@ describe('a call that has to wait', () => {
     calls = callsWith(64);
   });
 
-  const callsWith = (maxInFlight: number): PluginCalls => {
+  const accessWith = (maxInFlight: number): PluginAccess => {
     const plugins = {
       isKnown: () => true,
       sight: () => sight,
@@ -39,8 +40,11 @@ describe('a call that has to wait', () => {
         return () => {};
       },
     };
-    const access = new PluginAccess(plugins, { clock, maxInFlight });
-    return new PluginCalls({ access, secrets: noSecrets, clock, retry, locks: new VolumeLocks() });
+    return new PluginAccess(plugins, { clock, maxInFlight });
+  };
+  const callsWith = (maxInFlight: number, homes?: Homes): PluginCalls => {
+    const shared = { access: accessWith(maxInFlight), secrets: noSecrets, clock, retry, locks: new VolumeLocks() };
+    return new PluginCalls({ ...shared, ...(homes && { homes }) });
   };
   const see = (seen: PluginSight): void => {
     sight = seen;
@@ -209,5 +213,66 @@ describe('a call that has to wait', () => {
     expect(await waiting).to.deep.include({ status: 'not-sent' });
     expect(made).to.deep.equal(['one']);
     end.one?.();
+  });
+
+  it('V9 let in, it has to wait for something else before it asks: its own place is not in its way after that', async () => {
+    const first = ask('one');
+    await clock.advance(0);
+    const waiting = admit({ reason: busy, for: 'turn' }, 'two');
+    end.one?.();
+    await first;
+    expect(await statusOf(waiting)).to.equal('admitted');
+    expect(await statusOf(admit({ reason, for: 'plugin' }, 'two'))).to.equal('admitted');
+  });
+
+  it('V9 given up in the moment in which it is let in: it holds nothing', async () => {
+    const locks = new VolumeLocks();
+    const keys = ['disk\nvol-1'];
+    const access = accessWith(1);
+    const admissions = new Admissions({ access, clock, retry, locks });
+    const input: AdmissionCall<PluginCall> = { src: 'publish', call, wait: { reason: busy, for: 'turn' } };
+    const state = new AbortController();
+    locks.take(keys);
+    const waiting = admissions
+      .wait({ ...runOf('one', input), signal: state.signal }, ['vol-1'])
+      .catch(() => 'given up');
+    expect(await statusOf(waiting)).to.equal('waits');
+    locks.leave(keys);
+    state.abort();
+    expect(await statusOf(waiting)).to.equal('given up');
+    expect(locks.take(keys)).to.equal(true);
+  });
+
+  describe('of a volume that is on another node', () => {
+    const elsewhere = { home: 'other' };
+    beforeEach(() => {
+      const node = { nodeId: 'own', stateOf: async () => 'ready' };
+      calls = callsWith(64, new Homes({ ...node, scopeOf: () => 'host', nodesAt: async () => [] }));
+    });
+    const attach = (): Promise<CallOutcome<string>> =>
+      calls.run(runOf('one', { ...call, ...elsewhere }), {
+        attaches: true,
+        without: () => 'no call is needed',
+        call: async () => 'called',
+      });
+
+    it('D4 its plugin is back here before the wait begins: it is let in, as it may need no call', async () => {
+      sight = away;
+      const outcome = await attach();
+      if (outcome.status !== 'must-wait') throw new Error(`it is ${outcome.status}`);
+      see(well);
+      const { status: _, ...wait } = outcome;
+      const waiting = admit(wait, 'one', elsewhere);
+      expect(await statusOf(waiting)).to.equal('admitted');
+      expect(await attach()).to.deep.include({ answer: 'no call is needed' });
+    });
+
+    it('D4 V13 forced by now: it waits no more', async () => {
+      const waiting = admit({ reason: 'it is on node other', for: 'elsewhere' }, 'one', {
+        ...elsewhere,
+        isForced: true,
+      });
+      expect(await statusOf(waiting)).to.equal('admitted');
+    });
   });
 });

@@ -223,6 +223,30 @@ describe('volumes that are on one host', () => {
     expect(one.plugin.volumes.size).to.equal(1);
   });
 
+  it('D4 V13 forced while its call waits for its turn: nothing is called, and it does not wait for its home', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    two.options.calls = { maxInFlightPerPlugin: 1 };
+    await then();
+    let goOn = (): void => {};
+    const before = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    two.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before } : undefined);
+    const other = two.volumes.create(spec('other'));
+    await two.rest();
+    two.volumes.delete(data).catch(() => {});
+    await two.rest();
+    const gone = two.volumes.delete(data, { force: true });
+    await two.rest();
+    goOn();
+    await other;
+    await two.clock.advance(60_000);
+    expect((await two.volumes.get(data))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
+    await gone;
+    expect(two.plugin.told()).to.deep.equal(['CreateVolume: OK']);
+  });
+
   it("D4 nothing is made of another host's volume or snapshot: it is refused, naming their home", async () => {
     await first();
     await one.volumes.create(spec('data'));
