@@ -175,9 +175,9 @@ export class Admissions {
   }
 }
 
-/** Tells the machine what its call waits for, where that has changed. */
+/** Tells the machine what its call waits for, where that has changed. What a run before a restart has told is not known. */
 function telling(run: AdmissionRun): (wait: Wait) => void {
-  let { reason: told } = run.input.wait;
+  let told = run.recovered ? undefined : run.input.wait.reason;
   return (wait) => {
     if (wait.reason !== told) run.send({ type: 'wait.changed', ...wait });
     told = wait.reason;

@@ -163,6 +163,22 @@ describe('volumes that are on one host', () => {
     expect(error?.message).to.include('node one, which is down').and.include('delete it with force');
   });
 
+  it('D4 V11 the home is back as the leader restarts: the reason does not say any more that it is down', async () => {
+    await first();
+    await one.volumes.create(spec('data'));
+    await one.runtime.nodes.report({ id: 'one', plugins: [{ name: pluginName, nodeId: 'csi-one' }] });
+    await then();
+    two.volumes.delete(data).catch(() => {});
+    await two.rest();
+    await two.runtime.nodes.down('one');
+    await two.clock.advance(60_000);
+    await two.runtime.nodes.report({ id: 'one', plugins: [{ name: pluginName, nodeId: 'csi-one' }] });
+    await two.restart();
+    expect((await two.volumes.get(data))?.error?.message)
+      .to.include('it is on node one')
+      .and.not.include('down');
+  });
+
   it('D4 V13 one for all hosts, where the leader has no controller service: it is not said to be deleted', async () => {
     await first({});
     await one.volumes.create(spec('data'));
