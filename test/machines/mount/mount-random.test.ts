@@ -1,12 +1,12 @@
 /**
  * Random lives of a mount, under plain XState, over a model of a driver and its kernel: uses come and go, answers are lost,
- * the host is killed at any moment, and so is what serves the staging path. A use that has let go has left nothing behind,
+ * calls have to wait, the host is killed at any moment, and so is what serves the staging path. A use that has let go has left nothing behind,
  * what is used is there, and nothing is made over what is dead. Each seed tells its story when it fails.
  */
 
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
-import type { AnswerClass, CallOutcome } from '../../../machines/kit/csi-types.js';
+import type { AdmissionOutcome, CallOutcome } from '../../../machines/kit/csi-types.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../../machines/mount/calls.js';
 import { mountMachine } from '../../../machines/mount/mount.js';
 import { mountParts } from '../../../machines/mount/parts.js';
@@ -17,24 +17,13 @@ import { isStagingOwed } from '../../../machines/mount/work.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { checkCalls } from '../part-calls.js';
 import { stamped } from '../stamped.js';
+import { type Answer, done, failed, interrupted, late, mustWait, notBegun, wait } from './random-answers.js';
 
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 const volume = { uid: 'u', plugin: 'disk', csiId: 'v', volumeContext: {}, publishContext: {}, secrets: {} };
 const allocs = ['a', 'b', 'c'];
 const found = { device: '8:1', root: '/v' };
 const bootId = 'b';
-
-type Answer = CallOutcome<unknown>;
-const done = (answer: object): Answer => ({ status: 'done', answer });
-const failed = (final: boolean, answerClass: AnswerClass = final ? 'final' : 'unknown'): Answer => ({
-  status: 'failed',
-  failure: { code: 'CSI_ERROR', message: 'no', final, answerClass },
-});
-const notBegun: Answer = {
-  status: 'not-sent',
-  failure: { code: 'MOUNT_MISSING', message: 'not staged', final: false, answerClass: 'repair' },
-};
-const interrupted = { code: 'INTERRUPTED', message: 'it may have been done', final: false };
 
 const effects: Record<string, string> = {
   stage: 'nodeStage',
@@ -61,6 +50,8 @@ interface Sight {
 /** One life: what is asked, what happens in truth, what is believed. */
 class Life {
   readonly story: string[] = [];
+  /** Steps after which a call waited. */
+  waited = 0;
   readonly #chance: () => number;
   readonly #clock = new SimulatedClock();
   /** In truth. */
@@ -78,6 +69,8 @@ class Life {
   #published: string[] = [];
   #served: string[] = [];
   #open: (OpenCall & { answer: (outcome: Answer) => void }) | undefined;
+  /** A call waits until this is called. */
+  #admit: ((outcome: AdmissionOutcome) => void) | undefined;
   #actor;
   #crash: unknown;
   readonly #stages: boolean;
@@ -104,8 +97,16 @@ class Life {
             this.#open = { call: name, allocId, isRepeat, answer };
           }),
       );
+    const awaitAdmission = fromPromise<AdmissionOutcome, object>(
+      () =>
+        new Promise((resolve) => {
+          if (this.#open) this.#fault(`a call waits while ${this.#open.call} is in flight`);
+          this.#admit = resolve;
+        }),
+    );
     const machine = mountMachine.provide({
       actors: {
+        awaitAdmission: awaitAdmission as never,
         nodeStage: call('stage') as never,
         nodePublish: call('publish') as never,
         nodeUnpublish: call('unpublish') as never,
@@ -258,6 +259,7 @@ class Life {
     };
     this.#actor = this.#start(JSON.parse(JSON.stringify(kept)) as Snapshot<unknown>);
     const effect = inFlight && effects[inFlight.call];
+    if (this.#waits) this.#admit = (output) => this.#admitted(output);
     if (effect)
       this.#actor.send({ type: `xstate.error.actor.${effect}`, error: interrupted, actorId: effect } as never);
     this.#actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
@@ -267,16 +269,39 @@ class Life {
     }
   }
 
+  /** As the engine does it in the next runtime. */
+  #admitted(output: AdmissionOutcome): void {
+    const kind = this.context.work?.kind ?? '';
+    const actorId = `${effects[kind]}Admission`;
+    this.#actor.send({ type: `xstate.done.actor.${actorId}`, output, actorId } as never);
+  }
+
   #confirm(allocId: string): void {
     this.#unconfirmed.delete(allocId);
     this.#actor.send({ type: 'mount.confirm', allocId });
   }
 
+  get #waits(): boolean {
+    return JSON.stringify(this.#actor.getSnapshot().value).includes('waiting-for-plugin');
+  }
+
+  /** The wait of a call ends, or is for something else by now. */
+  #wait(isQuiet: boolean): void {
+    const dice = isQuiet ? 1 : this.#chance();
+    const how = dice < 0.2 ? 'waits for something else' : dice < 0.4 ? 'waited too long' : 'is let in';
+    this.story.push(`  the call ${how}`);
+    if (dice < 0.2) this.#actor.send({ type: 'wait.changed', ...wait });
+    else this.#admit?.(dice < 0.4 ? late : { status: 'admitted' });
+  }
+
   async #answer(isQuiet: boolean): Promise<void> {
+    if (this.#waits) return this.#wait(isQuiet);
     const open = this.#open;
     if (!open) return;
     this.#open = undefined;
     const dice = isQuiet ? 1 : this.#chance();
+    if (dice < 0.05) return this.#told(open, 'has to wait', mustWait);
+    if (dice < 0.08) return this.#told(open, 'is to be asked again', { status: 'call-again' });
     if (dice < 0.1) return this.#told(open, 'not done, no answer', failed(false));
     if (dice < 0.2) {
       this.#work(open);
@@ -331,6 +356,9 @@ class Life {
     const { users } = this.context;
     const effect = effects[this.#open?.call ?? ''];
     if (effect) checkCalls(mountParts(this.context), effect);
+    if (this.#waits && (this.#open || !this.context.awaiting)) throw new Error('it waits, and does not');
+    if (!this.#waits && this.context.awaiting) throw new Error('it does not wait, and says so');
+    if (this.#waits) this.waited += 1;
     for (const allocId of this.#recorded) {
       const user = users.find((one) => one.allocId === allocId);
       if (!user || hasNoTarget(user))
@@ -387,12 +415,14 @@ class Life {
   }
 }
 
-async function live(seed: number): Promise<void> {
+/** @returns after how many steps a call waited */
+async function live(seed: number): Promise<number> {
   const life = new Life(seed);
   try {
     for (let step = 0; step < 60; step += 1) await life.step(false);
     await life.rest();
     await life.end();
+    return life.waited;
   } catch (error) {
     throw new Error(`seed ${seed}: ${String(error)}\n${life.story.join('\n')}`);
   }
@@ -401,6 +431,8 @@ async function live(seed: number): Promise<void> {
 describe('random lives of a mount', () => {
   const seeds = Number(process.env.MOUNT_LIVES ?? 200);
   it(`M2 M3 M5 M6 M7 ${seeds} of them: nothing is left behind by who has let go, nothing taken from who has not`, async () => {
-    for (let seed = 1; seed <= seeds; seed += 1) await live(seed);
+    let waited = 0;
+    for (let seed = 1; seed <= seeds; seed += 1) waited += await live(seed);
+    expect(waited).to.be.greaterThan(seeds);
   }).timeout(60_000 + seeds * 20);
 });
