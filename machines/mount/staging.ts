@@ -83,18 +83,24 @@ const whenDead = (within: '' | '.stage-under-way' = '') => [
   { target: `#staging.found-dead${within}` as const },
 ];
 
-/** A piece of work with its four states: to stage the volume. `more`: events of the state with each of them. */
-const stageWork = <const TOutcomes extends object, const TIdle extends object, const TBusy extends object>(
+/** A piece of work with its four states: to stage the volume. `busy`: events while its call is under way, or waits. */
+const stageWork = <
+  const TOutcomes extends object,
+  const TIdle extends object,
+  const TBusy extends object,
+  const TWaiting extends object,
+>(
   outcomes: TOutcomes,
   idle: TIdle,
   busy: TBusy,
+  waiting: TWaiting,
 ) => {
   const work = workStates({
     call: 'NodeStageVolume',
     restart: 'restart' as const,
     outcomes,
     calling: busy,
-    waiting: busy,
+    waiting: { ...busy, ...waiting },
   });
   const pausing = { 'runtime.started': { target: 'due' as const, actions: 'hastenAll' as const } };
   return {
@@ -241,6 +247,7 @@ export const stagingMachine = setup({
           'seen-dead': whenDead(),
         },
         { 'seen-dead': whenDead('.stage-under-way') },
+        { 'users.gone': { target: '#staging.not-staged', actions: 'reset' } },
       ),
     },
     /** The plugin has staged it, and the kernel showed so. */
@@ -286,6 +293,7 @@ export const stagingMachine = setup({
             'seen-dead': whenDead(),
           },
           { 'seen-dead': whenDead('.stage-under-way') },
+          {},
         ),
       },
     },
@@ -315,6 +323,7 @@ export const stagingMachine = setup({
             'seen-dead': '#staging.found-dead',
           },
           { 'seen-dead': '#staging.found-dead.stage-under-way' },
+          {},
         ),
       },
     },

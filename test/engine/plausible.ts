@@ -279,7 +279,6 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'wait.changed': wait,
 };
 
-/** Made three times by a call after one without an answer, and removed. */
 /** To a call to unstage that waits. */
 const unstageWaiting: StagingEvent[] = [
   { type: 'stage.wanted' },
@@ -290,6 +289,7 @@ const unstageWaiting: StagingEvent[] = [
   { type: 'call.waits' },
 ];
 
+/** Made three times by a call after one without an answer, and removed. */
 const threeUntrusted = [
   { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
   ...[1, 2, 3].flatMap(() => [

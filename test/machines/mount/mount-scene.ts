@@ -1,6 +1,6 @@
 /** What the tests of the mount machine share: it runs under plain XState, and its calls end as the test says. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
-import type { CallFailure, CallOutcome } from '../../../machines/kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallFailure, CallOutcome } from '../../../machines/kit/csi-types.js';
 import type {
   MountCall,
   NodeExpandAnswer,
@@ -62,6 +62,7 @@ export class Scene {
         nodeUnpublish: call<NodeUnpublishAnswer, TargetCall>('unpublish'),
         nodeExpand: call<NodeExpandAnswer, NodeExpandCall>('expand'),
         nodeUnstage: call<NodeUnpublishAnswer, MountCall>('unstage'),
+        awaitAdmission: fromPromise<AdmissionOutcome, AdmissionCall>(() => new Promise(() => {})),
       },
     });
     const logic = stamped(machine, () => ({ at: this.clock.now(), random: 0.5 }));

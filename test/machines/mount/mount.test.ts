@@ -156,6 +156,16 @@ describe('the mount machine', () => {
     });
   }
 
+  it('M7 the last leaves while the call to stage the volume waits: let go, as nothing was sent', async () => {
+    const scene = new Scene();
+    scene.actor.send(use('a'));
+    await scene.answer({ status: 'must-wait', reason: 'its plugin is away', for: 'plugin' });
+    expect(scene.context.staging.at).to.equal('pending-stage.waiting-for-plugin');
+    scene.actor.send(leave('a'));
+    expect([scene.states(), scene.state, scene.context.volume]).to.deep.equal([[], 'unstaged', null]);
+    expect(scene.calls).to.deep.equal(['stage']);
+  });
+
   it('M5 used again by another while it is being staged for one that has left: staged once, published for that', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));

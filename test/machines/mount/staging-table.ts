@@ -180,7 +180,7 @@ export const table: Partial<Record<At, Row>> = {
   },
   'pending-stage.due': { ...dead, ...idle, 'turn given': 'pending-stage.calling' },
   'pending-stage.calling': { ...deadUnderCall, ...staged },
-  'pending-stage.waiting-for-plugin': { ...deadUnderCall, ...unsent(staged) },
+  'pending-stage.waiting-for-plugin': { ...deadUnderCall, ...unsent(staged), 'users gone': 'not-staged' },
   'pending-stage.backing-off': {
     ...{ ...dead, ...idle, ...pausedStage('pending-stage.due') },
     'turn given': 'pending-stage.calling',
