@@ -85,3 +85,9 @@ function forget(signal: AbortSignal): void {
   waiting.delete(signal);
   signal.removeEventListener('abort', callAll);
 }
+
+/** Resolves once the signal is aborted: for work that lasts until then and does nothing meanwhile. */
+export const untilAborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    onAbort(signal, () => resolve());
+  });

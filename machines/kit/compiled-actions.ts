@@ -26,9 +26,9 @@ export interface Running {
 }
 
 /** Changes the context, raises or asks for something. */
-export type Deed = (running: Running) => void;
+export type CompiledAction = (running: Running) => void;
 /** What it gives counts as true or false. */
-export type Check = (running: Running, told: Pick<Known, 'context' | 'event'>) => unknown;
+export type CompiledGuard = (running: Running, told: Pick<Known, 'context' | 'event'>) => unknown;
 
 const notPlannedFor = new Error('not planned for');
 
@@ -69,7 +69,7 @@ function reference(to: unknown): { name: string; params: (running: Running) => u
   };
 }
 
-export class Deeds {
+export class CompiledActions {
   readonly #machine: AnyStateMachine;
   readonly #scope: Scope;
 
@@ -79,7 +79,7 @@ export class Deeds {
   }
 
   /** @param guard a function or a reference to one */
-  check(guard: unknown): Check {
+  check(guard: unknown): CompiledGuard {
     const { name, params } = reference(guard);
     const call: unknown = isCall(guard) ? guard : this.#machine.implementations.guards[name];
     if (!isCall(call)) return unplanned;
@@ -94,7 +94,7 @@ export class Deeds {
   }
 
   /** @param action a function or a reference to one, which need not be there: a host knows what is asked by its name */
-  deed(action: unknown): Deed {
+  deed(action: unknown): CompiledAction {
     const { name, params } = reference(action);
     const call: unknown = isCall(action) ? action : this.#machine.implementations.actions[name];
     if (call !== undefined && !isCall(call)) return unplanned;
@@ -102,7 +102,7 @@ export class Deeds {
     return this.#deedOf(({ asked }, info, given) => asked.push({ type: name, info, params: given }), params);
   }
 
-  #deedOf(work: Work, params: (running: Running) => unknown): Deed {
+  #deedOf(work: Work, params: (running: Running) => unknown): CompiledAction {
     const { self, system } = this.#scope;
     return (running) =>
       work(running, { context: running.context, event: running.event, self, system }, params(running));

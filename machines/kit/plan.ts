@@ -11,23 +11,23 @@ import {
   pathToStateValue,
   type StateValue,
 } from 'xstate';
-import { type Check, type Deed, Deeds, type Scope, unplanned } from './compiled-actions.js';
+import { type CompiledAction, CompiledActions, type CompiledGuard, type Scope, unplanned } from './compiled-actions.js';
 
 /** A transition that may be taken. */
-export interface Candidate {
+export interface EnabledTransition {
   /** Absent where nothing can speak against it. */
-  check: Check | undefined;
+  check: CompiledGuard | undefined;
   move: Move;
 }
 
 /** What is done on leaving states, on the way, and on entering others. */
 export interface Move {
-  deeds: Deed[];
+  deeds: CompiledAction[];
   to: Configuration;
 }
 
 /** Without an event: of those that need none. */
-type CandidatesOf = (from: Configuration, event?: string) => Candidate[];
+type CandidatesOf = (from: Configuration, event?: string) => EnabledTransition[];
 type Transition = Pick<AnyTransitionDefinition, 'source' | 'target' | 'reenter' | 'actions'>;
 
 /** Of a configuration: names of events may come from outside, without end. */
@@ -38,8 +38,8 @@ export class Configuration {
   readonly nodes: AnyStateNode[];
   readonly #template: AnyMachineSnapshot;
   readonly #candidatesOf: CandidatesOf;
-  readonly #byEvent = new Map<string, Candidate[]>();
-  #eventless: Candidate[] | undefined;
+  readonly #byEvent = new Map<string, EnabledTransition[]>();
+  #eventless: EnabledTransition[] | undefined;
 
   /** @param template a snapshot in these states, made by XState; another one differs from it by its context */
   constructor(nodes: AnyStateNode[], template: AnyMachineSnapshot, candidatesOf: CandidatesOf) {
@@ -54,7 +54,7 @@ export class Configuration {
   }
 
   /** In the order in which they are asked. */
-  candidates(event: string): Candidate[] {
+  candidates(event: string): EnabledTransition[] {
     let known = this.#byEvent.get(event);
     if (!known) {
       known = this.#candidatesOf(this, event);
@@ -64,7 +64,7 @@ export class Configuration {
     return known;
   }
 
-  eventless(): Candidate[] {
+  eventless(): EnabledTransition[] {
     this.#eventless ??= this.#candidatesOf(this);
     return this.#eventless;
   }
@@ -72,7 +72,7 @@ export class Configuration {
 
 export class Plan {
   readonly #machine: AnyStateMachine;
-  readonly #deeds: Deeds;
+  readonly #deeds: CompiledActions;
   readonly #hasHistory: boolean;
   /** By the innermost of its states. */
   readonly #configurations = new Map<AnyStateNode, Configuration>();
@@ -80,7 +80,7 @@ export class Plan {
 
   constructor(machine: AnyStateMachine, scope: Scope) {
     this.#machine = machine;
-    this.#deeds = new Deeds(machine, scope);
+    this.#deeds = new CompiledActions(machine, scope);
     this.#hasHistory = hasHistory(machine.root);
   }
 
@@ -111,7 +111,7 @@ export class Plan {
   }
 
   /** What an inner state takes, no outer one does. */
-  #candidates(from: Configuration, event?: string): Candidate[] {
+  #candidates(from: Configuration, event?: string): EnabledTransition[] {
     const transitions = from.nodes
       .toReversed()
       .flatMap((node) => (event === undefined ? (node.always ?? []) : transitionsOf(node, event)));
@@ -144,7 +144,7 @@ export class Plan {
     return { deeds, to: innermost ? this.#within(innermost) : from };
   }
 
-  #deedsOf(actions: readonly unknown[]): Deed[] {
+  #deedsOf(actions: readonly unknown[]): CompiledAction[] {
     return actions.map((action) => this.#deeds.deed(action));
   }
 }

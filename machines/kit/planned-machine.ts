@@ -5,7 +5,7 @@
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate';
 import { type Asked, type Running, type Scope, unplanned } from './compiled-actions.js';
-import { type Candidate, type Configuration, type Move, Plan } from './plan.js';
+import { type Configuration, type EnabledTransition, type Move, Plan } from './plan.js';
 
 /** What one event led to. */
 export interface PlannedStep {
@@ -105,7 +105,7 @@ function attempted(step: () => PlannedStep | undefined): PlannedStep | undefined
   }
 }
 
-function chosen(running: Running, candidates: Candidate[]): Move | undefined {
+function chosen(running: Running, candidates: EnabledTransition[]): Move | undefined {
   const { context, event } = running;
   const told = { context, event };
   for (const { check, move } of candidates) if (!check || check(running, told)) return move;

@@ -12,8 +12,8 @@ import type { EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
 import type { ClaimClient, PublishedVolume } from '../mounts/claim-client.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
-import type { Mounting } from '../mounts/mount-steps.js';
-import { firstPauseMs, insistent, type Patience } from '../mounts/retry.js';
+import type { MountSteps } from '../mounts/mount-steps.js';
+import { firstPauseMs, type RetryPolicy, retrying } from '../mounts/retry.js';
 import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
 import { StepReport, type VolumeReport } from './step-report.js';
 
@@ -21,7 +21,7 @@ export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   /** Made by the time it is asked. */
-  mounting(): Mounting;
+  mounting(): MountSteps;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
   compared(): Promise<void> | undefined;
@@ -34,7 +34,7 @@ interface VolumeWork {
   run: Run;
   volume: AllocVolume;
   report: VolumeReport;
-  patience: Patience;
+  policy: RetryPolicy;
 }
 
 /** What one request for both has come to. */
@@ -49,7 +49,7 @@ interface Fault {
   error: unknown;
 }
 
-type MayGoWell = Patience['mayGoWell'];
+type MayRetry = RetryPolicy['mayRetry'];
 
 export class AllocWorker {
   readonly #options: AllocWorkOptions;
@@ -63,10 +63,10 @@ export class AllocWorker {
   /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
   async prepare(run: Run): Promise<AllocOutcome> {
     const { wait } = run.input;
-    const mayGoWell: MayGoWell = (error) => isRetryable(error) && (wait || !isFinal(error));
+    const mayRetry: MayRetry = (error) => isRetryable(error) && (wait || !isFinal(error));
     try {
       return await this.#alone(run, async (report) => {
-        const fault = await this.#all({ run, report, mayGoWell }, async (one) => {
+        const fault = await this.#all({ run, report, mayRetry }, async (one) => {
           await this.#mustHold(one);
           await this.#prepareOne(one);
         });
@@ -79,9 +79,9 @@ export class AllocWorker {
 
   /** As long as it takes, whatever is in the way; fails only where it has lost its claim. */
   recover(run: Run): Promise<AllocOutcome> {
-    const mayGoWell: MayGoWell = (error) => !isClaimLost(error);
+    const mayRetry: MayRetry = (error) => !isClaimLost(error);
     return this.#alone(run, async (report) => {
-      const fault = await this.#all({ run, report, mayGoWell }, (one) => this.#recoverOne(one));
+      const fault = await this.#all({ run, report, mayRetry }, (one) => this.#recoverOne(one));
       if (fault && !isClaimLost(fault.error)) throw fault.error;
       return fault ? failed(fault) : { status: 'done', steps: report.rest() };
     });
@@ -91,7 +91,7 @@ export class AllocWorker {
   release(run: Run): Promise<AllocOutcome> {
     const { volumes } = run.input;
     return this.#alone(run, async (report) => {
-      const all = { run, report, signal: run.signal, mayGoWell: () => true };
+      const all = { run, report, signal: run.signal, mayRetry: () => true };
       await Promise.all(volumes.map((volume) => this.#releaseOne(this.#workOn(volume, all))));
       return { status: 'done', steps: report.rest() };
     });
@@ -132,7 +132,7 @@ export class AllocWorker {
 
   /** @returns the first fault; all others are given up then */
   async #all(
-    { run, ...all }: { run: Run; report: StepReport; mayGoWell: MayGoWell },
+    { run, ...all }: { run: Run; report: StepReport; mayRetry: MayRetry },
     one: (work: VolumeWork) => Promise<void>,
   ): Promise<Fault | undefined> {
     const end = new AbortController();
@@ -153,16 +153,16 @@ export class AllocWorker {
     }
   }
 
-  async #prepareOne({ run, volume: wanted, report, patience }: VolumeWork): Promise<void> {
+  async #prepareOne({ run, volume: wanted, report, policy }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
     const mounting = this.#options.mounting();
     const { allocId, wait } = run.input;
-    const { signal, tell } = patience;
+    const { signal, tell } = policy;
     const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
-    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
+    const step = <T>(work: () => Promise<T>): Promise<T> => retrying(policy, work);
     const checked = await step(() => mounting.check(asked, signal, { wait }));
-    const work = { run, volume: wanted, report, patience };
+    const work = { run, volume: wanted, report, policy };
     const publishing = mounting.publishing(asked);
     const held = run.input.generations[name];
     if (held !== undefined) report.step({ type: 'claim.confirmed' });
@@ -176,12 +176,12 @@ export class AllocWorker {
   }
 
   /** In one request, where nothing is in the way of either. @returns what came of it: the rest is asked for by itself */
-  async #claimAndPublish({ run, volume, report, patience }: VolumeWork, readOnly: boolean): Promise<Begun> {
+  async #claimAndPublish({ run, volume, report, policy }: VolumeWork, readOnly: boolean): Promise<Begun> {
     const { claims, node } = this.#options;
     if (!claims.claimAndPublish) return {};
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode, readOnly };
-    const { signal, tell } = patience;
+    const { signal, tell } = policy;
     const begun: Begun = {};
     const claimed = (generation: number): void => {
       if (begun.generation === undefined) report.step({ type: 'claim.taken', generation });
@@ -197,28 +197,28 @@ export class AllocWorker {
   }
 
   /** @returns the generation of its claim */
-  async #claim({ run, volume, report, patience }: VolumeWork): Promise<number> {
+  async #claim({ run, volume, report, policy }: VolumeWork): Promise<number> {
     const { claims, node } = this.#options;
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
-    const tell: Patience['tell'] = (reason, error) => {
+    const tell: RetryPolicy['tell'] = (reason, error) => {
       if (reason !== null && isConflict(error)) report.refuse(reason);
       else report.tell(reason);
     };
-    const { signal } = patience;
-    const { generation } = await insistent({ ...patience, tell }, () => claims.claim(key, asking, { signal }));
+    const { signal } = policy;
+    const { generation } = await retrying({ ...policy, tell }, () => claims.claim(key, asking, { signal }));
     report.step({ type: 'claim.taken', generation });
     return generation;
   }
 
   /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
-  async #mustHold({ run, volume, patience }: VolumeWork): Promise<void> {
+  async #mustHold({ run, volume, policy }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
     const { allocId, generations } = run.input;
-    const { signal } = patience;
+    const { signal } = policy;
     const generation = generations[volume.name];
     if (generation === undefined) return;
-    const isHeld = await insistent(patience, () => claims.holds(volume.volume, { allocId, generation }, { signal }));
+    const isHeld = await retrying(policy, () => claims.holds(volume.volume, { allocId, generation }, { signal }));
     if (!isHeld) throw claimLost(volume, allocId);
   }
 
@@ -228,27 +228,27 @@ export class AllocWorker {
    */
   async #recoverOne(work: VolumeWork): Promise<void> {
     const mounting = this.#options.mounting();
-    const { run, volume, report, patience } = work;
+    const { run, volume, report, policy } = work;
     const { name, volume: key, taskPath } = volume;
     const { allocId } = run.input;
-    const { signal, tell } = patience;
+    const { signal, tell } = policy;
     // Before its claim is asked for: that may be lost while its plugin is away, for however long.
     await mounting.reachable(key, { signal, tell });
     await this.#mustHold(work);
-    await insistent(patience, () => mounting.confirm({ key, allocId }));
+    await retrying(policy, () => mounting.confirm({ key, allocId }));
     const standing = await mounting.standing({ key, allocId });
     if (!standing) return this.#prepareOne(work);
     report.step({ type: 'volume.mounted', mount: { ...standing, name, taskPath } });
   }
 
   /** The workload has stopped: the slot is free once the node has let go, and said so. */
-  async #releaseOne({ run, volume, report, patience }: VolumeWork): Promise<void> {
+  async #releaseOne({ run, volume, report, policy }: VolumeWork): Promise<void> {
     const { claims, node } = this.#options;
     const mounting = this.#options.mounting();
     const { name, volume: key } = volume;
     const { allocId, generations } = run.input;
-    const { signal, tell } = patience;
-    const step = <T>(work: () => Promise<T>): Promise<T> => insistent(patience, work);
+    const { signal, tell } = policy;
+    const step = <T>(work: () => Promise<T>): Promise<T> => retrying(policy, work);
     const known = generations[name];
     const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
@@ -267,13 +267,13 @@ export class AllocWorker {
 
   #workOn(
     volume: AllocVolume,
-    { run, report: all, signal, mayGoWell }: Pick<Patience, 'signal' | 'mayGoWell'> & { run: Run; report: StepReport },
+    { run, report: all, signal, mayRetry }: Pick<RetryPolicy, 'signal' | 'mayRetry'> & { run: Run; report: StepReport },
   ): VolumeWork {
     const report = all.of(volume.name);
     const { clock } = this.#options;
     // What it waited for so far is what the next runtime begins with.
     const isReason = (error: unknown): boolean => !isClosing(error);
-    return { run, volume, report, patience: { clock, signal, tell: report.tell, mayGoWell, isReason } };
+    return { run, volume, report, policy: { clock, signal, tell: report.tell, mayRetry, isReason } };
   }
 }
 

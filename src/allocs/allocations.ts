@@ -42,7 +42,7 @@ import {
   reasonsOf,
   waitsOf,
 } from './alloc-view.js';
-import { OpenModes } from './default-modes.js';
+import { DefaultModes } from './default-modes.js';
 
 export interface AllocationsOptions {
   node: string;
@@ -60,7 +60,7 @@ export interface AllocationsOptions {
 export class Allocations {
   readonly #options: AllocationsOptions;
   readonly #waits: ActorWaits;
-  readonly #openModes: OpenModes;
+  readonly #openModes: DefaultModes;
   /** By address: how many wait for it to be prepared. */
   readonly #callers = new Map<string, number>();
   /** Why nothing new is taken. */
@@ -70,7 +70,7 @@ export class Allocations {
   constructor(options: AllocationsOptions) {
     this.#options = options;
     const { engine, clock, node } = options;
-    this.#openModes = new OpenModes(options);
+    this.#openModes = new DefaultModes(options);
     this.#waits = new ActorWaits({
       engine,
       clock,

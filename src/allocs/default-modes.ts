@@ -10,7 +10,7 @@ import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, isRetryable, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
 import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
-import { insistent } from '../mounts/retry.js';
+import { retrying } from '../mounts/retry.js';
 import { limited } from '../requests/limited.js';
 
 export interface OpenModesOptions {
@@ -30,7 +30,7 @@ export interface OpenModesOf {
   signal: AbortSignal | undefined;
 }
 
-export class OpenModes {
+export class DefaultModes {
   readonly #options: OpenModesOptions;
   /** What ends the looks for an alloc, and its address. */
   readonly #underWay = new Map<AbortController, string>();
@@ -72,11 +72,11 @@ export class OpenModes {
       const tell = (reason: string | null): unknown =>
         reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
       const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
-      const { capabilities } = await insistent({ clock, signal: given, tell, mayGoWell }, look);
+      const { capabilities } = await retrying({ clock, signal: given, tell, mayRetry }, look);
       return withModes(one, capabilities);
     };
     // Without the store nothing can be prepared, whoever has the volumes.
-    const mayGoWell = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
+    const mayRetry = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
     const end = new AbortController();
     this.#underWay.set(end, address);
     try {

@@ -4,12 +4,12 @@
  */
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
-import type { PluginSight } from './plugin-access.js';
+import type { PluginObservation } from './plugin-access.js';
 
 /** Why a call is not made; undefined where it may be, also where one of the drivers is not known. */
 export function otherDriver(
   { plugin, driver }: Pick<VolumeCall, 'plugin' | 'driver'>,
-  { driver: present }: Pick<PluginSight, 'driver'>,
+  { driver: present }: Pick<PluginObservation, 'driver'>,
 ): CallFailure | undefined {
   if (driver === undefined || present === undefined || driver === present) return undefined;
   const message =

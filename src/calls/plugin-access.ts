@@ -9,7 +9,7 @@ import { OldestFirst } from '../engine/delivery/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 
 /** How a plugin is, as far as its calls need to know. */
-export interface PluginSight {
+export interface PluginObservation {
   /** Absent: it answers. */
   trouble?: string;
   /** Of what kind that is: it is not registered at all, or is not known to be well; default: it is not well. */
@@ -31,7 +31,7 @@ export interface PluginSight {
 /** One side of the plugins of this runtime, by their registered names. */
 export interface PluginPort {
   isKnown(plugin: string): boolean;
-  sight(plugin: string): PluginSight;
+  sight(plugin: string): PluginObservation;
   /** The client of that side. */
   client(plugin: string): Promise<unknown>;
   /** Has it looked at now, and all that it offers read again. */
@@ -53,10 +53,10 @@ export interface Admission {
 
 /** One call that was let through. `leave` once, with what the plugin has answered, as far as it has: `OK`, or its error. */
 export interface Admitted {
-  sight: PluginSight & { capabilities: ReadonlySet<string> };
+  sight: PluginObservation & { capabilities: ReadonlySet<string> };
   client(): Promise<unknown>;
   /** The same of now: it may be seen otherwise since. */
-  seen(): PluginSight;
+  seen(): PluginObservation;
   leave(answer?: PluginAnswer): void;
   /** The same place, with the plugin as it is seen now; or why it can't be called any more: then the place is left. */
   renew(): Admitted | Refused;
@@ -99,7 +99,7 @@ class Door {
   /** Closed until the plugin is seen well another time than this one; 0: it was not. */
   closedWellAtMs: number | undefined;
   readonly waiting = new OldestFirst<Waiting, true>();
-  sight: PluginSight | undefined;
+  sight: PluginObservation | undefined;
   stopWatching: (() => void) | undefined;
 }
 
@@ -296,10 +296,10 @@ export class PluginAccess {
     return door;
   }
 
-  #sight(plugin: string, door: Door): PluginSight {
+  #sight(plugin: string, door: Door): PluginObservation {
     door.sight ??= this.#plugins.sight(plugin);
     return door.sight;
   }
 }
 
-const isRead = (sight: PluginSight): sight is Admitted['sight'] => sight.capabilities !== undefined;
+const isRead = (sight: PluginObservation): sight is Admitted['sight'] => sight.capabilities !== undefined;

@@ -14,7 +14,7 @@ import type { CallBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
 import type { Homes } from './homes.js';
 import { otherDriver } from './other-driver.js';
-import type { Admitted, PluginAccess, PluginSight } from './plugin-access.js';
+import type { Admitted, PluginAccess, PluginObservation } from './plugin-access.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 export interface PluginCallsOptions {
@@ -35,7 +35,7 @@ export interface Work<TAnswer> {
   /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
   /** What stands in its way for now: it is tried again later. */
-  hindrance?(sight: Admitted['sight']): CallFailure | undefined;
+  precondition?(sight: Admitted['sight']): CallFailure | undefined;
   /** The answer where nothing has to be called; where it rejects, that can't be told yet, and no call was made. */
   without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
   /** Whether the plugin is another process by now than the machine has committed: then it commits that first. */
@@ -150,8 +150,8 @@ export class PluginCalls {
       if (homes && isHomeless && work.makes && sight.hasService) return { status: 'call-again', home: homes.own };
       const refusal = work.refusal?.(sight);
       if (refusal !== undefined) return { status: 'not-sent', failure: lacking(refusal) };
-      const hindrance = work.hindrance?.(sight);
-      if (hindrance) return { status: 'not-sent', failure: hindrance, retry };
+      const precondition = work.precondition?.(sight);
+      if (precondition) return { status: 'not-sent', failure: precondition, retry };
       const without = work.without?.(sight);
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
@@ -234,7 +234,7 @@ class Bounds implements CallBounds {
 }
 
 interface Answered {
-  sight: Pick<PluginSight, 'driver'>;
+  sight: Pick<PluginObservation, 'driver'>;
   input: PluginCall;
   retry: BackoffPolicy;
 }

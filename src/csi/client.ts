@@ -5,7 +5,7 @@
 
 import { PluginConnection } from './channel.js';
 import type { Given } from './codec.js';
-import { type CallOptions, PluginCalls } from './csi-calls.js';
+import { type CallOptions, CsiCalls } from './csi-calls.js';
 import type * as plain from './generated/plain.js';
 
 export interface CsiClientOptions {
@@ -41,12 +41,12 @@ const defaultNodeTimeoutMs = 60_000;
  */
 export class CsiClient {
   readonly #connection: PluginConnection;
-  readonly #calls: PluginCalls;
+  readonly #calls: CsiCalls;
 
   /** @throws {StagecraftError} INVALID_ARGUMENT: the path can't be that of a socket */
   constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs }: CsiClientOptions) {
     this.#connection = new PluginConnection(socketPath);
-    this.#calls = new PluginCalls(this.#connection, {
+    this.#calls = new CsiCalls(this.#connection, {
       timeoutMs,
       nodeTimeoutMs: nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs),
     });

@@ -51,7 +51,7 @@ const abortableIn = (options: CallOptions): Abortable | undefined =>
 
 const asBytes = (bytes: Buffer): Buffer => bytes;
 
-export class PluginCalls {
+export class CsiCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
   readonly #inFlight = new Set<(reason: unknown) => void>();

@@ -9,14 +9,14 @@ import type { AnswerClass, RpcName } from '../csi/answers.js';
 import { PluginConnection } from '../csi/channel.js';
 import { type Given, requestCodec } from '../csi/codec.js';
 import { type GrpcCode, grpcCodes } from '../csi/codes.js';
-import { PluginCalls } from '../csi/csi-calls.js';
+import { CsiCalls } from '../csi/csi-calls.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import type { CallReport } from './check.js';
 import { tellAnswer, tellCall } from './report.js';
-import { Ledger } from './resources.js';
+import { Resources } from './resources.js';
 
 /** Of a driver whose two services are apart, which one. */
 export type Side = 'controller' | 'node';
@@ -53,14 +53,14 @@ const firstPauseMs = 50;
 const longestPauseMs = 1_000;
 
 export class DriverCalls {
-  readonly ledger = new Ledger();
+  readonly ledger = new Resources();
   /** RPCs whose last call got no answer in time. */
   readonly hung = new Set<RpcName>();
   readonly timeoutMs: number;
   /** The last call that ended. */
   last: CallReport | undefined;
   readonly #connections: Partial<Record<Side, PluginConnection>>;
-  readonly #calls: Partial<Record<Side, PluginCalls>>;
+  readonly #calls: Partial<Record<Side, CsiCalls>>;
   readonly #secrets: CallsOptions['secrets'];
   readonly #allSecrets: string[];
   #signal: AbortSignal | undefined;
@@ -71,7 +71,7 @@ export class DriverCalls {
     this.#allSecrets = Object.values(secrets).flatMap((values) => Object.values(values));
     this.#connections = bothSides(socketPaths, (path) => new PluginConnection(path));
     const timeouts = { timeoutMs, nodeTimeoutMs: timeoutMs };
-    this.#calls = bothSides(this.#connections, (connection) => new PluginCalls(connection, timeouts));
+    this.#calls = bothSides(this.#connections, (connection) => new CsiCalls(connection, timeouts));
   }
 
   /** Those that have an endpoint of their own. */

@@ -12,18 +12,18 @@ type Teller = 'plugin' | 'controller' | 'group' | 'node';
 /** Capabilities, or why they are not known. */
 type Told = ReadonlySet<string> | string;
 
-export class Offers {
+export class Capabilities {
   readonly #told: Readonly<Record<Teller, Told>>;
 
   private constructor(told: Readonly<Record<Teller, Told>>) {
     this.#told = told;
   }
 
-  static async read(calls: DriverCalls): Promise<Offers> {
+  static async read(calls: DriverCalls): Promise<Capabilities> {
     const plugin = await pluginOffers(calls);
     const hasPlugin = (service: string): boolean => typeof plugin !== 'string' && plugin.has(`plugin/${service}`);
     const none: Told = typeof plugin === 'string' ? plugin : new Set();
-    return new Offers({
+    return new Capabilities({
       plugin,
       controller: hasPlugin('CONTROLLER_SERVICE') ? await controllerOffers(calls) : none,
       group: hasPlugin('GROUP_CONTROLLER_SERVICE') ? await groupOffers(calls) : none,

@@ -9,7 +9,7 @@ import type {
   PluginCapabilityServiceType,
   PluginCapabilityVolumeExpansionType,
 } from '../csi/generated/plain.js';
-import type { Bench } from './context.js';
+import type { CheckContext } from './context.js';
 
 /** A capability, by who tells it. */
 export type Need =
@@ -43,7 +43,7 @@ export interface Check {
   /** Whether something is mounted on this host, which only root may do and see. */
   readonly mounts?: boolean;
   /** Returns if the rule is kept, else throws a {@link Verdict}. */
-  run(bench: Bench): Promise<void>;
+  run(bench: CheckContext): Promise<void>;
 }
 
 /** A call as it is told: secrets masked, long texts cut, sizes as text. */

@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StagecraftError } from '../errors.js';
 import { DriverCalls } from './calls.js';
-import { Offers } from './capabilities.js';
+import { Capabilities } from './capabilities.js';
 import { clearDirectory, takeBack, takeBackListed } from './clean-up.js';
 import { readInventory } from './inventory.js';
 import { type Listed, ListedThings } from './listed.js';
@@ -49,7 +49,7 @@ export async function cleanUpDriver(options: CheckDriverOptions & { prefix: stri
 }
 
 async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpReport> {
-  const offers = await Offers.read(calls);
+  const offers = await Capabilities.read(calls);
   const inventory = await readInventory(calls, offers);
   const things = new ListedThings(calls, inventory, settings.prefix);
   const directories = directoriesOf(settings);

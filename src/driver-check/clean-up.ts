@@ -6,7 +6,7 @@ import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { DriverCalls } from './calls.js';
-import type { Offers } from './capabilities.js';
+import type { Capabilities } from './capabilities.js';
 import { readMounts, unmount } from './host.js';
 import { type Inventory, readInventory } from './inventory.js';
 import { type Listed, ListedThings } from './listed.js';
@@ -48,7 +48,7 @@ export interface TakenBack {
  */
 export async function takeBackListed(
   calls: DriverCalls,
-  offers: Offers,
+  offers: Capabilities,
   { prefix, before }: { prefix: string; before?: Inventory | undefined },
 ): Promise<TakenBack> {
   const things = new ListedThings(calls, await readInventory(calls, offers), prefix);

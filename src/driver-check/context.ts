@@ -8,7 +8,7 @@ import type { GrpcCode } from '../csi/codes.js';
 import type * as plain from '../csi/generated/plain.js';
 import type { UnaryRpc } from '../csi/server.js';
 import type { Answer, AskOptions, DriverCalls } from './calls.js';
-import type { Offers } from './capabilities.js';
+import type { Capabilities } from './capabilities.js';
 import { Verdict } from './check.js';
 import { callLine } from './report.js';
 
@@ -18,9 +18,9 @@ type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];
 export type AccessType = 'mount' | 'block';
 export type AccessMode = plain.VolumeCapabilityAccessModeMode;
 
-export interface BenchOptions {
+export interface CheckContextOptions {
   calls: DriverCalls;
-  offers: Offers;
+  offers: Capabilities;
   /** Begins the name of everything that the run makes. */
   prefix: string;
   /** By RPC, as the fields `parameters`, and `mutableParameters` of ControllerModifyVolume. */
@@ -39,14 +39,14 @@ export interface BenchOptions {
 /** How long is waited between two looks at what takes its time. */
 const lookPauseMs = 200;
 
-export class Bench {
+export class CheckContext {
   readonly calls: DriverCalls;
-  readonly offers: Offers;
-  readonly options: BenchOptions;
+  readonly offers: Capabilities;
+  readonly options: CheckContextOptions;
   #names = 0;
   readonly #taken = new Map<AccessType, boolean>();
 
-  constructor(options: BenchOptions) {
+  constructor(options: CheckContextOptions) {
     this.calls = options.calls;
     this.offers = options.offers;
     this.options = options;

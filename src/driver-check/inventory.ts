@@ -1,7 +1,7 @@
 /** All volumes and snapshots that the driver lists: what a call made without saying so shows up only here. */
 import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
-import type { Offers } from './capabilities.js';
+import type { Capabilities } from './capabilities.js';
 import type { CallReport } from './check.js';
 import { callLine } from './report.js';
 
@@ -24,7 +24,7 @@ interface Page<Entry> {
 }
 
 /** @returns also where the driver lists nothing, or breaks while it does */
-export async function readInventory(calls: DriverCalls, offers: Offers): Promise<Inventory> {
+export async function readInventory(calls: DriverCalls, offers: Capabilities): Promise<Inventory> {
   const gaps: string[] = [];
   const read = async <Entry>(
     rpc: 'ListVolumes' | 'ListSnapshots',

@@ -10,7 +10,7 @@ import type {
   Volume,
   VolumeCapability,
 } from '../csi/generated/plain.js';
-import type { AccessMode, AccessType, Bench } from './context.js';
+import type { AccessMode, AccessType, CheckContext } from './context.js';
 
 export interface UseOptions {
   accessType?: AccessType;
@@ -23,11 +23,11 @@ export class NodeUse {
   readonly volume: Volume;
   readonly capability: Given<VolumeCapability>;
   readonly stagingPath: string;
-  readonly #bench: Bench;
+  readonly #bench: CheckContext;
   readonly #nodeId: string;
   #publishContext: Record<string, string> = {};
 
-  private constructor(bench: Bench, volume: Volume, capability: Given<VolumeCapability>, nodeId: string) {
+  private constructor(bench: CheckContext, volume: Volume, capability: Given<VolumeCapability>, nodeId: string) {
     this.#bench = bench;
     this.volume = volume;
     this.capability = capability;
@@ -37,7 +37,7 @@ export class NodeUse {
 
   /** Published by the controller, and no further. */
   static async attached(
-    bench: Bench,
+    bench: CheckContext,
     { accessType = bench.accessType, mode, volume }: UseOptions = {},
   ): Promise<NodeUse> {
     await bench.needAccessType(accessType);
@@ -50,7 +50,7 @@ export class NodeUse {
   }
 
   /** Ready to be published here. */
-  static async staged(bench: Bench, options?: UseOptions): Promise<NodeUse> {
+  static async staged(bench: CheckContext, options?: UseOptions): Promise<NodeUse> {
     const use = await NodeUse.attached(bench, options);
     await use.stage();
     return use;

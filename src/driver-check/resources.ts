@@ -36,7 +36,7 @@ export const keyOf = (...parts: string[]): string => parts.join('\0');
 const isRefusal = (answerClass: AnswerClass): boolean => !['unknown', 'driver-bug', 'busy'].includes(answerClass);
 const isGone = (answerClass: AnswerClass): boolean => answerClass.startsWith('already-so');
 
-export class Ledger {
+export class Resources {
   readonly #made = new Map<string, Made>();
   /** The keys of all that the driver said was made, also of what it said is gone. */
   readonly #everMade = new Set<string>();

@@ -6,11 +6,11 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
 import { DriverCalls } from './calls.js';
-import { Offers } from './capabilities.js';
+import { Capabilities } from './capabilities.js';
 import { type Check, type CheckResult, Verdict } from './check.js';
 import { checks } from './checks/all.js';
 import { clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
-import { Bench } from './context.js';
+import { CheckContext } from './context.js';
 import { type Inventory, readInventory } from './inventory.js';
 import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
 
@@ -79,7 +79,7 @@ class Run {
   readonly #made: string[] = [];
   /** What could not be taken back after its check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
-  #offers: Offers | undefined;
+  #offers: Capabilities | undefined;
   /** Lists of the driver before the run made anything. */
   #before: Inventory | undefined;
   /** The check after which the driver was gone, or seemed to be. */
@@ -137,12 +137,12 @@ class Run {
     }
   }
 
-  async #bench(): Promise<Bench> {
-    const offers = await Offers.read(this.#calls);
+  async #bench(): Promise<CheckContext> {
+    const offers = await Capabilities.read(this.#calls);
     this.#offers = offers;
     this.#before = await readInventory(this.#calls, offers);
     const { sizeBytes, fsType, accessType, otherNodeId, parameters, prefix } = this.#settings;
-    return new Bench({
+    return new CheckContext({
       calls: this.#calls,
       offers,
       prefix,
@@ -156,7 +156,7 @@ class Run {
     });
   }
 
-  async #check(bench: Bench | undefined, check: Check): Promise<CheckResult> {
+  async #check(bench: CheckContext | undefined, check: Check): Promise<CheckResult> {
     const startedAtMs = performance.now();
     const { id, rpc, rule } = check;
     if (this.#settings.skip.some((name) => id.startsWith(name)))
@@ -172,7 +172,7 @@ class Run {
   }
 
   /** @returns undefined: passed */
-  async #verdictOf(bench: Bench, check: Check): Promise<Verdict | undefined> {
+  async #verdictOf(bench: CheckContext, check: Check): Promise<Verdict | undefined> {
     this.#calls.forgetLast();
     try {
       await this.#needDriver();

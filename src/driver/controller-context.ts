@@ -4,7 +4,7 @@ import type { Contents } from './contents.js';
 import type { DriverState } from './state.js';
 import type { Measure } from './usage.js';
 
-export interface Desk {
+export interface ControllerContext {
   readonly state: DriverState;
   readonly contents: Contents;
   readonly budget: Budget;

@@ -8,7 +8,7 @@ import { StagecraftError } from '../errors.js';
 import { Budget, fileSystemBytes } from './capacity.js';
 import { runner } from './commands.js';
 import { Contents } from './contents.js';
-import type { AttachOptions, Desk } from './controller-context.js';
+import type { AttachOptions, ControllerContext } from './controller-context.js';
 import { createVolumeHandlers } from './create-volume.js';
 import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
 import { checkNodeId } from './identity.js';
@@ -80,7 +80,7 @@ export async function openController(
   await removeIncomplete({ state, contents });
   const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
   const measure = usageMeter(runner({ timeoutMs: measureTimeoutMs }));
-  const desk: Desk = { state, contents, budget, measure, attach };
+  const desk: ControllerContext = { state, contents, budget, measure, attach };
   const types = [...always, ...(attach ? whereAttached : [])];
   if (options.getSnapshot) types.push('GET_SNAPSHOT');
   const handlers: CsiHandlers = {

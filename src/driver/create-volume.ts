@@ -4,7 +4,7 @@ import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityFor, checkRange, isWithin } from './capacity.js';
 import type { Content } from './contents.js';
-import type { Desk } from './controller-context.js';
+import type { ControllerContext } from './controller-context.js';
 import { topologyOf } from './identity.js';
 import { checkMutableParameters, checkParameters, sameParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
@@ -28,7 +28,7 @@ interface Origin {
   readonly sizeBytes: number;
 }
 
-export const createVolumeHandlers = (desk: Desk): CsiHandlers => ({
+export const createVolumeHandlers = (desk: ControllerContext): CsiHandlers => ({
   CreateVolume: async (request) => {
     const wish = wishOf(request);
     const volume = await desk.state.pending.only([`volume-name/${request.name}`], async () => {
@@ -75,7 +75,7 @@ function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, s
 }
 
 /** Holds on to what the volume is made from. */
-function withSource<T>(desk: Desk, { source }: Wish, work: (origin?: Origin) => Promise<T>): Promise<T> {
+function withSource<T>(desk: ControllerContext, { source }: Wish, work: (origin?: Origin) => Promise<T>): Promise<T> {
   const { state } = desk;
   if (!source) return work();
   if ('snapshotId' in source) {
@@ -92,7 +92,7 @@ function withSource<T>(desk: Desk, { source }: Wish, work: (origin?: Origin) => 
   });
 }
 
-async function create(desk: Desk, wish: Wish, origin: Origin | undefined): Promise<VolumeRecord> {
+async function create(desk: ControllerContext, wish: Wish, origin: Origin | undefined): Promise<VolumeRecord> {
   const { state, contents, budget } = desk;
   const { request, accessType, source } = wish;
   const copyOf = origin?.content;

@@ -5,7 +5,7 @@
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
-import type { Desk } from './controller-context.js';
+import type { ControllerContext } from './controller-context.js';
 import { statusFor } from './disk.js';
 import { checkParameters } from './parameters.js';
 import { checkId, checkSizes, invalid, requireId, requireName } from './requests.js';
@@ -17,7 +17,7 @@ import { requireVolume } from './volumes.js';
 /** How often the copies are taken anew because a source changed meanwhile. */
 const maxAttempts = 3;
 
-export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
+export const groupSnapshotHandlers = (desk: ControllerContext): CsiHandlers => ({
   GroupControllerGetCapabilities: () => ({
     capabilities: [{ rpc: { type: 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT' } }],
   }),
@@ -59,7 +59,10 @@ export const groupSnapshotHandlers = (desk: Desk): CsiHandlers => ({
  * Removes the records of members whose group was never finished, or was deleted. What has content then is of a group
  * whose record was lost: it is kept, with a warning.
  */
-export async function removeIncomplete({ state, contents }: Pick<Desk, 'state' | 'contents'>): Promise<void> {
+export async function removeIncomplete({
+  state,
+  contents,
+}: Pick<ControllerContext, 'state' | 'contents'>): Promise<void> {
   for (const snapshot of state.snapshots.all()) {
     if (isComplete(state, snapshot)) continue;
     if (await contents.exists(snapshot))
@@ -76,7 +79,7 @@ function requireSources(ids: readonly string[]): readonly string[] {
 }
 
 /** All of the members, or nothing: also where the sources change while they are copied, for then it was no one moment. */
-async function create(desk: Desk, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
+async function create(desk: ControllerContext, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
   const volumes = sourceIds.map((id) => requireVolume(desk.state, id));
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     const group = await tryToCreate(desk, name, volumes);
@@ -87,7 +90,7 @@ async function create(desk: Desk, name: string, sourceIds: readonly string[]): P
 }
 
 async function tryToCreate(
-  desk: Desk,
+  desk: ControllerContext,
   name: string,
   volumes: readonly VolumeRecord[],
 ): Promise<GroupRecord | undefined> {
@@ -127,14 +130,14 @@ async function tryToCreate(
 }
 
 /** The records go last: as long as there is one, the deletion of the group finds what is left of it. */
-async function discard({ state, contents }: Desk, members: readonly SnapshotRecord[]): Promise<void> {
+async function discard({ state, contents }: ControllerContext, members: readonly SnapshotRecord[]): Promise<void> {
   for (const member of members) {
     await contents.remove(member);
     await state.snapshots.remove(member.id);
   }
 }
 
-async function deleteGroup(desk: Desk, id: string, snapshotIds: readonly string[]): Promise<void> {
+async function deleteGroup(desk: ControllerContext, id: string, snapshotIds: readonly string[]): Promise<void> {
   const { state, contents } = desk;
   const group = state.groups.get(id);
   if (group) checkMembers(group, snapshotIds);

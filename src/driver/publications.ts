@@ -1,7 +1,7 @@
 /** ControllerPublishVolume and its reverse: which node may use which volume. There is nothing to attach: it is noted. */
 import type { ControllerPublishVolumeRequest, VolumeCapability } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
-import type { AttachOptions, Desk } from './controller-context.js';
+import type { AttachOptions, ControllerContext } from './controller-context.js';
 import { checkSizes, invalid, notFound, requireId } from './requests.js';
 import type { DriverState, Publication, VolumeRecord } from './state.js';
 import {
@@ -14,7 +14,10 @@ import {
 } from './volume-capabilities.js';
 import { requireVolume } from './volumes.js';
 
-export function publicationHandlers({ state }: Desk, { peerNodes, maxVolumesPerNode }: AttachOptions): CsiHandlers {
+export function publicationHandlers(
+  { state }: ControllerContext,
+  { peerNodes, maxVolumesPerNode }: AttachOptions,
+): CsiHandlers {
   const nodes = new Set([state.nodeId, ...peerNodes]);
   const slots = new Slots(state, maxVolumesPerNode);
   return {

@@ -1,7 +1,7 @@
 /** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
-import type { Desk } from './controller-context.js';
+import type { ControllerContext } from './controller-context.js';
 import { pageOf } from './paging.js';
 import { checkParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
@@ -9,7 +9,7 @@ import { completeSnapshot, completeSnapshots, snapshotAnswer, snapshotIdPrefix }
 import type { SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
-export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
+export const snapshotHandlers = (desk: ControllerContext): CsiHandlers => ({
   CreateSnapshot: async (request) => {
     checkSizes(request);
     const name = requireName(request.name);
@@ -43,7 +43,7 @@ export const snapshotHandlers = (desk: Desk): CsiHandlers => ({
   },
 });
 
-export const getSnapshotHandler = ({ state }: Desk): CsiHandlers => ({
+export const getSnapshotHandler = ({ state }: ControllerContext): CsiHandlers => ({
   GetSnapshot: (request) => {
     checkSizes(request);
     const snapshot = completeSnapshot(state, requireId('snapshotId', request.snapshotId));
@@ -58,7 +58,11 @@ export function newSnapshot(volume: VolumeRecord, name: string, createdAtMs: num
   return { id: snapshotIdPrefix + randomUUID(), name, sourceVolumeId, accessType, sizeBytes, createdAtMs };
 }
 
-async function create({ state, contents }: Desk, name: string, sourceVolumeId: string): Promise<SnapshotRecord> {
+async function create(
+  { state, contents }: ControllerContext,
+  name: string,
+  sourceVolumeId: string,
+): Promise<SnapshotRecord> {
   const volume = requireVolume(state, sourceVolumeId);
   const snapshot = newSnapshot(volume, name, Date.now());
   await contents.make({ ...snapshot, copyOf: volume });
@@ -66,7 +70,7 @@ async function create({ state, contents }: Desk, name: string, sourceVolumeId: s
   return snapshot;
 }
 
-function deleteSnapshot({ state, contents }: Desk, id: string): Promise<void> {
+function deleteSnapshot({ state, contents }: ControllerContext, id: string): Promise<void> {
   return state.pending.only([`snapshot/${id}`], async () => {
     const snapshot = completeSnapshot(state, id);
     if (!snapshot) return contents.removeLeft(id);

@@ -1,7 +1,7 @@
 /** Volumes as CSI tells of them, and how they are. */
 import type { Volume, VolumeCondition } from '../csi/generated/plain.js';
 import { messageOf } from '../errors.js';
-import type { Desk } from './controller-context.js';
+import type { ControllerContext } from './controller-context.js';
 import { topologyOf } from './identity.js';
 import { warnAboveShareOf } from './parameters.js';
 import type { VolumeRecord } from './state.js';
@@ -11,7 +11,7 @@ export interface VolumeStatus {
   volumeCondition: VolumeCondition;
 }
 
-export function volumeAnswer({ state }: Desk, { id, capacityBytes, source }: VolumeRecord): Volume {
+export function volumeAnswer({ state }: ControllerContext, { id, capacityBytes, source }: VolumeRecord): Volume {
   return {
     volumeId: id,
     capacityBytes: BigInt(capacityBytes),
@@ -21,12 +21,12 @@ export function volumeAnswer({ state }: Desk, { id, capacityBytes, source }: Vol
   };
 }
 
-export async function statusOf(desk: Desk, volume: VolumeRecord): Promise<VolumeStatus> {
+export async function statusOf(desk: ControllerContext, volume: VolumeRecord): Promise<VolumeStatus> {
   const publishedNodeIds = desk.attach ? Object.keys(volume.publications) : [];
   return { publishedNodeIds, volumeCondition: await conditionOf(desk, volume) };
 }
 
-async function conditionOf({ contents, measure }: Desk, volume: VolumeRecord): Promise<VolumeCondition> {
+async function conditionOf({ contents, measure }: ControllerContext, volume: VolumeRecord): Promise<VolumeCondition> {
   const path = contents.pathOf(volume);
   try {
     if (!(await contents.exists(volume)))

@@ -2,7 +2,7 @@
 import type { ValidateVolumeCapabilitiesRequest } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityToGrowTo, checkRange } from './capacity.js';
-import type { Desk } from './controller-context.js';
+import type { ControllerContext } from './controller-context.js';
 import { volumeIdPrefix } from './create-volume.js';
 import { pageOf } from './paging.js';
 import { checkMutableParameters, checkParameters } from './parameters.js';
@@ -18,7 +18,7 @@ import {
   whyNot,
 } from './volume-capabilities.js';
 
-export const volumeHandlers = (desk: Desk): CsiHandlers => ({
+export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
   DeleteVolume: async (request) => {
     checkSizes(request);
     await deleteVolume(desk, requireId('volumeId', request.volumeId));
@@ -100,7 +100,7 @@ export function requireVolume({ volumes }: DriverState, id: string): VolumeRecor
 }
 
 /** First the record goes: a volume with half of its content is never seen. What is left then is of no volume. */
-function deleteVolume({ state, contents, attach }: Desk, id: string): Promise<void> {
+function deleteVolume({ state, contents, attach }: ControllerContext, id: string): Promise<void> {
   return state.pending.only([`volume/${id}`], async () => {
     const volume = state.volumes.get(id);
     if (!volume) return contents.removeLeft(id);
@@ -119,7 +119,11 @@ function isInUse({ uses }: DriverState, id: string): boolean {
 }
 
 /** First the image grows: a volume is never smaller than its record says. */
-async function expand({ state, contents, budget }: Desk, volume: VolumeRecord, bytes: bigint): Promise<void> {
+async function expand(
+  { state, contents, budget }: ControllerContext,
+  volume: VolumeRecord,
+  bytes: bigint,
+): Promise<void> {
   if (bytes === BigInt(volume.capacityBytes)) return;
   await budget.take(volume.id, bytes, async (capacityBytes) => {
     if (volume.accessType === 'block') await contents.grow(volume, capacityBytes);

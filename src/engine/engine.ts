@@ -7,7 +7,7 @@ import type { RestoreReport } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { actorHost } from './actor/actor-host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
-import { decodeEntry, decodeEnvelope, type JournalEntry } from './actor/actor-record.js';
+import { decodeEntry, decodeRecord, type JournalEntry } from './actor/actor-record.js';
 import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
 import type { Request } from './actor/message.js';
@@ -78,6 +78,12 @@ export interface ActorView {
   state: StateValue;
   context: object;
 }
+
+/** Asks and watches actors. The engine behind it may come and go (lease/elected-engine.ts). */
+export type ActorSystem = Pick<
+  Engine,
+  'ask' | 'read' | 'page' | 'peek' | 'has' | 'observe' | 'follow' | 'storeTrouble'
+>;
 
 const pageSize = 512;
 const effectGraceMs = 5_000;
@@ -324,7 +330,7 @@ export class Engine implements Inbox {
   async #viewOf({ address, seq, text }: StoredRecord): Promise<ActorView | undefined> {
     const known = this.peek(address);
     if (known) return known;
-    const { snapshot, version } = decodeEnvelope(text);
+    const { snapshot, version } = decodeRecord(text);
     if (version !== this.#actors.kindOf(address).machine.version) return this.read(address);
     return snapshot && { seq, state: snapshot.value, context: snapshot.context };
   }

@@ -1,5 +1,5 @@
 /** Does the same with each of many: only so many at once, begun in their order. Rejects with the first that does; no other is begun then. */
-export async function sideBySide<T extends object>(
+export async function forEachLimited<T extends object>(
   all: Iterable<T>,
   most: number,
   work: (one: T) => Promise<void>,

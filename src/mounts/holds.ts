@@ -15,14 +15,14 @@ import { oneAtATime } from '../engine/one-at-a-time.js';
 import { isRetryable, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient } from './claim-client.js';
-import { sideBySide } from './for-each-limited.js';
-import { type MountDesk, userOf } from './mount-client.js';
-import { insistent } from './retry.js';
+import { forEachLimited } from './for-each-limited.js';
+import { type MountClient, userOf } from './mount-client.js';
+import { retrying } from './retry.js';
 
 export interface HoldsOptions {
   nodeId: string;
   engine: Pick<Engine, 'views' | 'peek' | 'ask' | 'observe' | 'storeTrouble'>;
-  desk: MountDesk;
+  desk: MountClient;
   claims: Pick<ClaimClient, 'look' | 'holdReleased'>;
   clock: Clock;
   logger: Logger;
@@ -88,7 +88,7 @@ export class Holds {
     const silent = (): void => {
       isSilent = true;
     };
-    await sideBySide(mounts, looksAtOnce, async (mount) => {
+    await forEachLimited(mounts, looksAtOnce, async (mount) => {
       // Skips the other volumes once the claims port gives no answer for one.
       if (isSilent || !(await this.#check(mount, silent))) isAnswered = false;
     });
@@ -189,15 +189,15 @@ export class Holds {
     const { key, allocId } = use;
     const { signal } = given;
     // Without the store no hold is released, whoever has the volumes.
-    const mayGoWell = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
-    const patience = { clock, ...given, mayGoWell };
+    const mayRetry = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
+    const policy = { clock, ...given, mayRetry };
     await this.reported(use, signal);
     // A runtime that was killed as it mounted, or gave up, may have left one that its mount does not know of.
-    const holds = await insistent(patience, () => this.#holdsOf(key, signal));
+    const holds = await retrying(policy, () => this.#holdsOf(key, signal));
     const hold = holds.find((one) => one.allocId === allocId);
     // A mount that was asked for since has a newer one.
     if (!hold || this.#isWanted(use)) return;
-    await insistent(patience, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
+    await retrying(policy, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
 
   /** Releases the hold before the caller hears that the mount failed, where the claims port answers in time. */

@@ -33,7 +33,7 @@ export interface MountGoal<T> {
   signal: AbortSignal;
 }
 
-export class MountDesk {
+export class MountClient {
   readonly node: string;
   readonly #engine: Engine;
   readonly #clock: Clock;

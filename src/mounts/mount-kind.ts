@@ -101,11 +101,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const admission = calls.admission<MountCall>(volumesOf);
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
-    negates?: string[],
+    compensates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     atMostOnce: true,
-    ...(negates && { negates }),
+    ...(compensates && { compensates }),
     recipient: {
       of: ({ plugin }: MountCall) => processes.of(plugin),
       hasEnded: (process) => processes.hasEnded(process),

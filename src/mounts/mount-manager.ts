@@ -26,12 +26,12 @@ import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
 import type { Holds } from './holds.js';
-import { type MountDesk, userOf } from './mount-client.js';
+import { type MountClient, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
 import { seenAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
-import type { MountInfo, Mounting } from './mount-steps.js';
+import type { MountInfo, MountSteps } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
 import type { Stray, Strays } from './orphaned-mounts.js';
@@ -39,8 +39,8 @@ import type { MountPaths } from './paths.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 export interface MounterOptions {
-  desk: MountDesk;
-  mounting: Mounting;
+  desk: MountClient;
+  mounting: MountSteps;
   holds: Holds;
   engine: Engine;
   claims: ClaimClient;
@@ -56,9 +56,9 @@ export interface MounterOptions {
 /** How long a retry waits for what it has to ask of others. */
 const retryLimitMs = 10_000;
 
-export class Mounter {
+export class MountManager {
   readonly #options: MounterOptions;
-  readonly #desk: MountDesk;
+  readonly #desk: MountClient;
 
   constructor(options: MounterOptions) {
     this.#options = options;

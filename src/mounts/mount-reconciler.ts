@@ -17,7 +17,7 @@ import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
-import { sideBySide } from './for-each-limited.js';
+import { forEachLimited } from './for-each-limited.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { Strays } from './orphaned-mounts.js';
@@ -53,7 +53,7 @@ type Fail = (error: unknown) => undefined;
 /** By address. */
 type Mounts = ReadonlyMap<string, MountContext>;
 
-export class MountWatch {
+export class MountReconciler {
   readonly #options: MountWatchOptions;
   readonly #stop = new AbortController();
   #tellCompared: () => void = () => {};
@@ -134,7 +134,7 @@ export class MountWatch {
     isStart = false,
   ): Promise<void> {
     const failed: Error[] = [];
-    await sideBySide(mounts, atOnce, async ([address, mount]) => {
+    await forEachLimited(mounts, atOnce, async ([address, mount]) => {
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
       const fail = (cause: unknown): undefined =>
         void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
@@ -293,7 +293,7 @@ export class MountWatch {
     };
     const seen = await seenOfStaging();
     const sights: MountSight[] = [];
-    await sideBySide(users, atOnce, async (user) => {
+    await forEachLimited(users, atOnce, async (user) => {
       if (!isIn(user, 'published')) return;
       const { number, allocId, found } = user;
       const shown = { path: paths.target(plugin, key, allocId).path, found };

@@ -17,7 +17,7 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { Telling } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
-import { type MountDesk, userOf } from './mount-client.js';
+import { type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
@@ -54,7 +54,7 @@ export interface Following extends Telling {
 }
 
 export interface MountingOptions {
-  desk: MountDesk;
+  desk: MountClient;
   clock: Clock;
   claims: ClaimClient;
   secrets: SecretsProvider;
@@ -69,9 +69,9 @@ export interface MountingOptions {
 
 type Of = Pick<KnownMount, 'key' | 'allocId'>;
 
-export class Mounting {
+export class MountSteps {
   readonly #options: MountingOptions;
-  readonly #desk: MountDesk;
+  readonly #desk: MountClient;
 
   constructor(options: MountingOptions) {
     this.#options = options;

@@ -19,7 +19,7 @@ import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
-import { sideBySide } from './for-each-limited.js';
+import { forEachLimited } from './for-each-limited.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
 
@@ -192,7 +192,7 @@ export class Stats {
   async #lookAtAll(plugin: string, keys: VolumeKey[]): Promise<void> {
     if (this.#lookedAt.has(plugin)) return;
     this.#lookedAt.add(plugin);
-    await sideBySide(keys, atOnce, (key) => this.#lookAt(key));
+    await forEachLimited(keys, atOnce, (key) => this.#lookAt(key));
     this.#lookedAt.delete(plugin);
   }
 

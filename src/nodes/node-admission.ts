@@ -4,15 +4,15 @@
  * waits for those requests (`settled`), so that it misses none; what comes later is refused. Who has which slot: node-slots.ts
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { decided, isOpen } from '../volumes/decided.js';
 import type { NodeTarget } from './node-port.js';
 import { NodeSlots, type SlotSeeker } from './node-slots.js';
 
 export interface NodeAdmissionOptions {
-  engine: ActorDoor;
+  engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
   /** Where a volume of this plugin is to go, as committed now. @throws StagecraftError naming the node or what it lacks */

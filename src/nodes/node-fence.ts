@@ -8,14 +8,14 @@ import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { hasWaiting } from '../../machines/volume/claim-changes.js';
 import { isToBeFenced } from '../../machines/volume/letting-go.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
 export interface NodeFenceOptions {
-  engine: Pick<ActorDoor, 'ask' | 'page'>;
+  engine: Pick<ActorSystem, 'ask' | 'page'>;
   clock: Clock;
   troubles: TroubleLog;
   admission: Pick<NodeAdmission, 'settled'>;

@@ -1,8 +1,8 @@
 /** The node machine, bound to what it does. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import { nodeMachine } from '../../machines/node/node.js';
+import { untilAborted } from '../abort.js';
 import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
-import { untilAborted } from '../engine/effects/until-aborted.js';
 import type { Fencing } from './node-fence.js';
 import { slotsKept } from './node-migrations.js';
 

@@ -15,16 +15,15 @@ import {
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeRequest } from '../../machines/volume/types.js';
 import { lockKey } from '../calls/volume-locks.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView } from '../engine/engine.js';
+import type { ActorSystem, ActorView } from '../engine/engine.js';
 import { asData } from '../engine/machine/data.js';
 import { pages } from '../engine/storage/pages.js';
 import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
-import { type Holding, SoleHolders } from '../volumes/exclusive-requests.js';
+import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
 import { isWithin } from '../volumes/volume-checks.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
@@ -79,15 +78,15 @@ export const faultsOf = (plugin: NodePlugin): string | undefined => {
 export type NodeReport = z.input<typeof reportSchema>;
 
 export interface NodeManagerPorts {
-  engine: ActorDoor;
+  engine: ActorSystem;
   clock: Clock;
   witness: Pick<UnstagedWitness, 'contradicts'>;
   ownReport?(id: string): NodePlugin[] | undefined;
 }
 
 export class NodeManager {
-  readonly #engine: ActorDoor;
-  readonly #holders: SoleHolders;
+  readonly #engine: ActorSystem;
+  readonly #holders: ExclusiveRequests;
   readonly #witness: Pick<UnstagedWitness, 'contradicts'>;
   readonly #ownReport: (id: string) => NodePlugin[] | undefined;
   /** By node: why what its own agent reports is not taken, as far as that is known here. */
@@ -98,7 +97,7 @@ export class NodeManager {
   constructor({ ownReport = () => undefined, ...ports }: NodeManagerPorts) {
     this.#engine = ports.engine;
     this.#witness = ports.witness;
-    this.#holders = new SoleHolders(ports);
+    this.#holders = new ExclusiveRequests(ports);
     this.#ownReport = ownReport;
   }
 

@@ -26,7 +26,7 @@ export interface NodePluginsPort {
   watch(changed: () => void): () => void;
 }
 
-export interface OwnNodeOptions {
+export interface NodeReporterOptions {
   nodeId: string;
   plugins: NodePluginsPort;
   nodes: Pick<NodeManager, 'reported'>;
@@ -38,8 +38,8 @@ export interface OwnNodeOptions {
 const graceMs = 30_000;
 const retryMs = 1_000;
 
-export class OwnNode {
-  readonly #options: OwnNodeOptions;
+export class NodeReporter {
+  readonly #options: NodeReporterOptions;
   /** By name: what was last known to be right. */
   readonly #known = new Map<string, NodePlugin>();
   /** By name: since when it is away, by the monotonic clock. */
@@ -56,7 +56,7 @@ export class OwnNode {
   #cancelTimer: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
 
-  constructor(options: OwnNodeOptions) {
+  constructor(options: NodeReporterOptions) {
     this.#options = options;
   }
 

@@ -6,8 +6,8 @@ import { nodeAddress } from '../../machines/kit/addresses.js';
 import { type NodeContext, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
 import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node/node-slots.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
@@ -16,7 +16,7 @@ import { decided, isOpen } from '../volumes/decided.js';
 import { nodeLoads, placeOf, slotKeyOf } from './node-loads.js';
 
 export interface NodeSlotsOptions {
-  engine: ActorDoor;
+  engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
   /** Resolves when all that was let in to the node before is decided: it may have no slot. */

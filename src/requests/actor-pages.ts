@@ -1,7 +1,6 @@
 /** Pages of actors: those that are meant, in the order of their addresses, whatever changes meanwhile. */
 import { z } from 'zod';
-import type { ActorDoor } from '../engine/actor-door.js';
-import type { ActorView } from '../engine/engine.js';
+import type { ActorSystem, ActorView } from '../engine/engine.js';
 
 /**
  * One page of a listing. `next` is there while there may be more: ask again with it as `after`. A page may hold fewer
@@ -27,7 +26,7 @@ export const pageShape = (prefix: string) => ({
 
 /** What is made or deleted meanwhile may be in it or not; all others are, once. @param itemOf undefined: not meant */
 export async function pageOf<T>(
-  engine: ActorDoor,
+  engine: ActorSystem,
   { prefix, limit, after: from }: { prefix: string; limit: number; after?: string | undefined },
   itemOf: (view: ActorView) => T | undefined,
 ): Promise<Page<T>> {

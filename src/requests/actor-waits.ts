@@ -1,12 +1,12 @@
 /** Callers who wait for what they asked of an actor: woken by its commits. What they wait for, say volumes and snapshots. */
-import type { ActorDoor } from '../engine/actor-door.js';
+
 import type { Clock } from '../engine/clock.js';
-import type { ActorView } from '../engine/engine.js';
+import type { ActorSystem, ActorView } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 
 export interface ActorWaitsOptions {
-  engine: ActorDoor;
+  engine: ActorSystem;
   clock: Clock;
   /** Of the addresses of those that are waited for. */
   prefix: string;

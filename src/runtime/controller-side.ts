@@ -26,7 +26,7 @@ import { NodeFence } from '../nodes/node-fence.js';
 import { nodeKind } from '../nodes/node-kind.js';
 import { NodeManager } from '../nodes/node-manager.js';
 import type { NodeTarget } from '../nodes/node-port.js';
-import { OwnNode } from '../nodes/node-reporter.js';
+import { NodeReporter } from '../nodes/node-reporter.js';
 import { NodeReports } from '../nodes/node-reports.js';
 import { observed } from '../nodes/observed-time.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
@@ -82,7 +82,7 @@ export class ControllerSide {
   readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
   readonly #reports: NodeReports;
-  readonly #ownNode: OwnNode;
+  readonly #ownNode: NodeReporter;
 
   constructor(options: ControllerSideOptions) {
     this.#options = options;
@@ -176,7 +176,14 @@ export class ControllerSide {
       logger,
       troubles,
     });
-    this.#ownNode = new OwnNode({ nodeId, plugins: own, nodes: this.nodes, reports: this.#reports, clock, logger });
+    this.#ownNode = new NodeReporter({
+      nodeId,
+      plugins: own,
+      nodes: this.nodes,
+      reports: this.#reports,
+      clock,
+      logger,
+    });
     this.#reconciler = new Reconciler({
       engine: this.engine,
       controller,

@@ -28,11 +28,11 @@ import { isBlockDevice } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
 import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
-import { MountDesk } from '../mounts/mount-client.js';
+import { MountClient } from '../mounts/mount-client.js';
 import { mountKind, type NodeProcesses } from '../mounts/mount-kind.js';
-import { Mounter } from '../mounts/mount-manager.js';
-import { MountWatch } from '../mounts/mount-reconciler.js';
-import { Mounting } from '../mounts/mount-steps.js';
+import { MountManager } from '../mounts/mount-manager.js';
+import { MountReconciler } from '../mounts/mount-reconciler.js';
+import { MountSteps } from '../mounts/mount-steps.js';
 import { MountTables } from '../mounts/mount-tables.js';
 import { MountUndoing } from '../mounts/mount-undoing.js';
 import type { MountStatus } from '../mounts/mount-view.js';
@@ -78,10 +78,10 @@ const startLimitMs = 10_000;
 const retryMs = 1_000;
 
 interface Parts {
-  mounting: Mounting;
-  mounter: Mounter;
+  mounting: MountSteps;
+  mounter: MountManager;
   allocations: Allocations;
-  watch: MountWatch;
+  watch: MountReconciler;
   claimWatch: ClaimWatch;
   expansions: Expansions;
   holds: Holds;
@@ -175,18 +175,18 @@ export class NodeSide {
         intervalMs,
         timeoutMs,
       });
-      const desk = new MountDesk({ node: nodeId, engine, clock });
-      const mounting = new Mounting({
+      const desk = new MountClient({ node: nodeId, engine, clock });
+      const mounting = new MountSteps({
         ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf },
         shared: () => this.#propagation.ensureShared(),
       });
-      const watch = new MountWatch({
+      const watch = new MountReconciler({
         ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
         onPluginLoss: runtime.onPluginLoss ?? 'remount',
       });
       const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
       const holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
-      const mounter = new Mounter({
+      const mounter = new MountManager({
         ...{ desk, mounting, holds, engine, claims, paths, tables, access, strays, compare },
         stats: volumeStats,
       });
@@ -210,11 +210,11 @@ export class NodeSide {
     };
   }
 
-  get mounter(): Mounter {
+  get mounter(): MountManager {
     return this.#attachedParts.mounter;
   }
 
-  get mounting(): Mounting {
+  get mounting(): MountSteps {
     return this.#attachedParts.mounting;
   }
 

@@ -2,7 +2,7 @@
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
-import type { PluginPort, PluginSight } from '../calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../calls/plugin-access.js';
 import type { Engine } from '../engine/engine.js';
 import type { NodePluginsPort } from '../nodes/node-reporter.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
@@ -75,7 +75,7 @@ const controllerType = 'csi-controller';
 const nodeType = 'csi-node';
 const types = [controllerType, nodeType];
 
-const absent: PluginSight = {
+const absent: PluginObservation = {
   trouble: 'it is not registered',
   troubleKind: 'absent',
   pluginCapabilities: none,
@@ -86,7 +86,7 @@ const absent: PluginSight = {
 /** What is kept of it says that it is well, and what was seen in this run does not. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
-function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
+function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
   if (!seen) {
@@ -104,7 +104,7 @@ function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginS
   return { ...known, trouble, hasService: true };
 }
 
-function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginSight {
+function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
   const seen = plugins.seen(nodeType, plugin);
   if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
   const next = isTasked(nodeType, plugin) ? taskOf(plugin) : `register it as ${nodeType}`;
@@ -122,7 +122,7 @@ function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefin
   return fingerprint.pluginName === undefined ? undefined : (fingerprint.scope ?? 'shared');
 }
 
-function healthOf(seen: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> {
+function healthOf(seen: Seen): Omit<PluginObservation, 'hasService' | 'capabilities'> {
   const { status, isSeenHealthy } = seen;
   const scope = scopeOf(seen);
   const driver = status.fingerprint.pluginName;
@@ -136,7 +136,7 @@ function healthOf(seen: Seen): Omit<PluginSight, 'hasService' | 'capabilities'> 
 }
 
 /** What the service of the type that was looked at offers, as far as that is known. */
-function offered({ status: { fingerprint } }: Seen): Pick<PluginSight, 'capabilities'> {
+function offered({ status: { fingerprint } }: Seen): Pick<PluginObservation, 'capabilities'> {
   const { capabilities } = fingerprint;
   return capabilities ? { capabilities: new Set(capabilities) } : {};
 }

@@ -1,9 +1,9 @@
 /** The root actor of a node (machines/registry/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
 import { nodeOf, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { type RegistryContext, registryMachine } from '../../machines/registry/registry.js';
+import { untilAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
-import { untilAborted } from '../engine/effects/until-aborted.js';
 import type { Engine } from '../engine/engine.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { DataDir } from '../host/data-dir.js';
@@ -43,7 +43,7 @@ const anew = (run: Effect['run']): Effect => ({
 export const drainAgain = 'start the agent again, and drain again';
 
 /** Starts and stops the root actor, and waits until it has settled. */
-export class Root {
+export class RegistryActor {
   readonly #engine: Engine;
   readonly #address: string;
   readonly #clock: Clock;

@@ -19,7 +19,7 @@ import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
-import type { Mounter } from '../mounts/mount-manager.js';
+import type { MountManager } from '../mounts/mount-manager.js';
 import type { NodeManager } from '../nodes/node-manager.js';
 import { Clients } from '../registry/clients.js';
 import type { FingerprintLoopOptions } from '../registry/fingerprint-loop.js';
@@ -40,7 +40,7 @@ import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import type { IsTasked } from './plugin-port.js';
-import { drainAgain, Root, registryKind } from './registry-actor.js';
+import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 
 export type { ActorStatus } from './actor-records.js';
 export type { LeadershipEvent } from './leadership.js';
@@ -60,7 +60,7 @@ export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>
 /** `runtime.groupSnapshots`. */
 export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
 /** `runtime.mounts`. */
-export type Mounts = Omit<Mounter, 'close'>;
+export type Mounts = Omit<MountManager, 'close'>;
 /** `runtime.allocations`. */
 export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
 /** `runtime.nodes`. */
@@ -228,7 +228,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     isTasked,
     locks,
   });
-  const root = new Root(engine, registryAddress(nodeId), clock);
+  const root = new RegistryActor(engine, registryAddress(nodeId), clock);
 
   await engine.open();
   const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);

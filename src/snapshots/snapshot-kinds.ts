@@ -133,11 +133,11 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
   const effect = <TInput extends PluginCall, TAnswer>(
     mostCalls: number,
     work: (input: TInput, address: string) => Work<TAnswer>,
-    negates?: string[],
+    compensates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
     atMostOnce: true,
-    ...(negates && { negates }),
+    ...(compensates && { compensates }),
     run: (run: EffectCall<TInput>) =>
       calls.run(run, {
         refusal: ways.refusal,

@@ -16,8 +16,8 @@ import type {
 } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import type { Homes } from '../calls/homes.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
@@ -36,7 +36,7 @@ import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { type Origin, volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
-import { groupSnapshotSort, type SnapshotSort, snapshotSort } from './snapshot-variants.js';
+import { groupSnapshotVariant, type SnapshotVariant, volumeSnapshotVariant } from './snapshot-variants.js';
 import {
   type GroupSnapshot,
   type Snapshot,
@@ -46,7 +46,7 @@ import {
 } from './snapshot-view.js';
 
 export interface SnapshotManagerOptions {
-  engine: ActorDoor;
+  engine: ActorSystem;
   clock: Clock;
   random: Random;
   /** What the names of snapshots begin with at their plugins. */
@@ -72,20 +72,20 @@ interface View {
 
 export class SnapshotManager<TSpec, TView> {
   readonly #options: SnapshotManagerOptions;
-  readonly #engine: ActorDoor;
-  readonly #sort: SnapshotSort<TSpec, TView>;
+  readonly #engine: ActorSystem;
+  readonly #variant: SnapshotVariant<TSpec, TView>;
   readonly #waits: ActorWaits;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor(options: SnapshotManagerOptions, sort: SnapshotSort<TSpec, TView>) {
+  constructor(options: SnapshotManagerOptions, variant: SnapshotVariant<TSpec, TView>) {
     this.#options = options;
     this.#engine = options.engine;
-    this.#sort = sort;
+    this.#variant = variant;
     this.#waits = new ActorWaits({
       engine: options.engine,
       clock: options.clock,
-      prefix: sort.prefix,
+      prefix: variant.prefix,
       describe: ({ state, context }) => {
         const error = snapshotErrorOf(context as SnapshotContext);
         return `${publicState(state)}${error ? `: ${error.message}` : ''}`;
@@ -103,7 +103,7 @@ export class SnapshotManager<TSpec, TView> {
    */
   async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
     this.#refuseIfClosed();
-    const { namespace, id, volumes, ...rest } = this.#sort.asked(spec);
+    const { namespace, id, volumes, ...rest } = this.#variant.asked(spec);
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
     const asked = { key: { namespace, id }, volumes, rest, wait };
     return inTime(this.#options.clock, waiting, (limit) => this.#create(asked, limit));
@@ -123,7 +123,7 @@ export class SnapshotManager<TSpec, TView> {
     return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
       const { failure } = context;
       if (isBeingDeleted(state)) throw this.#error('ABORTED', key, 'is being deleted');
-      if (publicState(state) === 'ready') return structuredClone(this.#sort.view(state, context));
+      if (publicState(state) === 'ready') return structuredClone(this.#variant.view(state, context));
       if (publicState(state) === 'failed' && failure) throw this.#failed(key, failure);
       return undefined;
     });
@@ -171,20 +171,20 @@ export class SnapshotManager<TSpec, TView> {
   async get(key: VolumeKeyInput): Promise<TView | undefined> {
     this.#refuseIfClosed();
     const view = await this.#view(this.#keyOf(key));
-    return view && structuredClone(this.#sort.view(view.state, view.context));
+    return view && structuredClone(this.#variant.view(view.state, view.context));
   }
 
   /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
   async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
     this.#refuseIfClosed();
-    const { namespace, plugin, state: wanted, ...page } = this.#sort.filterOf(filter);
-    const prefix = namespace === undefined ? this.#sort.prefix : this.#sort.addressOf(namespace, '');
+    const { namespace, plugin, state: wanted, ...page } = this.#variant.filterOf(filter);
+    const prefix = namespace === undefined ? this.#variant.prefix : this.#variant.addressOf(namespace, '');
     return pageOf(this.#engine, { ...page, prefix }, ({ state, context }) => {
       const known = context as SnapshotContext;
       const isMeant =
         (plugin === undefined || known.spec?.plugin === plugin) &&
         (wanted === undefined || publicState(state) === wanted);
-      return isMeant ? structuredClone(this.#sort.view(state, known)) : undefined;
+      return isMeant ? structuredClone(this.#variant.view(state, known)) : undefined;
     });
   }
 
@@ -195,7 +195,7 @@ export class SnapshotManager<TSpec, TView> {
    */
   updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
     this.#refuseIfClosed();
-    return followAs(this.#engine, this.#sort.topic, options).reading(snapshotEventOf);
+    return followAs(this.#engine, this.#variant.topic, options).reading(snapshotEventOf);
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
@@ -292,11 +292,11 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   #addressOf({ namespace, id }: SnapshotKey): string {
-    return this.#sort.addressOf(namespace, id);
+    return this.#variant.addressOf(namespace, id);
   }
 
   #nameOf(key: SnapshotKey): string {
-    return snapshotName({ kind: this.#sort.kind, ...key });
+    return snapshotName({ kind: this.#variant.kind, ...key });
   }
 
   #refuseIfClosed(): void {
@@ -308,9 +308,9 @@ const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(
 
 /** `runtime.snapshots`: of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>
-  new SnapshotManager(options, snapshotSort);
+  new SnapshotManager(options, volumeSnapshotVariant);
 
 /** `runtime.groupSnapshots`: of several volumes of one plugin, as they were at one moment. */
 export const groupSnapshotManager = (
   options: SnapshotManagerOptions,
-): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> => new SnapshotManager(options, groupSnapshotSort);
+): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> => new SnapshotManager(options, groupSnapshotVariant);

@@ -8,13 +8,13 @@ import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
 import type { HomedCall, Homes } from '../calls/homes.js';
-import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 import type { KnownSource } from '../volumes/volume-checks.js';
 import { stateOf } from '../volumes/volume-view.js';
 
 export interface SourcePorts {
-  engine: ActorDoor;
+  engine: ActorSystem;
   /** Default: every volume can be worked on from everywhere. */
   homes?: Pick<Homes, 'here'> | undefined;
 }
@@ -56,7 +56,7 @@ export async function volumeSources(
 }
 
 async function volumeSource(
-  engine: ActorDoor,
+  engine: ActorSystem,
   volume: VolumeKey,
   limit: AbortSignal | undefined,
 ): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {

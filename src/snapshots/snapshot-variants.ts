@@ -21,7 +21,7 @@ import {
 } from './snapshot-spec.js';
 import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from './snapshot-view.js';
 
-export interface SnapshotSort<TSpec, TView> {
+export interface SnapshotVariant<TSpec, TView> {
   kind: SnapshotKind;
   prefix: string;
   topic: string;
@@ -33,7 +33,7 @@ export interface SnapshotSort<TSpec, TView> {
   view(state: StateValue, context: SnapshotContext): TView;
 }
 
-export const snapshotSort: SnapshotSort<SnapshotSpec, Snapshot> = {
+export const volumeSnapshotVariant: SnapshotVariant<SnapshotSpec, Snapshot> = {
   kind: 'volume-snapshot',
   prefix: snapshotsPrefix,
   topic: snapshotsTopic,
@@ -46,7 +46,7 @@ export const snapshotSort: SnapshotSort<SnapshotSpec, Snapshot> = {
   view: snapshotOf,
 };
 
-export const groupSnapshotSort: SnapshotSort<GroupSnapshotSpec, GroupSnapshot> = {
+export const groupSnapshotVariant: SnapshotVariant<GroupSnapshotSpec, GroupSnapshot> = {
   kind: 'group-snapshot',
   prefix: groupSnapshotsPrefix,
   topic: groupSnapshotsTopic,

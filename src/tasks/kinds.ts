@@ -10,9 +10,9 @@ import type {
   TaskRun,
   TaskSpec,
 } from '../../machines/task/task-types.js';
+import { untilAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
-import { untilAborted } from '../engine/effects/until-aborted.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
 import { healthKept } from './migrations.js';

@@ -3,8 +3,8 @@
  * keeps its log bounded meanwhile.
  */
 import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task/task-types.js';
+import { untilAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import { untilAborted } from '../engine/effects/until-aborted.js';
 import { tailOf } from './log-tail.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';

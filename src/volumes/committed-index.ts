@@ -2,7 +2,7 @@
  * An index in memory over the records of actors: which of them have a key. Reads the store once, when the index is first
  * asked for, and follows each commit from then on.
  */
-import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { pages } from '../engine/storage/pages.js';
 
 const pageSize = 512;
@@ -16,7 +16,7 @@ export interface IndexedRecords {
 }
 
 export class CommittedIndex {
-  readonly #engine: Pick<ActorDoor, 'page' | 'observe'>;
+  readonly #engine: Pick<ActorSystem, 'page' | 'observe'>;
   readonly #records: IndexedRecords;
   /** By address: its keys. */
   readonly #keys = new Map<string, readonly string[]>();
@@ -28,7 +28,7 @@ export class CommittedIndex {
   #isKnown = false;
   #isWatching = false;
 
-  constructor(engine: Pick<ActorDoor, 'page' | 'observe'>, records: IndexedRecords) {
+  constructor(engine: Pick<ActorSystem, 'page' | 'observe'>, records: IndexedRecords) {
     this.#engine = engine;
     this.#records = records;
   }

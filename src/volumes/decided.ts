@@ -1,10 +1,11 @@
 /** Requests whose outcome the store did not say: what counts on it waits until it is known. */
-import type { ActorDoor } from '../engine/actor-door.js';
+
 import { type Clock, pause } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 
 export interface DecidedPorts {
-  engine: Pick<ActorDoor, 'ask'>;
+  engine: Pick<ActorSystem, 'ask'>;
   clock: Clock;
 }
 

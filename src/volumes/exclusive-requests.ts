@@ -14,7 +14,7 @@ export interface Holding {
   refusal(thing: string, holder: string): StagecraftError;
 }
 
-export class SoleHolders {
+export class ExclusiveRequests {
   readonly #ports: DecidedPorts;
   /** By thing: who is about to have it, and in how many requests. */
   readonly #coming = new Map<string, { address: string; requests: number }>();

@@ -11,13 +11,12 @@ import { isMaking, isRemoving, publicState } from '../../machines/snapshot/state
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorView } from '../engine/engine.js';
+import type { ActorSystem, ActorView } from '../engine/engine.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
-import { SoleHolders } from './exclusive-requests.js';
+import { ExclusiveRequests } from './exclusive-requests.js';
 import { stateOf } from './volume-view.js';
 
 /** An id of a plugin, within what it is the id of. */
@@ -58,17 +57,17 @@ const keysOf = (id: PluginId): string[] => (id.home ? [keyOf(id, id.home), keyOf
 const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
 
 export class IdOwners {
-  readonly #engine: ActorDoor;
+  readonly #engine: ActorSystem;
   readonly #sort: IdSort;
   readonly #index: CommittedIndex;
-  readonly #holders: SoleHolders;
+  readonly #holders: ExclusiveRequests;
   /** By address: ends the reservation of the ids that its plugin has answered with. */
   readonly #answered = new Map<string, () => void>();
 
-  constructor(ports: { engine: ActorDoor; clock: Clock }, sort: IdSort) {
+  constructor(ports: { engine: ActorSystem; clock: Clock }, sort: IdSort) {
     this.#engine = ports.engine;
     this.#sort = sort;
-    this.#holders = new SoleHolders(ports);
+    this.#holders = new ExclusiveRequests(ports);
     this.#index = new CommittedIndex(ports.engine, {
       prefixes: sort.prefixes,
       keysOf: (context) => [...new Set(sort.idsIn(context).flatMap(keysOf))],

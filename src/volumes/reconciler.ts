@@ -9,9 +9,9 @@ import { publicStateOf } from '../../machines/volume/publication.js';
 import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume/types.js';
 import { otherDriver } from '../calls/other-driver.js';
-import type { PluginAccess, PluginAnswer, PluginSight } from '../calls/plugin-access.js';
-import type { ActorDoor } from '../engine/actor-door.js';
+import type { PluginAccess, PluginAnswer, PluginObservation } from '../calls/plugin-access.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { pages } from '../engine/storage/pages.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
@@ -20,7 +20,7 @@ import type { ControllerPort, ListedVolume } from './controller-port.js';
 import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {
-  engine: ActorDoor;
+  engine: ActorSystem;
   controller: ControllerPort;
   access: PluginAccess;
   /** By a plugin's own names for them, the nodes that have reported it. */
@@ -225,7 +225,7 @@ export class Reconciler {
   /** All that the plugin lists, by its ids. */
   async #listed(
     plugin: string,
-  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; sight: PluginSight }> {
+  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; sight: PluginObservation }> {
     const { access, controller } = this.#options;
     const { signal } = this.#stop;
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });

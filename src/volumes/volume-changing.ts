@@ -8,13 +8,13 @@ import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/awai
 import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { VolumeDesk } from './volume-client.js';
+import type { VolumeClient } from './volume-client.js';
 import type { Goal } from './volume-waits.js';
 
 export class VolumeChanging {
-  readonly #desk: VolumeDesk;
+  readonly #desk: VolumeClient;
 
-  constructor(desk: VolumeDesk) {
+  constructor(desk: VolumeClient) {
     this.#desk = desk;
   }
 

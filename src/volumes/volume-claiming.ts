@@ -10,8 +10,8 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';
 import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { VolumeDesk } from './volume-client.js';
-import type { VolumePlaces } from './volume-placement.js';
+import type { VolumeClient } from './volume-client.js';
+import type { VolumePlacement } from './volume-placement.js';
 import type { Goal } from './volume-waits.js';
 
 export interface ClaimOptions {
@@ -34,10 +34,10 @@ export interface LetGo {
 }
 
 export class VolumeClaiming {
-  readonly #desk: VolumeDesk;
-  readonly #places: VolumePlaces;
+  readonly #desk: VolumeClient;
+  readonly #places: VolumePlacement;
 
-  constructor(desk: VolumeDesk, places: VolumePlaces) {
+  constructor(desk: VolumeClient, places: VolumePlacement) {
     this.#desk = desk;
     this.#places = places;
   }

@@ -5,16 +5,15 @@
 
 import type { StateValue } from 'xstate';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { nameOf, refusalOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
-import { VolumeDoor } from './volume-door.js';
 import { stateOf } from './volume-view.js';
 import { type Goal, VolumeWaits } from './volume-waits.js';
 
@@ -24,18 +23,18 @@ export interface VolumeSight {
   context: VolumeContext;
 }
 
-export class VolumeDesk {
+export class VolumeClient {
   readonly clock: Clock;
-  readonly #engine: ActorDoor;
+  readonly #engine: ActorSystem;
   readonly #waits: VolumeWaits;
-  readonly #door: VolumeDoor;
+  /** By address: how many requests are not answered yet. */
+  readonly #underWay = new Map<string, number>();
   #closed: StagecraftError | undefined;
 
-  constructor({ engine, clock }: { engine: ActorDoor; clock: Clock }) {
+  constructor({ engine, clock }: { engine: ActorSystem; clock: Clock }) {
     this.clock = clock;
     this.#engine = engine;
     this.#waits = new VolumeWaits(engine, clock);
-    this.#door = new VolumeDoor(engine);
   }
 
   get isClosed(): boolean {
@@ -47,9 +46,33 @@ export class VolumeDesk {
     return inTime(this.clock, waiting, work);
   }
 
-  /** Resolves once it is committed. @throws StagecraftError why it is refused */
-  ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
-    return this.#door.ask(key, request, limit);
+  /**
+   * Resolves once the request is committed. The committed state may refuse it already: that is answered at once, without a commit,
+   * unless the volume has other requests to answer first. A request that seems to be fulfilled is sent all the same: its opposite
+   * may be on its way to the store, and another runtime may lead, which only a commit can tell.
+   * @throws StagecraftError why it is refused
+   */
+  async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
+    const address = addressOf(key);
+    const before = this.#underWay.get(address) ?? 0;
+    if (before === 0) this.#refuse(address, request);
+    this.#underWay.set(address, before + 1);
+    try {
+      await this.#engine.ask(address, request, { signal: limit });
+    } finally {
+      const left = (this.#underWay.get(address) ?? 0) - 1;
+      if (left > 0) this.#underWay.set(address, left);
+      else this.#underWay.delete(address);
+    }
+  }
+
+  /** @throws StagecraftError why the committed state refuses it */
+  #refuse(address: string, request: VolumeRequest): void {
+    const view = this.#engine.peek(address);
+    if (!view || stateOf(view.state) === 'deleted') return;
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    const refusal = refusalOf(view.context as VolumeContext, request);
+    if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }
 
   /** The same of one that is there. @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; why every call is refused */

@@ -6,7 +6,7 @@ import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
-import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
 import {
@@ -22,12 +22,12 @@ import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { IdOwners } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
-import type { VolumeDesk } from './volume-client.js';
+import type { VolumeClient } from './volume-client.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
-export interface VolumeMakingPorts {
-  engine: ActorDoor;
+export interface VolumeCreationPorts {
+  engine: ActorSystem;
   random: Random;
   /** What the names of volumes begin with at their plugins. */
   namePrefix: string;
@@ -43,11 +43,11 @@ export interface VolumeMakingPorts {
   ids: Pick<IdOwners, 'takingOver'>;
 }
 
-export class VolumeMaking {
-  readonly #desk: VolumeDesk;
-  readonly #ports: VolumeMakingPorts;
+export class VolumeCreation {
+  readonly #desk: VolumeClient;
+  readonly #ports: VolumeCreationPorts;
 
-  constructor(desk: VolumeDesk, ports: VolumeMakingPorts) {
+  constructor(desk: VolumeClient, ports: VolumeCreationPorts) {
     this.#desk = desk;
     this.#ports = ports;
   }

@@ -15,7 +15,7 @@ import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volum
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
-import type { PluginSight } from '../calls/plugin-access.js';
+import type { PluginObservation } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
@@ -37,17 +37,17 @@ export interface VolumeKindOptions {
   hindered?(plugin: string): void;
 }
 
-const needs = (sight: PluginSight, capability: string, what: string): string | undefined =>
+const needs = (sight: PluginObservation, capability: string, what: string): string | undefined =>
   sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
 
 /** What of a spec the plugin does not know: CSI has none of it in any request then. */
-function specRefusal(sight: PluginSight, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
+function specRefusal(sight: PluginObservation, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
   const mode = modeRefusal(sight, capabilities);
   if (mode || !sight.hasService || Object.keys(mutableParameters).length === 0) return mode;
   return needs(sight, 'MODIFY_VOLUME', 'it knows no mutable parameters');
 }
 
-function createRefusal(sight: PluginSight, spec: VolumeSpec): string | undefined {
+function createRefusal(sight: PluginObservation, spec: VolumeSpec): string | undefined {
   const { source } = spec;
   const unknown = specRefusal(sight, spec);
   if (unknown || !source) return unknown;
@@ -57,7 +57,7 @@ function createRefusal(sight: PluginSight, spec: VolumeSpec): string | undefined
 }
 
 /** One that is published is expanded only by plugins that do so while it is in use. */
-function inUse({ pluginCapabilities }: PluginSight, nodeIds: string[]): CallFailure | undefined {
+function inUse({ pluginCapabilities }: PluginObservation, nodeIds: string[]): CallFailure | undefined {
   const isOffline =
     pluginCapabilities.has('VOLUME_EXPANSION_OFFLINE') && !pluginCapabilities.has('VOLUME_EXPANSION_ONLINE');
   if (!isOffline || nodeIds.length === 0) return undefined;
@@ -79,10 +79,10 @@ const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: 
   return { code: 'PLUGIN_LACKS', message, final: false };
 };
 
-const noDeletion = ({ capabilities }: PluginSight, input: MadeCall, address: string): CallFailure | undefined =>
+const noDeletion = ({ capabilities }: PluginObservation, input: MadeCall, address: string): CallFailure | undefined =>
   capabilities?.has('CREATE_DELETE_VOLUME') ? undefined : madeElsewhere(input, address, 'CREATE_DELETE_VOLUME');
 
-const noService = ({ hasService }: PluginSight, input: MadeCall, address: string): CallFailure | undefined =>
+const noService = ({ hasService }: PluginObservation, input: MadeCall, address: string): CallFailure | undefined =>
   hasService ? undefined : madeElsewhere(input, address, 'controller service');
 
 /** The plugin's ids of the volume that a call is about, and that nothing else is asked about meanwhile. */
@@ -98,11 +98,11 @@ const ownId = (address: string): string => addressParts(address)[2] ?? '';
 export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
-    negates?: string[],
+    compensates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),
     atMostOnce: true,
-    ...(negates && { negates }),
+    ...(compensates && { compensates }),
     run: (run: EffectCall<TInput>) =>
       calls.run(run, { ...work(run.input, run.address), volumes: volumesOf(run.src, run.input) }),
   });
@@ -110,7 +110,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
   const heeded = <TAnswer>(
     answer: Promise<TAnswer>,
     { plugin }: VolumeCall,
-    { capabilities }: PluginSight,
+    { capabilities }: PluginObservation,
   ): Promise<TAnswer> =>
     answer.catch((error: unknown) => {
       const isHindered = error instanceof StagecraftError && error.answerClass === 'repair';
@@ -119,7 +119,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
     });
   const isUnoffered =
     (capability: string) =>
-    (sight: PluginSight): null | undefined =>
+    (sight: PluginObservation): null | undefined =>
       sight.capabilities?.has(capability) ? undefined : null;
   return {
     machine: volumeMachine,
@@ -146,7 +146,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       }),
       deleteVolume: effect<MadeCall, null>(
         (input, address) => ({
-          hindrance: (sight) => noDeletion(sight, input, address),
+          precondition: (sight) => noDeletion(sight, input, address),
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
           call: async (client, bounds, sight) => {
@@ -158,7 +158,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       ),
       controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input, address) => ({
         attaches: true,
-        hindrance: (sight) => noService(sight, input, address),
+        precondition: (sight) => noService(sight, input, address),
         refusal: (sight) => modeRefusal(sight, [input.capability]),
         without: (sight) =>
           isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
@@ -172,7 +172,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       controllerUnpublish: effect<UnpublishCall, null>(
         (input, address) => ({
           attaches: true,
-          hindrance: (sight) => noService(sight, input, address),
+          precondition: (sight) => noService(sight, input, address),
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
           already: null,
           call: async (client, bounds) => {
@@ -185,7 +185,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
         refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
-        hindrance: (sight) => inUse(sight, input.nodeIds),
+        precondition: (sight) => inUse(sight, input.nodeIds),
         call: (client, bounds, sight) => {
           const { csiId, capacity, capability } = input;
           const request = { csiId, capacity, ...(capability && { capability }) };

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
 import { checked } from '../requests/fields.js';
@@ -28,7 +28,7 @@ export type VolumeFilter = z.input<typeof filterSchema>;
  * What is made or deleted meanwhile may be in it or not; all others are, once.
  * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
  */
-export async function listVolumes(engine: ActorDoor, given: VolumeFilter): Promise<Page<Volume>> {
+export async function listVolumes(engine: ActorSystem, given: VolumeFilter): Promise<Page<Volume>> {
   const { limit, after, ...filter } = checked(filterSchema, given, 'the filter');
   return pageOf(engine, { prefix: prefixOf(filter), limit, after }, ({ state, context: kept }) => {
     const context = kept as VolumeContext;

@@ -5,8 +5,8 @@
  */
 import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
@@ -21,12 +21,12 @@ import type { VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
-import { VolumeDesk } from './volume-client.js';
-import { VolumeMaking, type VolumeMakingPorts } from './volume-creation.js';
+import { VolumeClient } from './volume-client.js';
+import { VolumeCreation, type VolumeCreationPorts } from './volume-creation.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type VolumeFilter } from './volume-list.js';
-import { VolumePlaces, type VolumePlacesPorts } from './volume-placement.js';
+import { VolumePlacement, type VolumePlacementPorts } from './volume-placement.js';
 import {
   type ClaimedPublish,
   type PublishingPorts,
@@ -38,7 +38,7 @@ import { type Volume, volumeOf } from './volume-view.js';
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
-export interface VolumeManagerOptions extends VolumeMakingPorts, VolumePlacesPorts, PublishingPorts {
+export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
   reconciler: Pick<Reconciler, 'run'>;
   clock: Clock;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
@@ -57,9 +57,9 @@ const releaseSchema: z.ZodType<ReleaseOptions> = z.strictObject({
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
-  readonly #engine: ActorDoor;
-  readonly #desk: VolumeDesk;
-  readonly #making: VolumeMaking;
+  readonly #engine: ActorSystem;
+  readonly #desk: VolumeClient;
+  readonly #making: VolumeCreation;
   readonly #publishing: VolumePublishing;
   readonly #claiming: VolumeClaiming;
   readonly #changing: VolumeChanging;
@@ -67,9 +67,9 @@ export class VolumeManager {
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
     this.#engine = options.engine;
-    this.#desk = new VolumeDesk(options);
-    const places = new VolumePlaces(options);
-    this.#making = new VolumeMaking(this.#desk, options);
+    this.#desk = new VolumeClient(options);
+    const places = new VolumePlacement(options);
+    this.#making = new VolumeCreation(this.#desk, options);
     this.#publishing = new VolumePublishing(this.#desk, places, options);
     this.#claiming = new VolumeClaiming(this.#desk, places);
     this.#changing = new VolumeChanging(this.#desk);

@@ -6,7 +6,7 @@ import type { NodeAdmission } from '../nodes/node-admission.js';
 import type { NodeTarget } from '../nodes/node-port.js';
 import { addressOf, checkTopology } from './volume-checks.js';
 
-export interface VolumePlacesPorts {
+export interface VolumePlacementPorts {
   /** Through it goes whatever brings a volume to a node. */
   admission: Pick<NodeAdmission, 'within'>;
   /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
@@ -21,10 +21,10 @@ export interface NodeRoom {
   reservation?: string;
 }
 
-export class VolumePlaces {
-  readonly #ports: VolumePlacesPorts;
+export class VolumePlacement {
+  readonly #ports: VolumePlacementPorts;
 
-  constructor(ports: VolumePlacesPorts) {
+  constructor(ports: VolumePlacementPorts) {
     this.#ports = ports;
   }
 

@@ -18,8 +18,8 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
-import type { VolumeDesk } from './volume-client.js';
-import type { NodeRoom, VolumePlaces } from './volume-placement.js';
+import type { VolumeClient } from './volume-client.js';
+import type { NodeRoom, VolumePlacement } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
 import type { Goal } from './volume-waits.js';
 
@@ -64,11 +64,11 @@ interface ClaimingLimits {
 }
 
 export class VolumePublishing {
-  readonly #desk: VolumeDesk;
-  readonly #places: VolumePlaces;
+  readonly #desk: VolumeClient;
+  readonly #places: VolumePlacement;
   readonly #ports: PublishingPorts;
 
-  constructor(desk: VolumeDesk, places: VolumePlaces, ports: PublishingPorts) {
+  constructor(desk: VolumeClient, places: VolumePlacement, ports: PublishingPorts) {
     this.#desk = desk;
     this.#places = places;
     this.#ports = ports;

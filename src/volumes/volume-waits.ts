@@ -3,8 +3,8 @@ import type { StateValue } from 'xstate';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
-import type { ActorDoor } from '../engine/actor-door.js';
 import type { Clock } from '../engine/clock.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { StagecraftError } from '../errors.js';
 import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
 import type { Telling } from '../requests/await-options.js';
@@ -20,7 +20,7 @@ export interface Goal<T> extends Omit<ActorGoal<T>, 'address' | 'name' | 'reache
 export class VolumeWaits {
   readonly #waits: ActorWaits;
 
-  constructor(engine: ActorDoor, clock: Clock) {
+  constructor(engine: ActorSystem, clock: Clock) {
     this.#waits = new ActorWaits({
       engine,
       clock,

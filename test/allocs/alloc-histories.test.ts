@@ -3,13 +3,13 @@ import { expect } from 'chai';
 import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
 import { stepOf } from '../../machines/alloc/volume-steps.js';
 import { allocContextOf, allocStateOf } from '../../src/allocs/alloc-view.js';
-import type { Envelope } from '../../src/engine/actor/actor-record.js';
+import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
 import { AllocLab, address, allocId } from './alloc-lab.js';
 
 interface RecordedAlloc extends Recorded {
   title: string;
-  envelope: Omit<Envelope, 'snapshot'>;
+  envelope: Omit<ActorRecord, 'snapshot'>;
   world: { slots: [id: string, slot: { allocId: string; generation: number }][]; mounted: string[] };
 }
 

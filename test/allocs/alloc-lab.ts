@@ -5,7 +5,7 @@
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/allocs/alloc-work.js';
-import type { Envelope } from '../../src/engine/actor/actor-record.js';
+import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
@@ -67,7 +67,7 @@ export class AllocLab {
   }
 
   /** The record as it is stored. */
-  async stored(): Promise<{ seq: number; envelope: Envelope }> {
+  async stored(): Promise<{ seq: number; envelope: ActorRecord }> {
     const record = await this.lab.data.load(address);
     if (!record) throw new Error('nothing is stored');
     return { seq: record.seq, envelope: JSON.parse(record.text) };

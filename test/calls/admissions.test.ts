@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { Admissions, ticketMs } from '../../src/calls/admissions.js';
 import { Homes } from '../../src/calls/homes.js';
-import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js';
+import { PluginAccess, type PluginObservation } from '../../src/calls/plugin-access.js';
 import { type PluginCall, PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
@@ -11,11 +11,16 @@ import { noSecrets } from '../../src/secrets/secrets.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const retry = { initialMs: 100, maxMs: 1_000 };
-const well: PluginSight = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1 };
+const well: PluginObservation = {
+  capabilities: new Set(),
+  pluginCapabilities: new Set(),
+  hasService: true,
+  wellAtMs: 1,
+};
 
 describe('a call that has to wait', () => {
   const clock = simulatedClock();
-  let sight: PluginSight;
+  let sight: PluginObservation;
   let changed: () => void;
   let calls: PluginCalls;
   let made: string[];
@@ -46,11 +51,11 @@ describe('a call that has to wait', () => {
     const shared = { access: accessWith(maxInFlight), secrets: noSecrets, clock, retry, locks: new VolumeLocks() };
     return new PluginCalls({ ...shared, ...(homes && { homes }) });
   };
-  const see = (seen: PluginSight): void => {
+  const see = (seen: PluginObservation): void => {
     sight = seen;
     changed();
   };
-  const away: PluginSight = { ...well, trouble: 'it is away', troubleKind: 'absent' };
+  const away: PluginObservation = { ...well, trouble: 'it is away', troubleKind: 'absent' };
   const reason = "plugin 'disk' can't be called: it is away";
   const busy = "another call to plugin 'disk' about the volume is under way";
 

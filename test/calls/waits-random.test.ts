@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../../src/abort.js';
-import { PluginAccess, type PluginSight } from '../../src/calls/plugin-access.js';
+import { PluginAccess, type PluginObservation } from '../../src/calls/plugin-access.js';
 import { type PluginCall, PluginCalls } from '../../src/calls/plugin-calls.js';
 import { lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
 import { pause } from '../../src/engine/clock.js';
@@ -16,8 +16,8 @@ import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const plugin = 'disk';
 const volumes = ['vol-1', 'vol-2', 'vol-3'];
-const well: PluginSight = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1 };
-const away: PluginSight = { ...well, trouble: 'it is away', troubleKind: 'absent' };
+const well: PluginObservation = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1 };
+const away: PluginObservation = { ...well, trouble: 'it is away', troubleKind: 'absent' };
 const about = [[], ['vol-1'], ['vol-2'], ['vol-3'], ['vol-1', 'vol-2'], ['vol-2', 'vol-3']];
 const givenUp = { status: 'given-up' } as const;
 
@@ -110,7 +110,7 @@ class World {
     return one;
   }
 
-  #see(sight: PluginSight): void {
+  #see(sight: PluginObservation): void {
     this.#sight = sight;
     this.#changed();
   }

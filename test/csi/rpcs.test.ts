@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { PluginConnection } from '../../src/csi/channel.js';
-import { PluginCalls } from '../../src/csi/csi-calls.js';
+import { CsiCalls } from '../../src/csi/csi-calls.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import type { CsiHandlers } from '../../src/csi/server.js';
 import { type PlainRecord, plainValue, shapeOf } from './plain-values.js';
@@ -33,13 +33,13 @@ function method(client: object, rpc: string, request: PlainRecord): unknown {
 
 describe('csi over a socket', () => {
   let served: Served;
-  let calls: PluginCalls;
+  let calls: CsiCalls;
   let arrived: unknown[];
   let handlers: CsiHandlers;
 
   beforeEach(() => {
     served = new Served();
-    calls = new PluginCalls(new PluginConnection(served.socketPath), { timeoutMs: 10_000, nodeTimeoutMs: 10_000 });
+    calls = new CsiCalls(new PluginConnection(served.socketPath), { timeoutMs: 10_000, nodeTimeoutMs: 10_000 });
     arrived = [];
     handlers = {};
   });

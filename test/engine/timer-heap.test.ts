@@ -48,14 +48,14 @@ function quickClock(): QuickClock {
 
 const broken = 'a callback broke';
 
-type Deed = 'nothing' | 'throw' | 'set' | 'set at once' | 'cancel' | 'stop';
+type CompiledAction = 'nothing' | 'throw' | 'set' | 'set at once' | 'cancel' | 'stop';
 type Step =
-  | { do: 'set'; delayMs: number; deed: Deed; which: number }
+  | { do: 'set'; delayMs: number; deed: CompiledAction; which: number }
   | { do: 'cancel'; which: number }
   | { do: 'pass'; ms: number }
   | { do: 'stop' };
 
-const deeds: fc.Arbitrary<Deed> = fc.constantFrom(
+const deeds: fc.Arbitrary<CompiledAction> = fc.constantFrom(
   'nothing',
   'nothing',
   'throw',
@@ -88,7 +88,7 @@ class Pair {
   #isStopped = false;
   readonly #set: { timer: Timer; dueAtMs: number; order: number; isLive: boolean }[] = [];
 
-  set(delayMs: number, deed: Deed, which: number): void {
+  set(delayMs: number, deed: CompiledAction, which: number): void {
     const order = this.#set.length;
     const dueAtMs = this.clock.monotonicMs() + Math.max(delayMs, 0);
     const timer = this.heap.after(delayMs, () => this.#fire(order, deed, which));
@@ -119,7 +119,7 @@ class Pair {
     return this.#set.filter(({ isLive }) => isLive).sort((a, b) => a.dueAtMs - b.dueAtMs || a.order - b.order);
   }
 
-  #fire(order: number, deed: Deed, which: number): void {
+  #fire(order: number, deed: CompiledAction, which: number): void {
     const [next] = this.#live();
     expect(next?.order, 'the one that is due first').to.equal(order);
     expect(this.clock.monotonicMs(), 'its time').to.equal(next?.dueAtMs);

@@ -1,7 +1,7 @@
 /** Moments of histories, recorded as whole stores: what runtimes of an earlier version leave to the present one. */
 import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import { momentOf } from '../simulation/moment-text.js';
 import type { MountsMoment } from '../simulation/mounts-moment.js';
@@ -23,7 +23,7 @@ export const mountMoments = (version: string): MountsMoment[] =>
 /** What an actor is at, as its record says: calls under way, calls that wait, and calls that may still be under way. */
 export function shownBy({ address, text }: Pick<Commit, 'address' | 'text'>): string[] {
   const kind = address.slice(0, address.indexOf('/'));
-  const { effects, doubts = {}, snapshot, timers } = decodeEnvelope(text);
+  const { effects, doubts = {}, snapshot, timers } = decodeRecord(text);
   if (!snapshot) return [];
   return [
     ...effects.map(({ src, lastsMs, attempt = 1 }) => {

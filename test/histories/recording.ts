@@ -1,6 +1,6 @@
 /** Records what actors commit in simulated histories, and chooses histories that have all that was seen in any of them. */
 import type { StateValue } from 'xstate';
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { Recorded } from './recorded.js';
 
@@ -14,7 +14,7 @@ export interface History {
 export function linesOf(seed: number, commits: readonly Commit[], prefixes: readonly string[]): Recorded[] {
   const written = new Set<string>();
   return commits.flatMap(({ address, commitId, seq, expectedSeq, text }) => {
-    const { snapshot } = decodeEnvelope(text);
+    const { snapshot } = decodeRecord(text);
     // A commit whose answer was lost is written again, as the same.
     if (written.has(commitId)) return [];
     written.add(commitId);

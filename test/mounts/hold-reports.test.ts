@@ -8,7 +8,7 @@ import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { Holds, type HoldsOptions } from '../../src/mounts/holds.js';
-import { MountDesk } from '../../src/mounts/mount-client.js';
+import { MountClient } from '../../src/mounts/mount-client.js';
 import { simulatedClock } from '../../src/testing/index.js';
 import { many } from './mount-house.js';
 
@@ -45,7 +45,7 @@ function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1)
   };
   const holds = new Holds({
     ...{ nodeId: 'n', engine, clock, logger: silentLogger },
-    desk: Object.create(MountDesk.prototype),
+    desk: Object.create(MountClient.prototype),
     claims: { look: async () => silent(), holdReleased: async () => silent(), ...claims },
   });
   return { clock, asked, holds, context };

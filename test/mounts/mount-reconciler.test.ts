@@ -7,7 +7,7 @@ import type { MountContext, MountEvent, Staging, Target } from '../../machines/m
 import { type Logger, silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { MountWatch, type OnPluginLoss } from '../../src/mounts/mount-reconciler.js';
+import { MountReconciler, type OnPluginLoss } from '../../src/mounts/mount-reconciler.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -77,10 +77,10 @@ class Scene {
     await this.settled();
   }
 
-  watch(): MountWatch {
+  watch(): MountReconciler {
     const viewsOf = (): MountContext[] => this.mounts;
     const logger: Logger = { ...silentLogger, warn: (_, message) => void this.warned.push(message) };
-    return new MountWatch({
+    return new MountReconciler({
       nodeId: 'n1',
       engine: {
         *views() {
@@ -192,7 +192,7 @@ describe('the comparison of mounts with the kernel', () => {
 
   describe('of a staging path that was seen dead, and is kept by one who has a mount that answers', () => {
     const served = { device: '0:50', root: '/', fsType: 'fuse.s3', origin: 's3' };
-    const watching = (found = served): MountWatch => {
+    const watching = (found = served): MountReconciler => {
       const one = mounted('data', 'a');
       const users = one.users.map((user) => ({ ...user, found: { device: '0:77', root: '/' } }));
       scene.mounts = [{ ...one, users, staging: { at: 'dead.waiting-for-targets', number: 1, found } }];

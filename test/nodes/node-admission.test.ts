@@ -1,6 +1,6 @@
 /** What is let in to a node, and not decided yet: known to its fence. */
 import { expect } from 'chai';
-import type { ActorDoor } from '../../src/engine/actor-door.js';
+import type { ActorSystem } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -21,7 +21,7 @@ describe('the admission to a node', () => {
   let stored: Map<string, object>;
   let answer: () => Promise<unknown>;
   let admission: NodeAdmission;
-  let engine: ActorDoor;
+  let engine: ActorSystem;
   beforeEach(() => {
     asked = [];
     stored = new Map();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
-import { decodeEntry, decodeEnvelope, type JournalEntry } from '../../src/engine/actor/actor-record.js';
+import { decodeEntry, decodeRecord, type JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { Engine, type EngineOptions } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
@@ -259,7 +259,7 @@ export function clerkIn(engine: Engine, address: string): ClerkContext {
 const notesIn = (record: StoredRecord | undefined): string[] => (contextOf(record) as ClerkContext).notes;
 
 export const contextOf = (record: StoredRecord | undefined): object => {
-  const { snapshot } = decodeEnvelope(record?.text ?? '');
+  const { snapshot } = decodeRecord(record?.text ?? '');
   if (!snapshot || !('context' in snapshot)) throw new Error(`${record?.address} has no context`);
   return snapshot.context as object;
 };
@@ -279,7 +279,7 @@ export async function checkReplay(
       if (again?.seq !== record.seq) continue; // it moves
     }
     expect(seq, `${address}: the last journal entry`).to.equal(record.seq);
-    expect(snapshot, `${address}: replayed`).to.deep.equal(decodeEnvelope(record.text).snapshot);
+    expect(snapshot, `${address}: replayed`).to.deep.equal(decodeRecord(record.text).snapshot);
     return;
   }
 }

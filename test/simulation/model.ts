@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/kit/host.js';
 import type {
-  Envelope,
+  ActorRecord,
   JournalEntry,
   LiveEffect,
   LiveTimer,
@@ -23,7 +23,7 @@ import type { Witnessed } from './witness.js';
 /** An actor after one commit. */
 export interface Judged {
   entry: JournalEntry;
-  envelope: Envelope;
+  envelope: ActorRecord;
   /** Sent by this commit. */
   messages: Outbox['messages'];
   events: { topic: string; event: AnyEventObject }[];
@@ -63,7 +63,7 @@ export function modelOf(hosted: HostedSystem): Model {
   };
 }
 
-type Before = Pick<Envelope, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers' | 'crashes' | 'quarantined'>;
+type Before = Pick<ActorRecord, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers' | 'crashes' | 'quarantined'>;
 /** More crashes than that within the time, and an actor is out of service. */
 const crashesAllowed = 5;
 const crashesCountMs = 60_000;
@@ -73,7 +73,7 @@ const nothing: Before = { effects: [], timers: [], received: {}, answers: [] };
 
 function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): Judged {
   const entry: JournalEntry = JSON.parse(commit.journal);
-  const envelope: Envelope = JSON.parse(commit.text);
+  const envelope: ActorRecord = JSON.parse(commit.text);
   const outbox: Outbox = commit.outbox === undefined ? { messages: [], events: [] } : JSON.parse(commit.outbox);
   const faults: string[] = [];
   const at = `${commit.address} seq ${commit.seq} (${entry.kind} ${entry.event?.type ?? 'begin'})`;
@@ -183,7 +183,7 @@ const givenBy = (before: Before, { input, event, at, random }: JournalEntry) => 
   event: event && { ...event, at, random },
 });
 
-function receivedAfter({ received }: Before, { source }: JournalEntry): Envelope['received'] {
+function receivedAfter({ received }: Before, { source }: JournalEntry): ActorRecord['received'] {
   return source.kind === 'message' ? { ...received, [source.address]: [source.seq, source.index] } : received;
 }
 
@@ -191,7 +191,7 @@ function answersAfter(
   { answers }: Before,
   { source }: JournalEntry,
   answer: AnswerParams | undefined,
-): Envelope['answers'] {
+): ActorRecord['answers'] {
   if (source.kind !== 'request' || !source.requestId) return answers;
   return [...answers, [source.requestId, answer ?? null]];
 }
@@ -206,7 +206,7 @@ function crashesAfter({ crashes }: Before, { kind, at }: JournalEntry): number[]
   return [...(crashes ?? []).filter((crashedAt) => crashedAt > at - crashesCountMs), at];
 }
 
-function quarantineAfter(crashes: number[] | undefined, { kind, at, error }: JournalEntry): Envelope['quarantined'] {
+function quarantineAfter(crashes: number[] | undefined, { kind, at, error }: JournalEntry): ActorRecord['quarantined'] {
   if (kind !== 'crash' || !crashes || crashes.length <= crashesAllowed) return undefined;
   return { at, reason: `it crashed ${crashes.length} times in ${crashesCountMs} ms, last: ${error}` };
 }

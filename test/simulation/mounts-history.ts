@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { MountsAllocs } from './mounts-allocs.js';
@@ -160,7 +160,7 @@ export class MountsRun {
     const { engine } = this.#life ?? {};
     if (!engine) throw new Error('nobody is there');
     for (const [address, commits] of this.#witness.commits) {
-      const { snapshot } = decodeEnvelope(commits.at(-1)?.text ?? '');
+      const { snapshot } = decodeRecord(commits.at(-1)?.text ?? '');
       const replayed = await this.#passing(engine.replay(address));
       if (!isDeepStrictEqual(replayed.snapshot, snapshot))
         this.#judge.faults.push(`the journal of ${address} leads to ${JSON.stringify(replayed)}`);

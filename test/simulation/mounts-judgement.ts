@@ -1,7 +1,7 @@
 /** What must hold at every commit of a history of mounts, and whenever it comes to rest. Looks at public states only. */
 import type { StateValue } from 'xstate';
 import type { MountContext } from '../../machines/mount/types.js';
-import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeEntry, decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import type { MountPaths } from '../../src/mounts/paths.js';
@@ -51,7 +51,7 @@ export class MountsJudge {
   }
 
   committed({ address, text, journal }: Commit, nowMs: number): void {
-    const { snapshot, quarantined, crashes } = decodeEnvelope(text);
+    const { snapshot, quarantined, crashes } = decodeRecord(text);
     if (quarantined || crashes) this.faults.push(`${address} crashed: ${journal.slice(0, 2_000)}`);
     if (!address.startsWith('mount/')) return;
     const before = this.statuses.get(address);

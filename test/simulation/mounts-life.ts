@@ -13,11 +13,11 @@ import type { Store } from '../../src/engine/store.js';
 import { Expansions } from '../../src/mounts/expansions.js';
 import { Holds } from '../../src/mounts/holds.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
-import { MountDesk } from '../../src/mounts/mount-client.js';
+import { MountClient } from '../../src/mounts/mount-client.js';
 import { mountKind, type NodeProcesses } from '../../src/mounts/mount-kind.js';
-import { Mounter } from '../../src/mounts/mount-manager.js';
-import { MountWatch } from '../../src/mounts/mount-reconciler.js';
-import { Mounting } from '../../src/mounts/mount-steps.js';
+import { MountManager } from '../../src/mounts/mount-manager.js';
+import { MountReconciler } from '../../src/mounts/mount-reconciler.js';
+import { MountSteps } from '../../src/mounts/mount-steps.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { Strays } from '../../src/mounts/orphaned-mounts.js';
@@ -82,11 +82,11 @@ export class MountsLife implements NodeCaller {
   readonly number: number;
   readonly clock: MortalClock;
   readonly engine: Engine;
-  readonly mounter: Mounter;
-  readonly mounting: Mounting;
-  readonly watch: MountWatch;
+  readonly mounter: MountManager;
+  readonly mounting: MountSteps;
+  readonly watch: MountReconciler;
   readonly holds: Holds;
-  readonly desk: MountDesk;
+  readonly desk: MountClient;
   readonly begunAtMs: number;
   state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
   isReplaced = false;
@@ -146,18 +146,18 @@ export class MountsLife implements NodeCaller {
     const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
     const timeouts = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...timeouts });
-    this.desk = new MountDesk({ node: nodeId, engine, clock });
+    this.desk = new MountClient({ node: nodeId, engine, clock });
     const { desk } = this;
-    this.mounting = new Mounting({
+    this.mounting = new MountSteps({
       ...{ desk, clock, claims, paths, tables, access, shared, baseDirOf },
       secrets: noSecrets,
     });
-    this.watch = new MountWatch({
+    this.watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
       onPluginLoss: traits.onPluginLoss,
     });
     this.holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
-    this.mounter = new Mounter({
+    this.mounter = new MountManager({
       ...{ desk, engine, claims, paths, tables, access, strays, stats },
       mounting: this.mounting,
       holds: this.holds,

@@ -6,12 +6,12 @@
 import { mixed } from './dice.js';
 import { Hand, nodeIds, type Step, type VolumesPlan, volumesPlanOf } from './volumes-plan.js';
 
-export type SnapshotSort = 'one' | 'group';
+export type SnapshotVariant = 'one' | 'group';
 
 export type SnapshotStep =
-  | { do: 'snapshot'; sort: SnapshotSort; id: string; volumes: string[]; timeoutMs?: number }
-  | { do: 'snapshot-delete'; sort: SnapshotSort; id: string; force: boolean; timeoutMs?: number }
-  | { do: 'snapshot-retry' | 'snapshot-acknowledge'; sort: SnapshotSort; id: string };
+  | { do: 'snapshot'; sort: SnapshotVariant; id: string; volumes: string[]; timeoutMs?: number }
+  | { do: 'snapshot-delete'; sort: SnapshotVariant; id: string; force: boolean; timeoutMs?: number }
+  | { do: 'snapshot-retry' | 'snapshot-acknowledge'; sort: SnapshotVariant; id: string };
 
 export interface SnapshotTraits {
   /** So often a new one is not ready yet. */

@@ -2,7 +2,7 @@
 import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SeenSnapshot } from './snapshots-judgement.js';
-import type { SnapshotSort, SnapshotStep } from './snapshots-plan.js';
+import type { SnapshotStep, SnapshotVariant } from './snapshots-plan.js';
 import type { Ledger } from './volumes-ledger.js';
 import type { VolumesLife } from './volumes-life.js';
 
@@ -18,7 +18,7 @@ export interface SnapshotUsersOptions {
 }
 
 interface Place {
-  sort: SnapshotSort;
+  sort: SnapshotVariant;
   id: string;
 }
 

@@ -25,7 +25,7 @@ export interface WildState {
   timers: { delay: number | 'byContext' | 'byRandom'; move: Move }[];
   /** `later` comes from within: delayed raises, and what effects send on their way. */
   on: { type: 'a' | 'b' | 'c' | 'later'; move: Move }[];
-  /** Taken as soon as it may be. */
+  /** StepResult as soon as it may be. */
   always?: Move | undefined;
   entry: Deed[];
   exit: Deed[];

@@ -6,7 +6,7 @@ import * as machines from '../../machines/index.js';
 import { clusterOwnedPrefixes, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Leftover } from '../../machines/volume/types.js';
 import type { PluginPort } from '../../src/calls/plugin-access.js';
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
@@ -28,7 +28,7 @@ import { type Write, withWrites, writeAgain } from './writes.js';
 const addressOf = ({ context: { key } }: SeenVolume): string => volumeAddress(key.namespace, key.id);
 const chunkMs = 5_000;
 const startAgainMs = 1_000;
-/** Longest: a hung call, what it negates, a lease; then backoff. */
+/** Longest: a hung call, what it compensates, a lease; then backoff. */
 const peaceMs = 120_000;
 /** Longest between two looks at a snapshot that is not ready. */
 const lookMs = 60_000;
@@ -184,7 +184,7 @@ export class VolumesRun {
     // An actor at rest is migrated when somebody asks for it.
     for (const address of this.#witness.commits.keys()) await this.#passing(engine.read(address));
     for (const [address, commits] of this.#witness.commits) {
-      const { snapshot, machine, version } = decodeEnvelope(commits.at(-1)?.text ?? '');
+      const { snapshot, machine, version } = decodeRecord(commits.at(-1)?.text ?? '');
       // An actor that an older version has deleted is not migrated: only that version reads its journal.
       if (!snapshot && version !== presentVersions.get(machine)) continue;
       const replayed = await this.#passing(engine.replay(address));

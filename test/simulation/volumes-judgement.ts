@@ -7,7 +7,7 @@ import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
-import { decodeEntry, decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeEntry, decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
 import { fenceFaults, roomFaults, slotFaults } from './nodes-judgement.js';
@@ -53,13 +53,17 @@ export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
 const proofs = ['volume.unstaged', 'volume.fence', 'volume.delete', 'volume.observed'];
 
 /** What a volume has taken; a proof with an `allocId` is one of that alloc's claim alone. */
-interface Taken {
+interface StepResult {
   type?: string;
   allocId?: unknown;
 }
 
 /** Claims whose volume the node had, that moved on though nobody said that it has let go of it. */
-export function proofFaults(before: VolumeContext, after: VolumeContext, { type = '', allocId }: Taken = {}): string[] {
+export function proofFaults(
+  before: VolumeContext,
+  after: VolumeContext,
+  { type = '', allocId }: StepResult = {},
+): string[] {
   if (before.uid !== after.uid) return [];
   return before.claims
     .filter((one) => !proofs.includes(type) || (allocId !== undefined && allocId !== one.allocId))
@@ -109,7 +113,7 @@ export class CommitJudge {
     this.scan(text, `the record of ${address}`);
     this.scan(journal, `the journal of ${address}`);
     this.scan(outbox, `the outbox of ${address}`);
-    const { snapshot, quarantined, crashes } = decodeEnvelope(text);
+    const { snapshot, quarantined, crashes } = decodeRecord(text);
     if (quarantined || crashes) this.faults.push(`${address} crashed: ${journal.slice(0, 2_000)}`);
     const [kind = '', id = ''] = address.split('/');
     if (kind === 'node') {

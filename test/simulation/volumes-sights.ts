@@ -1,5 +1,5 @@
 /** How the plugin of a history looks to runtimes: registered, answering, known; and when it was seen well. */
-import type { PluginPort, PluginSight } from '../../src/calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../../src/calls/plugin-access.js';
 import type { MortalClock, Timeline } from './timeline.js';
 
 export type Trouble = 'dead' | 'unhealthy' | 'unknown' | 'deregistered';
@@ -76,7 +76,7 @@ export class PluginSights {
     for (const tell of [...this.#watchers]) tell();
   }
 
-  #sight(): PluginSight {
+  #sight(): PluginObservation {
     const [worst] = [...this.#troubles.values()].sort();
     const sight = {
       pluginCapabilities: new Set(['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE']),

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { noSnapshot } from '../../machines/snapshot/changes.js';
-import type { ActorDoor } from '../../src/engine/actor-door.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
 import { snapshotManager } from '../../src/snapshots/snapshot-manager.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -14,7 +13,7 @@ const rows = ids.map((id, index): [string, ActorView] => {
   return [snapshotAddress('default', id), { state: index === ids.length - 1 ? 'failed' : 'ready', context, seq: 1 }];
 });
 
-const engine: ActorDoor = {
+const engine: ActorSystem = {
   ask: async () => undefined,
   read: async () => undefined,
   page: async ({ limit, after = '' }) => {

@@ -8,7 +8,7 @@ import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/inde
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { statePath } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot } from '../../machines/snapshot/types.js';
-import { type Envelope, encode, type JournalEntry } from '../../src/engine/actor/actor-record.js';
+import { type ActorRecord, encode, type JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { applyEntry, isGone } from '../../src/engine/actor/step.js';
 import { HostedMachine, type StartedEffect } from '../../src/engine/machine/hosted-machine.js';
 import { type FlaggedSnapshot, migratedSnapshot } from '../../src/snapshots/snapshot-migration.js';
@@ -171,7 +171,7 @@ describe('snapshots of version 1', () => {
     afterEach(() => house.dispose());
 
     /** Opens a store with one record, as version 1 wrote it. */
-    async function opened(envelope: Partial<Envelope>): Promise<void> {
+    async function opened(envelope: Partial<ActorRecord>): Promise<void> {
       const whole = {
         format: 1,
         machine: 'volume-snapshot',

@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { taskAddress } from '../../machines/kit/addresses.js';
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Store } from '../../src/engine/store.js';
@@ -122,7 +122,7 @@ describe('T8 what a task takes', function () {
   /** Everything there is one of, or that should be as many as before. */
   async function taken(): Promise<Taken> {
     const record = await store.load(taskAddress('n1', 'leaky'));
-    const { effects, timers } = decodeEnvelope(record?.text ?? '{}');
+    const { effects, timers } = decodeRecord(record?.text ?? '{}');
     const resources = process.getActiveResourcesInfo().filter((kind) => !passing.includes(kind));
     return {
       timers: clock.pending,

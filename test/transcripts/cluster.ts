@@ -2,7 +2,7 @@
  * A small cluster in simulated time for transcripts: the real engine with volumes, nodes, mounts and allocs on a store in memory,
  * and a plugin that does what its transcript says. Chance always falls in the middle: every pause is half of the longest one.
  */
-import { decodeEnvelope } from '../../src/engine/actor/actor-record.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import type { Commit, Store } from '../../src/engine/store.js';
@@ -175,7 +175,7 @@ export class Cluster {
   }
 
   #saw({ address, text, seq, expectedSeq }: Commit): void {
-    const { snapshot } = decodeEnvelope(text);
+    const { snapshot } = decodeRecord(text);
     const before = this.#committed.get(address);
     if (snapshot) this.#committed.set(address, { value: snapshot.value, context: snapshot.context });
     else this.#committed.delete(address);

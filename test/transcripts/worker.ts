@@ -16,11 +16,11 @@ import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { ClaimWatch } from '../../src/mounts/claim-watch.js';
 import { Holds } from '../../src/mounts/holds.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
-import { MountDesk } from '../../src/mounts/mount-client.js';
+import { MountClient } from '../../src/mounts/mount-client.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
-import { Mounter } from '../../src/mounts/mount-manager.js';
-import { MountWatch } from '../../src/mounts/mount-reconciler.js';
-import { Mounting } from '../../src/mounts/mount-steps.js';
+import { MountManager } from '../../src/mounts/mount-manager.js';
+import { MountReconciler } from '../../src/mounts/mount-reconciler.js';
+import { MountSteps } from '../../src/mounts/mount-steps.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { Strays } from '../../src/mounts/orphaned-mounts.js';
@@ -49,7 +49,7 @@ export class Worker {
   readonly allocations: Allocations;
   readonly #engine: Engine;
   readonly #nodeId: string;
-  readonly #watch: MountWatch;
+  readonly #watch: MountReconciler;
   readonly #claimWatch: ClaimWatch;
   readonly #holds: Holds;
   #compared: Promise<void> | undefined;
@@ -94,12 +94,12 @@ export class Worker {
       lease: { name: `node/${nodeId}`, holder, ttlMs: 15_000 },
     });
     const engine = this.#engine;
-    const desk = new MountDesk({ node: nodeId, engine, clock });
-    const mounting = new Mounting({ ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf, shared } });
+    const desk = new MountClient({ node: nodeId, engine, clock });
+    const mounting = new MountSteps({ ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf, shared } });
     const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
     const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...times });
-    this.#watch = new MountWatch({
+    this.#watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
       troubles: new TroubleLog({ clock, logger }),
       onPluginLoss: 'remount',
@@ -107,7 +107,7 @@ export class Worker {
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
     this.#holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
-    const mounter = new Mounter({
+    const mounter = new MountManager({
       ...{ desk, mounting, engine, claims, paths, tables, access, strays, stats, compare },
       holds: this.#holds,
     });

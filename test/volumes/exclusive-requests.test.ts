@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { SoleHolders } from '../../src/volumes/exclusive-requests.js';
+import { ExclusiveRequests } from '../../src/volumes/exclusive-requests.js';
 import { gate } from './scripts.js';
 
 const unknown = new StagecraftError('STORE_UNAVAILABLE', 'no answer', { outcome: 'unknown' });
@@ -11,7 +11,7 @@ describe('things that only one may have', () => {
   /** What the store answers to those who want to know what became of a request. */
   let answers: (() => Promise<void>)[];
   let clock: ReturnType<typeof simulatedClock>;
-  let holders: SoleHolders;
+  let holders: ExclusiveRequests;
 
   const take = (address: string, work: () => Promise<void>, ...things: string[]): Promise<void> =>
     holders.within(
@@ -28,7 +28,7 @@ describe('things that only one may have', () => {
   beforeEach(() => {
     answers = [];
     clock = simulatedClock();
-    holders = new SoleHolders({ engine: { ask: async () => answers.shift()?.() }, clock });
+    holders = new ExclusiveRequests({ engine: { ask: async () => answers.shift()?.() }, clock });
   });
 
   it('V16 N1 while one is about to have it, another is refused, also for all else that it wants; then it may look', async () => {

@@ -1,12 +1,12 @@
 /** The door before one plugin: what counts as its answer, when it opens again, and in which order it lets in. */
 import { expect } from 'chai';
-import { PluginAccess, type PluginAnswer, type PluginSight } from '../../src/calls/plugin-access.js';
+import { PluginAccess, type PluginAnswer, type PluginObservation } from '../../src/calls/plugin-access.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 describe('the door before a plugin', () => {
   const clock = simulatedClock();
   const signal = new AbortController().signal;
-  let sight: PluginSight;
+  let sight: PluginObservation;
   let changed: () => void;
   let access: PluginAccess;
   beforeEach(() => {

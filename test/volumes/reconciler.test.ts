@@ -1,10 +1,9 @@
 /** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
 import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
-import { PluginAccess, type PluginPort, type PluginSight } from '../../src/calls/plugin-access.js';
+import { PluginAccess, type PluginObservation, type PluginPort } from '../../src/calls/plugin-access.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
-import type { ActorDoor } from '../../src/engine/actor-door.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -16,7 +15,7 @@ import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const intervalMs = 300_000;
 
-const seenWell: PluginSight = {
+const seenWell: PluginObservation = {
   capabilities: new Set(['LIST_VOLUMES']),
   pluginCapabilities: new Set(),
   hasService: true,
@@ -115,14 +114,14 @@ describe('rounds of comparing', () => {
 
   interface Around {
     rows: [address: string, view: ActorView][];
-    ask?: ActorDoor['ask'];
+    ask?: ActorSystem['ask'];
     refusal?: () => StagecraftError | undefined;
     plugins?: Partial<PluginPort>;
   }
 
   /** One that compares these volumes with the plugin of the house. */
   function reconcilerOf({ rows, ask = async () => {}, refusal = () => undefined, plugins }: Around): Reconciler {
-    const engine: ActorDoor = {
+    const engine: ActorSystem = {
       page: async () => ({ rows }),
       ask,
       read: async () => undefined,

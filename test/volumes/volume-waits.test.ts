@@ -1,7 +1,6 @@
 /** Who waits for a volume that has left memory since it answered. */
 import { expect } from 'chai';
-import type { ActorDoor } from '../../src/engine/actor-door.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -10,7 +9,7 @@ import { refusalOf } from '../refusal.js';
 
 const key = { namespace: 'default', id: 'data' };
 
-const engineWith = (actors: Pick<ActorDoor, 'read' | 'peek' | 'has'>): ActorDoor => ({
+const engineWith = (actors: Pick<ActorSystem, 'read' | 'peek' | 'has'>): ActorSystem => ({
   ask: async () => undefined,
   page: async () => ({ rows: [] }),
   observe: () => () => {},

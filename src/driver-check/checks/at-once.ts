@@ -1,13 +1,13 @@
 /** Equal calls at once. The specification wants one effect of them, and asks drivers to bear them: it does not demand that. */
 import type { UnaryRpc } from '../../csi/server.js';
 import type { Answer } from '../calls.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 
 /**
  * Call it last, after the effect of the calls was judged.
  * @throws {Verdict} warning: an answer that is neither OK nor ABORTED
  */
-export function warnUnlessBorne(bench: Bench, answers: readonly Answer<UnaryRpc>[]): void {
+export function warnUnlessBorne(bench: CheckContext, answers: readonly Answer<UnaryRpc>[]): void {
   const other = answers.find(({ code }) => code !== 'OK' && code !== 'ABORTED');
   if (other) bench.warn(`drivers should bear equal calls at once: OK or ABORTED; there came ${other.report.answer}`);
 }

@@ -1,11 +1,11 @@
 /** GetCapacity: how much there is. */
 
 import type { Check } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 
 const rpc = 'GetCapacity';
 
-async function capacity(bench: Bench, request: Parameters<typeof bench.ok<typeof rpc>>[1]): Promise<void> {
+async function capacity(bench: CheckContext, request: Parameters<typeof bench.ok<typeof rpc>>[1]): Promise<void> {
   const { availableCapacity, minimumVolumeSize, maximumVolumeSize } = await bench.ok(rpc, request);
   bench.expect(availableCapacity >= 0n, 'an available_capacity of 0 or more', `it is ${availableCapacity}`);
   const isRange =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { VolumeContentSource } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { AccessType, Bench } from '../context.js';
+import type { AccessType, CheckContext } from '../context.js';
 import { read, writeDevice, writeFile } from '../host.js';
 import { NodeUse } from '../node-use.js';
 
@@ -19,30 +19,30 @@ async function visit(use: NodeUse, work: (path: string) => Promise<void>): Promi
   await use.detach();
 }
 
-async function put(bench: Bench, { isBlock }: NodeUse, path: string, text: string): Promise<void> {
+async function put(bench: CheckContext, { isBlock }: NodeUse, path: string, text: string): Promise<void> {
   const { status, stderr } = await (isBlock ? writeDevice : writeFile)(path, text, bench.timeoutMs);
   if (status !== 0) throw new Verdict('failed', `a published volume can't be written to: ${stderr.trim()}`);
 }
 
-async function expectContent(bench: Bench, path: string, text: string, what: string): Promise<void> {
+async function expectContent(bench: CheckContext, path: string, text: string, what: string): Promise<void> {
   const { status, stdout, stderr } = await read(path, text.length, bench.timeoutMs);
   const came = status === 0 ? JSON.stringify(stdout.replaceAll('\0', '')) : stderr.trim();
   bench.expect(stdout === text, `${JSON.stringify(text)} ${what}`, `there is ${came}`);
 }
 
-async function written(bench: Bench, type: AccessType): Promise<NodeUse> {
+async function written(bench: CheckContext, type: AccessType): Promise<NodeUse> {
   const use = await NodeUse.staged(bench, { accessType: type });
   await visit(use, (path) => put(bench, use, path, before));
   return use;
 }
 
 /** The same volume once more on this node. */
-async function returned(bench: Bench, { volume, isBlock }: NodeUse): Promise<NodeUse> {
+async function returned(bench: CheckContext, { volume, isBlock }: NodeUse): Promise<NodeUse> {
   return NodeUse.staged(bench, { volume, accessType: isBlock ? 'block' : 'mount' });
 }
 
 async function restored(
-  bench: Bench,
+  bench: CheckContext,
   type: AccessType,
   volumeContentSource: Given<VolumeContentSource>,
 ): Promise<NodeUse> {
@@ -99,7 +99,7 @@ function copied(
   from: 'snapshot' | 'volume',
   rule: string,
   need: Need,
-  run: (bench: Bench) => Promise<void>,
+  run: (bench: CheckContext) => Promise<void>,
 ): Check {
   return {
     id: `content/${type}-from-${from}`,

@@ -1,10 +1,15 @@
 /** ControllerExpandVolume: a volume made larger on the controller's side. On the node: stats-expand.ts */
 
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
-const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => ({
+const check = (
+  id: string,
+  rule: string,
+  needs: readonly Need[],
+  run: (bench: CheckContext) => Promise<void>,
+): Check => ({
   id,
   rpc: 'ControllerExpandVolume',
   rule,
@@ -113,7 +118,7 @@ export const controllerExpandChecks: readonly Check[] = [
 /** How a driver says that a volume becomes no smaller. */
 const refusals = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'FAILED_PRECONDITION'] as const;
 
-const expansion = (bench: Bench, volumeId: string) => ({
+const expansion = (bench: CheckContext, volumeId: string) => ({
   volumeId,
   capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
   volumeCapability: bench.capability(),

@@ -2,7 +2,7 @@
 import type { Given } from '../../csi/codec.js';
 import type { ControllerPublishVolumeRequest } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { refusal } from './refusal.js';
 
 const rpc = 'ControllerPublishVolume';
@@ -12,7 +12,7 @@ const mostAttached = 16;
 
 type Request = Given<ControllerPublishVolumeRequest>;
 
-async function request(bench: Bench, given: Request = {}): Promise<Request> {
+async function request(bench: CheckContext, given: Request = {}): Promise<Request> {
   const { volumeId, volumeContext } =
     given.volumeId === undefined ? await bench.volume() : { volumeId: given.volumeId, volumeContext: {} };
   return { volumeId, volumeContext, nodeId: await bench.nodeId(), volumeCapability: bench.capability(), ...given };
@@ -22,7 +22,7 @@ const refuses = (
   id: string,
   rule: string,
   expects: 'INVALID_ARGUMENT' | 'NOT_FOUND',
-  given: (bench: Bench) => Request,
+  given: (bench: CheckContext) => Request,
 ): Check => refusal({ id, rpc, rule, needs, expects, request: (bench) => request(bench, given(bench)) });
 
 const publishChecks: readonly Check[] = [

@@ -2,7 +2,7 @@
 import type { Given } from '../../csi/codec.js';
 import type { Volume, VolumeContentSource } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { warnUnlessBorne } from './at-once.js';
 import { expectNoSuchSize, hugeBytes, maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
 
@@ -14,7 +14,7 @@ const crowd = 10;
 const mapBytes = (map: Record<string, string>): number =>
   Object.entries(map).reduce((sum, [key, value]) => sum + Buffer.byteLength(key) + Buffer.byteLength(value), 0);
 
-async function created(bench: Bench, request: Parameters<Bench['volumeRequest']>[0]): Promise<Volume> {
+async function created(bench: CheckContext, request: Parameters<CheckContext['volumeRequest']>[0]): Promise<Volume> {
   const { volume } = await bench.ok(rpc, await bench.volumeRequest(request));
   bench.expect(volume !== undefined && volume.volumeId !== '', 'a volume with an id', 'there is none in the answer');
   return volume ?? { volumeId: '', capacityBytes: 0n, volumeContext: {}, accessibleTopology: [] };
@@ -23,7 +23,7 @@ async function created(bench: Bench, request: Parameters<Bench['volumeRequest']>
 const creates = (
   id: string,
   rule: string,
-  run: (bench: Bench) => Promise<void>,
+  run: (bench: CheckContext) => Promise<void>,
   more: readonly Need[] = [],
 ): Check => ({
   id: `${rpc}/${id}`,
@@ -36,7 +36,7 @@ const creates = (
 const sourceOf = (source: Given<VolumeContentSource> | undefined): string | undefined =>
   source?.snapshot?.snapshotId ?? source?.volume?.volumeId;
 
-async function repeatsSource(bench: Bench, volumeContentSource: Given<VolumeContentSource>): Promise<void> {
+async function repeatsSource(bench: CheckContext, volumeContentSource: Given<VolumeContentSource>): Promise<void> {
   const { contentSource } = await created(bench, { volumeContentSource });
   const asked = sourceOf(volumeContentSource);
   bench.expect(
@@ -46,7 +46,7 @@ async function repeatsSource(bench: Bench, volumeContentSource: Given<VolumeCont
   );
 }
 
-async function refusesOtherSource(bench: Bench, volumeContentSource: Given<VolumeContentSource>): Promise<void> {
+async function refusesOtherSource(bench: CheckContext, volumeContentSource: Given<VolumeContentSource>): Promise<void> {
   const name = bench.name();
   await bench.volume({ name });
   await bench.refused(rpc, await bench.volumeRequest({ name, volumeContentSource }), 'ALREADY_EXISTS');

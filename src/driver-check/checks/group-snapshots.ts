@@ -2,7 +2,7 @@
 import type { Given } from '../../csi/codec.js';
 import type { CreateVolumeGroupSnapshotRequest, VolumeGroupSnapshot } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { refusal } from './refusal.js';
 
 const needs: readonly Need[] = ['group/CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
@@ -10,7 +10,7 @@ const needs: readonly Need[] = ['group/CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT']
 type Request = Given<CreateVolumeGroupSnapshotRequest>;
 type Judged = 'CreateVolumeGroupSnapshot' | 'DeleteVolumeGroupSnapshot' | 'GetVolumeGroupSnapshot';
 
-const check = (rpc: Judged, id: string, rule: string, run: (bench: Bench) => Promise<void>): Check => ({
+const check = (rpc: Judged, id: string, rule: string, run: (bench: CheckContext) => Promise<void>): Check => ({
   id: `${rpc}/${id}`,
   rpc,
   rule,
@@ -18,14 +18,14 @@ const check = (rpc: Judged, id: string, rule: string, run: (bench: Bench) => Pro
   run,
 });
 
-async function request(bench: Bench, given: Request = {}): Promise<Request> {
+async function request(bench: CheckContext, given: Request = {}): Promise<Request> {
   const sourceVolumeIds = given.sourceVolumeIds ?? [(await bench.volume()).volumeId, (await bench.volume()).volumeId];
   const parameters = bench.options.parameters.CreateVolumeGroupSnapshot ?? {};
   return { name: bench.name(), parameters, ...given, sourceVolumeIds };
 }
 
 /** A group that is there, on the way to something else. */
-async function group(bench: Bench): Promise<VolumeGroupSnapshot> {
+async function group(bench: CheckContext): Promise<VolumeGroupSnapshot> {
   const { groupSnapshot } = await bench.step('CreateVolumeGroupSnapshot', await request(bench));
   if (!groupSnapshot) throw new Verdict('blocked', 'CreateVolumeGroupSnapshot gave no group', bench.calls.last);
   return groupSnapshot;
@@ -34,7 +34,7 @@ async function group(bench: Bench): Promise<VolumeGroupSnapshot> {
 const membersOf = ({ snapshots }: VolumeGroupSnapshot): string[] =>
   snapshots.map(({ snapshotId }) => snapshotId).sort();
 
-async function named(bench: Bench): Promise<{ groupSnapshotId: string; snapshotIds: string[] }> {
+async function named(bench: CheckContext): Promise<{ groupSnapshotId: string; snapshotIds: string[] }> {
   const made = await group(bench);
   return { groupSnapshotId: made.groupSnapshotId, snapshotIds: membersOf(made) };
 }
@@ -44,7 +44,7 @@ const refuses = (
   id: string,
   rule: string,
   expects: 'INVALID_ARGUMENT' | 'NOT_FOUND',
-  asked: (bench: Bench) => Promise<{ groupSnapshotId?: string; snapshotIds?: string[] }>,
+  asked: (bench: CheckContext) => Promise<{ groupSnapshotId?: string; snapshotIds?: string[] }>,
 ): Check => refusal({ id, rpc, rule, needs, expects, request: asked });
 
 /** A driver that does not need the list should look at it, and need not. */

@@ -2,7 +2,7 @@
 import type { RpcName } from '../../csi/answers.js';
 import { controllerGates, type Gates, nodeGates } from '../../csi/gates.js';
 import type { Check, Need } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { callLine } from '../report.js';
 
 const domainStyle = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
@@ -89,7 +89,7 @@ const stable = (rpc: Telling): Check => ({
 });
 
 /** The types in a list of capabilities; undefined for an entry that has none. */
-type Types = (bench: Bench) => Promise<(string | undefined)[]>;
+type Types = (bench: CheckContext) => Promise<(string | undefined)[]>;
 
 const named = (rpc: RpcName, types: Types): Check => ({
   id: `${rpc}/named`,

@@ -1,7 +1,7 @@
 /** ListVolumes and ListSnapshots: a driver may hold others' things, so only the run's own are counted. */
 
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { refusal } from './refusal.js';
 
 type Listing = 'ListVolumes' | 'ListSnapshots';
@@ -16,7 +16,7 @@ const own = 3;
 /** Longer lists are of a driver that never comes to an end. */
 const mostPages = 10_000;
 
-const page = async (bench: Bench, rpc: Listing, maxEntries: number, startingToken: string): Promise<Page> => {
+const page = async (bench: CheckContext, rpc: Listing, maxEntries: number, startingToken: string): Promise<Page> => {
   if (rpc === 'ListVolumes') {
     const { entries, nextToken } = await bench.ok(rpc, { maxEntries, startingToken });
     return { ids: entries.map(({ volume }) => volume?.volumeId ?? ''), nextToken };
@@ -25,7 +25,7 @@ const page = async (bench: Bench, rpc: Listing, maxEntries: number, startingToke
   return { ids: entries.map(({ snapshot }) => snapshot?.snapshotId ?? ''), nextToken };
 };
 
-async function pages(bench: Bench, rpc: Listing, maxEntries: number): Promise<Page[]> {
+async function pages(bench: CheckContext, rpc: Listing, maxEntries: number): Promise<Page[]> {
   const all: Page[] = [];
   for (let token: string | undefined = ''; token !== undefined; ) {
     const one: Page = await page(bench, rpc, maxEntries, token);
@@ -36,15 +36,15 @@ async function pages(bench: Bench, rpc: Listing, maxEntries: number): Promise<Pa
   return all;
 }
 
-const list = async (bench: Bench, rpc: Listing): Promise<string[]> =>
+const list = async (bench: CheckContext, rpc: Listing): Promise<string[]> =>
   (await pages(bench, rpc, 0)).flatMap(({ ids }) => ids);
 
-async function make(bench: Bench, rpc: Listing): Promise<string> {
+async function make(bench: CheckContext, rpc: Listing): Promise<string> {
   const { volumeId } = await bench.volume();
   return rpc === 'ListVolumes' ? volumeId : (await bench.snapshot(volumeId)).snapshotId;
 }
 
-async function remove(bench: Bench, rpc: Listing, id: string): Promise<void> {
+async function remove(bench: CheckContext, rpc: Listing, id: string): Promise<void> {
   if (rpc === 'ListVolumes') await bench.step('DeleteVolume', { volumeId: id });
   else await bench.step('DeleteSnapshot', { snapshotId: id });
 }
@@ -137,7 +137,7 @@ const publishedNodes: Check = {
   },
 };
 
-async function publishedNodesOf(bench: Bench, volumeId: string): Promise<string[]> {
+async function publishedNodesOf(bench: CheckContext, volumeId: string): Promise<string[]> {
   for (let startingToken: string | undefined = ''; startingToken !== undefined; ) {
     const { entries, nextToken }: Awaited<ReturnType<typeof volumesFrom>> = await volumesFrom(bench, startingToken);
     const entry = entries.find(({ volume }) => volume?.volumeId === volumeId);
@@ -147,7 +147,7 @@ async function publishedNodesOf(bench: Bench, volumeId: string): Promise<string[
   throw new Verdict('blocked', `${volumeId} is not in the list`, bench.calls.last);
 }
 
-const volumesFrom = (bench: Bench, startingToken: string) => bench.ok('ListVolumes', { startingToken });
+const volumesFrom = (bench: CheckContext, startingToken: string) => bench.ok('ListVolumes', { startingToken });
 
 const snapshotFilters: readonly Check[] = [
   {

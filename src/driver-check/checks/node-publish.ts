@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodePublishVolumeRequest } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { AccessType, Bench } from '../context.js';
+import type { AccessType, CheckContext } from '../context.js';
 import { deviceBytes, kindOf, mountsAt, writeDevice, writeFile } from '../host.js';
 import { NodeUse, type UseOptions } from '../node-use.js';
 import { warnUnlessBorne } from './at-once.js';
@@ -18,7 +18,7 @@ const check = (
   of: typeof rpc | typeof undo,
   id: string,
   rule: string,
-  run: (bench: Bench) => Promise<void>,
+  run: (bench: CheckContext) => Promise<void>,
   needs: readonly Need[] = [],
 ): Check => ({
   id: `${of}/${id}`,
@@ -30,7 +30,7 @@ const check = (
 });
 
 const request = async (
-  bench: Bench,
+  bench: CheckContext,
   given: Given<NodePublishVolumeRequest>,
 ): Promise<Given<NodePublishVolumeRequest>> => ({
   volumeId: given.volumeId ?? (await bench.someVolumeId()),
@@ -44,10 +44,10 @@ const refuses = (
   id: string,
   rule: string,
   expects: 'INVALID_ARGUMENT' | 'NOT_FOUND',
-  given: (bench: Bench) => Given<NodePublishVolumeRequest>,
+  given: (bench: CheckContext) => Given<NodePublishVolumeRequest>,
 ): Check => refusal({ id, rpc, rule, expects, request: (bench) => request(bench, given(bench)) });
 
-const published = async (bench: Bench, options?: UseOptions): Promise<{ use: NodeUse; target: string }> => {
+const published = async (bench: CheckContext, options?: UseOptions): Promise<{ use: NodeUse; target: string }> => {
   const use = await NodeUse.staged(bench, options);
   return { use, target: await use.publish() };
 };
@@ -55,7 +55,7 @@ const published = async (bench: Bench, options?: UseOptions): Promise<{ use: Nod
 const isDir = (type: AccessType): boolean => type === 'mount';
 
 /** @returns what is not as it has to be where a volume is published, once */
-async function faultAt(bench: Bench, target: string, type: AccessType): Promise<string | undefined> {
+async function faultAt(bench: CheckContext, target: string, type: AccessType): Promise<string | undefined> {
   const kind = await kindOf(target, bench.timeoutMs);
   const wanted = isDir(type) ? 'directory' : 'block device';
   if (kind !== wanted) return `there should be a ${wanted} at the target path, but there is: ${kind}`;
@@ -66,7 +66,7 @@ async function faultAt(bench: Bench, target: string, type: AccessType): Promise<
 }
 
 /** @throws {Verdict} failed: the volume is not there, or more than once */
-async function expectPublished(bench: Bench, target: string, type: AccessType): Promise<void> {
+async function expectPublished(bench: CheckContext, target: string, type: AccessType): Promise<void> {
   const fault = await faultAt(bench, target, type);
   if (fault !== undefined) throw new Verdict('failed', fault, bench.calls.last);
 }

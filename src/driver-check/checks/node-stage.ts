@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodeStageVolumeRequest } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { mountsAt } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { refusal } from './refusal.js';
@@ -16,7 +16,7 @@ const check = (
   of: typeof rpc | typeof undo,
   id: string,
   rule: string,
-  run: (bench: Bench) => Promise<void>,
+  run: (bench: CheckContext) => Promise<void>,
 ): Check => ({
   id: `${of}/${id}`,
   rpc: of,
@@ -26,7 +26,10 @@ const check = (
   run,
 });
 
-const request = async (bench: Bench, given: Given<NodeStageVolumeRequest>): Promise<Given<NodeStageVolumeRequest>> => ({
+const request = async (
+  bench: CheckContext,
+  given: Given<NodeStageVolumeRequest>,
+): Promise<Given<NodeStageVolumeRequest>> => ({
   volumeId: given.volumeId ?? (await bench.someVolumeId()),
   stagingTargetPath: bench.stagingPath(),
   volumeCapability: bench.capability(),
@@ -37,7 +40,7 @@ const refuses = (
   id: string,
   rule: string,
   expects: 'INVALID_ARGUMENT' | 'NOT_FOUND',
-  given: (bench: Bench) => Given<NodeStageVolumeRequest>,
+  given: (bench: CheckContext) => Given<NodeStageVolumeRequest>,
 ): Check => refusal({ id, rpc, rule, needs, expects, request: (bench) => request(bench, given(bench)) });
 
 export const nodeStageChecks: readonly Check[] = [

@@ -5,7 +5,7 @@ import type { Rpcs } from '../../csi/generated/plain.js';
 import type { UnaryRpc } from '../../csi/server.js';
 import type { Answer } from '../calls.js';
 import type { Check, Need } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 
 export interface Refusal<Rpc extends UnaryRpc> {
   /** The second part of the check's id. */
@@ -16,7 +16,7 @@ export interface Refusal<Rpc extends UnaryRpc> {
   expects: GrpcCode | readonly GrpcCode[];
   /** Why an OK is worth no more than a warning: nothing makes the driver refuse it. Default: it fails. */
   warnsOfOk?: string;
-  request: (bench: Bench) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
+  request: (bench: CheckContext) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
 }
 
 export const refusal = <Rpc extends UnaryRpc>({
@@ -48,7 +48,7 @@ export const hugeBytes = 2n ** 62n;
  * @throws {Verdict} failed: another code, or a volume that is smaller
  */
 export function expectNoSuchSize(
-  bench: Bench,
+  bench: CheckContext,
   { code, report }: Pick<Answer<UnaryRpc>, 'code' | 'report'>,
   capacityBytes = 0n,
 ): void {

@@ -2,7 +2,7 @@
 
 import type { Snapshot } from '../../csi/generated/plain.js';
 import type { Check, Need } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { warnUnlessBorne } from './at-once.js';
 import { maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
 
@@ -10,7 +10,7 @@ const rpc = 'CreateSnapshot';
 const needs: readonly Need[] = ['controller/CREATE_DELETE_SNAPSHOT'];
 const crowd = 10;
 
-async function taken(bench: Bench, sourceVolumeId: string, name = bench.name()): Promise<Snapshot> {
+async function taken(bench: CheckContext, sourceVolumeId: string, name = bench.name()): Promise<Snapshot> {
   const { snapshot } = await bench.ok(rpc, bench.snapshotRequest(sourceVolumeId, { name }));
   bench.expect(
     snapshot !== undefined && snapshot.snapshotId !== '',
@@ -20,7 +20,7 @@ async function taken(bench: Bench, sourceVolumeId: string, name = bench.name()):
   return snapshot ?? { snapshotId: '', sourceVolumeId, sizeBytes: 0n, readyToUse: false, groupSnapshotId: '' };
 }
 
-const sourceId = async (bench: Bench): Promise<string> => (await bench.volume()).volumeId;
+const sourceId = async (bench: CheckContext): Promise<string> => (await bench.volume()).volumeId;
 
 const createChecks: readonly Check[] = [
   refusal({

@@ -2,7 +2,7 @@
 import type { Given } from '../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../csi/generated/plain.js';
 import type { Check, Need } from '../check.js';
-import type { AccessType, Bench } from '../context.js';
+import type { AccessType, CheckContext } from '../context.js';
 import { deviceBytes, fileSystemBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
@@ -87,13 +87,15 @@ const statsChecks: readonly Check[] = [
   },
 ];
 
-async function measured(bench: Bench): Promise<{ volumeId: string; volumePath: string; stagingTargetPath?: string }> {
+async function measured(
+  bench: CheckContext,
+): Promise<{ volumeId: string; volumePath: string; stagingTargetPath?: string }> {
   const use = await NodeUse.staged(bench);
   const volumePath = await use.publish();
   return { volumeId: use.volumeId, volumePath, ...(use.isStaged && { stagingTargetPath: use.stagingPath }) };
 }
 
-const request = (bench: Bench, given: Given<NodeExpandVolumeRequest>): Given<NodeExpandVolumeRequest> => ({
+const request = (bench: CheckContext, given: Given<NodeExpandVolumeRequest>): Given<NodeExpandVolumeRequest> => ({
   volumePath: bench.targetPath(),
   volumeCapability: bench.capability(),
   capacityRange: { requiredBytes: 2 * bench.options.sizeBytes },
@@ -182,10 +184,13 @@ const expandChecks: readonly Check[] = [
   ),
 ];
 
-const wantedBytes = (bench: Bench): bigint => BigInt(2 * bench.options.sizeBytes);
+const wantedBytes = (bench: CheckContext): bigint => BigInt(2 * bench.options.sizeBytes);
 
 /** A volume on this node, and what makes it larger on the controller's side: before that where it must not be in use. */
-async function growing(bench: Bench, accessType: AccessType): Promise<{ use: NodeUse; grow: () => Promise<void> }> {
+async function growing(
+  bench: CheckContext,
+  accessType: AccessType,
+): Promise<{ use: NodeUse; grow: () => Promise<void> }> {
   await bench.needAccessType(accessType);
   const capability = bench.capability(undefined, accessType);
   const volume = await bench.volume({ volumeCapabilities: [capability] });
@@ -205,7 +210,7 @@ async function growing(bench: Bench, accessType: AccessType): Promise<{ use: Nod
 }
 
 /** Of an answer, in which 0 says nothing. */
-function expectAsLarge(bench: Bench, capacityBytes: bigint): void {
+function expectAsLarge(bench: CheckContext, capacityBytes: bigint): void {
   const wanted = wantedBytes(bench);
   bench.expect(
     capacityBytes === 0n || capacityBytes >= wanted,
@@ -219,7 +224,7 @@ function expectAsLarge(bench: Bench, capacityBytes: bigint): void {
  * certain is that it must not be smaller than the volume was.
  */
 function expectRoom(
-  bench: Bench,
+  bench: CheckContext,
   { volume: { capacityBytes } }: NodeUse,
   { before, after, told }: Record<'before' | 'after' | 'told', bigint>,
 ): void {

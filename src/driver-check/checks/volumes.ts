@@ -2,12 +2,17 @@
 import type { Given } from '../../csi/codec.js';
 import type { VolumeCapability } from '../../csi/generated/plain.js';
 import { type Check, type Need, Verdict } from '../check.js';
-import type { Bench } from '../context.js';
+import type { CheckContext } from '../context.js';
 import { refusal } from './refusal.js';
 
 const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';
 
-const check = (id: string, rule: string, needs: readonly Need[], run: (bench: Bench) => Promise<void>): Check => {
+const check = (
+  id: string,
+  rule: string,
+  needs: readonly Need[],
+  run: (bench: CheckContext) => Promise<void>,
+): Check => {
   const rpc = rpcOf(id);
   return { id, rpc, rule, needs, run };
 };
@@ -246,7 +251,7 @@ const modifyChecks: readonly Check[] = [
 ];
 
 /** All that callers can see of the mutable parameters of a volume: whether they are confirmed, and the volume itself. */
-async function seen(bench: Bench, volumeId: string, mutableParameters: Record<string, string>): Promise<string> {
+async function seen(bench: CheckContext, volumeId: string, mutableParameters: Record<string, string>): Promise<string> {
   const asked = { volumeId, volumeCapabilities: [bench.capability()], mutableParameters };
   const { value } = await bench.ask('ValidateVolumeCapabilities', asked);
   const isConfirmed = value?.confirmed !== undefined;
@@ -257,7 +262,7 @@ async function seen(bench: Bench, volumeId: string, mutableParameters: Record<st
   return `${isConfirmed ? 'with' : 'without'} these parameters confirmed, its volume_context ${context}`;
 }
 
-function mutableParameters(bench: Bench): Record<string, string> {
+function mutableParameters(bench: CheckContext): Record<string, string> {
   const given = bench.options.parameters.ControllerModifyVolume;
   if (given) return given;
   throw new Verdict(

@@ -10,7 +10,7 @@ import type { Redelivery } from '../delivery/redelivery.js';
 import type { EffectGate } from '../effects/effect-gate.js';
 import type { EffectRunner } from '../effects/effect-runner.js';
 import type { Effect } from '../effects/effects.js';
-import { allRecipients, isNegated } from '../effects/in-doubt-calls.js';
+import { allRecipients, isCompensated } from '../effects/in-doubt-calls.js';
 import type { LeaseKeeper } from '../lease/lease-keeper.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
@@ -51,7 +51,7 @@ const retryMs = 200;
 interface Uncertain {
   /** When they have ended at the latest, on the monotonic clock. */
   untilMs: number;
-  /** As in Doubt. */
+  /** As in InDoubtCall. */
   recipients: object[] | undefined;
 }
 
@@ -68,7 +68,7 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   /** The effects that this one undoes. */
   const negatesOf = (address: string, src: string): readonly string[] =>
-    parts.actors().kindOf(address).kind.effects[src]?.negates ?? [];
+    parts.actors().kindOf(address).kind.effects[src]?.compensates ?? [];
 
   /** How long until no call of this effect can be under way. */
   const certainInMs = (place: string): number => {
@@ -78,10 +78,10 @@ export function actorHost(parts: EngineParts): ActorHost {
   };
 
   /** Forgets the calls that ended with who they went to. @returns whether others may do so before their time is over */
-  const endDoubts = async (address: string, negates: readonly string[]): Promise<boolean> => {
+  const endDoubts = async (address: string, compensates: readonly string[]): Promise<boolean> => {
     const { effects } = parts.actors().kindOf(address).kind;
     let isWorthAsking = false;
-    for (const src of negates) {
+    for (const src of compensates) {
       const place = placeOf(address, src);
       const { recipient } = effects[src] ?? {};
       const calls = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
@@ -98,7 +98,8 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   /** An abort tells our side only: what was called may go on. */
   const mayGoOn = (address: string, src: string, { untilMs, recipients }: Uncertain): void => {
-    if (untilMs === Number.POSITIVE_INFINITY || !isNegated(parts.actors().kindOf(address).kind.effects, src)) return;
+    if (untilMs === Number.POSITIVE_INFINITY || !isCompensated(parts.actors().kindOf(address).kind.effects, src))
+      return;
     const place = placeOf(address, src);
     const before = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
     uncertain.set(place, {

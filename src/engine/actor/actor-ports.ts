@@ -2,12 +2,12 @@
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
-import type { Doubts } from '../effects/in-doubt-calls.js';
+import type { InDoubtCalls } from '../effects/in-doubt-calls.js';
 import type { Commit, CommitResult, StoredRecord } from '../store.js';
 import type { Timer } from '../timer-heap.js';
 import type { Actor } from './actor.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
-import type { Stamp, Taker } from './step.js';
+import type { ActorDefinition, Stamp } from './step.js';
 
 /** Told to observers after each commit. */
 export interface CommitNotice {
@@ -23,7 +23,7 @@ export interface CommitNotice {
 export interface ActorHost {
   stamp(): Stamp;
   /** A name for one more commit, and the right to write it. */
-  claim(): Claim;
+  claim(): WriteToken;
   /** Whether that right is known to be ours now. */
   holdsLease(): boolean;
   /** Writes it, and tells the outcome once it is known. */
@@ -32,7 +32,7 @@ export interface ActorHost {
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
   /** A runtime before this one may have left these calls under way. */
-  doubt(address: string, doubts: Doubts): void;
+  doubt(address: string, doubts: InDoubtCalls): void;
   /** Whether such a call, or one that was cancelled, may still be. */
   isUnderWay(address: string, src: string): boolean;
   startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
@@ -60,7 +60,7 @@ export interface ActorHost {
   rested(actor: Actor): void;
 }
 
-export type Claim = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
+export type WriteToken = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
 
 /** Who waits for a commit. */
 export interface CommitOutcome {
@@ -70,4 +70,4 @@ export interface CommitOutcome {
 }
 
 /** What actors of one kind have in common. */
-export type ActorSite = Omit<Taker, 'address'> & { host: ActorHost };
+export type ActorPorts = Omit<ActorDefinition, 'address'> & { host: ActorHost };

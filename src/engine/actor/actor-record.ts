@@ -4,7 +4,7 @@
  */
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
-import type { Doubt, Doubts } from '../effects/in-doubt-calls.js';
+import type { InDoubtCall, InDoubtCalls } from '../effects/in-doubt-calls.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
 import type { Change } from './engine-changes.js';
@@ -39,7 +39,7 @@ export const dueInMs = ({ dueAtMs, delayMs = Number.POSITIVE_INFINITY }: LiveTim
   Math.min(dueAtMs - nowMs, delayMs);
 
 /** An actor between two commits. */
-export interface Envelope {
+export interface ActorRecord {
   format: number;
   machine: string;
   version: string;
@@ -56,7 +56,7 @@ export interface Envelope {
   /** Out of service since it crashed too often, until it is released. */
   quarantined?: Quarantine;
   /** Calls that may still be under way, though none of its effects stands for them. */
-  doubts?: Doubts;
+  doubts?: InDoubtCalls;
 }
 
 export interface Quarantine {
@@ -105,18 +105,18 @@ export interface Outbox {
 /** Where a message or event was owed first, if the store has lost that commit: by that it is told from others. */
 export type CommitPlace = [seq: number, index: number];
 
-export const encode = (value: Envelope | JournalEntry | Outbox): Encoded => JSON.stringify(value);
+export const encode = (value: ActorRecord | JournalEntry | Outbox): Encoded => JSON.stringify(value);
 
 /** Most actors have nothing to hold of most kinds: they share these, which nobody changes. */
 const none: never[] = [];
-const nothing: Envelope['received'] = {};
+const nothing: ActorRecord['received'] = {};
 Object.freeze(none);
 Object.freeze(nothing);
 
 const listOf = <T>(items: T[]): T[] => (items.length === 0 ? none : items);
 
 /** The envelope of an actor that was never there. */
-export const emptyEnvelope = ({ name, version }: { name: string; version: string }): Envelope => ({
+export const emptyRecord = ({ name, version }: { name: string; version: string }): ActorRecord => ({
   format,
   machine: name,
   version,
@@ -127,7 +127,7 @@ export const emptyEnvelope = ({ name, version }: { name: string; version: string
 });
 
 /** @throws Error saying what is wrong with the text */
-export function decodeEnvelope(text: Encoded): Envelope {
+export function decodeRecord(text: Encoded): ActorRecord {
   const parsed: unknown = JSON.parse(text);
   if (!isObject(parsed)) throw new Error('the record is no object');
   if (parsed.format !== format) throw new Error(`the record has format ${parsed.format}, known is ${format}`);
@@ -143,7 +143,7 @@ export function decodeEnvelope(text: Encoded): Envelope {
   if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
   if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
   if (doubts !== undefined && !isDoubts(doubts)) throw new Error('the record lacks its doubts');
-  const whole: Envelope = {
+  const whole: ActorRecord = {
     format,
     machine,
     version,
@@ -176,17 +176,17 @@ const isQuarantine = (value: unknown): value is Quarantine =>
   isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
 
 /** How long calls may go on, where who they went to was not kept yet. */
-type PlainDoubts = Record<string, number | Doubt>;
+type PlainDoubts = Record<string, number | InDoubtCall>;
 
 const isDoubts = (value: unknown): value is PlainDoubts =>
   isObject(value) && Object.values(value).every((doubt) => isNumber(doubt) || isDoubt(doubt));
 
-const isDoubt = (value: unknown): value is Doubt =>
+const isDoubt = (value: unknown): value is InDoubtCall =>
   isObject(value) &&
   isNumber(value.lastsMs) &&
   (value.recipients === undefined || isListOf(value.recipients, isObject));
 
-const doubtsOf = (doubts: PlainDoubts): Doubts =>
+const doubtsOf = (doubts: PlainDoubts): InDoubtCalls =>
   Object.fromEntries(Object.entries(doubts).map(([src, doubt]) => [src, isNumber(doubt) ? { lastsMs: doubt } : doubt]));
 
 export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
@@ -212,8 +212,8 @@ const isTimer = (value: unknown): value is LiveTimer =>
   isObject(value.event) &&
   typeof value.event.type === 'string';
 
-const isAnswer = (value: unknown): value is Envelope['answers'][number] =>
+const isAnswer = (value: unknown): value is ActorRecord['answers'][number] =>
   Array.isArray(value) && typeof value[0] === 'string' && (value[1] === null || isObject(value[1]));
 
-const isReceived = (value: unknown): value is Envelope['received'] =>
+const isReceived = (value: unknown): value is ActorRecord['received'] =>
   isObject(value) && Object.values(value).every((last) => Array.isArray(last) && last.every(Number.isInteger));

@@ -13,8 +13,8 @@ import type { HostedMachine } from '../machine/hosted-machine.js';
 import { type Failed, type Outcome, patienceMs } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
-import type { ActorHost, ActorSite } from './actor-ports.js';
-import { dueInMs, type Envelope, emptyEnvelope, type JournalEntry } from './actor-record.js';
+import type { ActorHost, ActorPorts } from './actor-ports.js';
+import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry } from './actor-record.js';
 import { verdictOn } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
 import type { Change } from './engine-changes.js';
@@ -22,9 +22,9 @@ import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
 import type { Mail, Request } from './message.js';
 import type { Departed } from './passivated-actors.js';
-import { type Author, Writing } from './pending-commit.js';
+import { type Author, PendingCommit } from './pending-commit.js';
 import { type ActorPolicy, forgettable } from './policy.js';
-import { type ActorState, type Taken, type Taker, take } from './step.js';
+import { type ActorDefinition, type ActorState, type StepResult, stepActor } from './step.js';
 
 type Phase =
   | 'loading'
@@ -38,9 +38,9 @@ type Phase =
 /** Most actors have nothing to hold of most kinds: they share this. */
 const none: readonly never[] = Object.freeze([]);
 
-export class Actor implements Author, Taker {
+export class Actor implements Author, ActorDefinition {
   readonly address: string;
-  readonly site: ActorSite;
+  readonly site: ActorPorts;
   readonly #mail: Mail[] = [];
   /** What the engine has to do to it before it takes mail. */
   #changes: readonly Change[] = none;
@@ -59,8 +59,8 @@ export class Actor implements Author, Taker {
   #live: LiveWork | undefined;
   /** Deleted long ago: its journal is being forgotten. */
   #isFading = false;
-  #writing: Writing | undefined;
-  /** The store doesn't take what is to be written: for a while requests wait, then they are refused. */
+  #writing: PendingCommit | undefined;
+  /** The store doesn't stepActor what is to be written: for a while requests wait, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
   /** The store may have lost what it took: to be compared before anything else. */
   #isSuspect = false;
@@ -68,10 +68,10 @@ export class Actor implements Author, Taker {
   #verified: readonly (() => void)[] = none;
   #stopReason: StagecraftError | undefined;
 
-  constructor(address: string, site: ActorSite) {
+  constructor(address: string, site: ActorPorts) {
     this.address = address;
     this.site = site;
-    this.#state = { seq: 0, snapshot: undefined, envelope: emptyEnvelope(site.machine) };
+    this.#state = { seq: 0, snapshot: undefined, envelope: emptyRecord(site.machine) };
   }
 
   get kind(): ActorKind {
@@ -150,7 +150,7 @@ export class Actor implements Author, Taker {
    * @param released whether one that crashed too often is taken back into service
    * @throws Error if the snapshot fits no state of the machine; then nothing has changed
    */
-  restore(record?: StoredRecord, envelope?: Envelope, released = false): void {
+  restore(record?: StoredRecord, envelope?: ActorRecord, released = false): void {
     if (record && envelope) {
       const { state, changes } = restored(this, record, { envelope, released });
       this.#state = state;
@@ -278,7 +278,7 @@ export class Actor implements Author, Taker {
     return isSuspect;
   }
 
-  written({ taken, commitId }: Writing): void {
+  written({ taken, commitId }: PendingCommit): void {
     this.#settled();
     this.#commitId = commitId;
     this.#act(taken);
@@ -376,17 +376,17 @@ export class Actor implements Author, Taker {
         return;
       }
       if (this.#isRepeat(mail)) continue;
-      const taken = this.#take(mail);
+      const taken = this.#stepActor(mail);
       if (taken) this.#commit(taken);
       else if (!this.stopped) this.#nobody(mail);
     }
   }
 
   /** What the machine throws is a crash; what a migration throws keeps the actor out of service. */
-  #take(mail: Mail): Taken | undefined {
+  #stepActor(mail: Mail): StepResult | undefined {
     try {
       this.#endDoubts();
-      return take(this, this.#state, mail, this.#host.stamp());
+      return stepActor(this, this.#state, mail, this.#host.stamp());
     } catch (error) {
       this.#putBack(mail);
       this.enterQuarantine(messageOf(error));
@@ -447,15 +447,15 @@ export class Actor implements Author, Taker {
     mail.reject(new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
   }
 
-  #commit(taken: Taken): void {
+  #commit(taken: StepResult): void {
     this.#phase = 'committing';
     const commit = commitOf(this, taken, this.#host.claim());
-    this.#writing = new Writing(this, this.#host, { taken, commit });
+    this.#writing = new PendingCommit(this, this.#host, { taken, commit });
     this.#writing.send();
   }
 
   /** The commit is done: from here on all that it asked for happens. */
-  #act({ mail, entry, next, outbox, answer, written }: Taken): void {
+  #act({ mail, entry, next, outbox, answer, written }: StepResult): void {
     const before = this.#state.envelope;
     const { seq, envelope } = next;
     this.#bytes = written.text.length;
@@ -500,7 +500,7 @@ export class Actor implements Author, Taker {
     if (isBusy(envelope)) this.#liveWork().begin(envelope, this.#restoredSeq);
   }
 
-  #follow(before: Envelope, after: Envelope): void {
+  #follow(before: ActorRecord, after: ActorRecord): void {
     if (this.#live || isBusy(after)) this.#liveWork().change(before, after);
   }
 
@@ -594,4 +594,4 @@ export class Actor implements Author, Taker {
   }
 }
 
-const isBusy = ({ timers, effects }: Envelope): boolean => timers.length + effects.length > 0;
+const isBusy = ({ timers, effects }: ActorRecord): boolean => timers.length + effects.length > 0;

@@ -6,7 +6,7 @@ import type { RestoreReport } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorKind } from '../effects/effects.js';
-import { checkNegates } from '../effects/in-doubt-calls.js';
+import { checkCompensates } from '../effects/in-doubt-calls.js';
 import { HostedMachine } from '../machine/hosted-machine.js';
 import { pages } from '../storage/pages.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
@@ -14,13 +14,13 @@ import type { Store, StoredRecord } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { Turns } from '../turns.js';
 import { Actor } from './actor.js';
-import type { ActorHost, ActorSite } from './actor-ports.js';
-import { decodeEnvelope } from './actor-record.js';
+import type { ActorHost, ActorPorts } from './actor-ports.js';
+import { decodeRecord } from './actor-record.js';
 import { IdleActors } from './idle-actors.js';
 import type { Mail } from './message.js';
-import { type Departed, DepartedActors } from './passivated-actors.js';
+import { type Departed, PassivatedActors } from './passivated-actors.js';
 import type { ActorPolicy } from './policy.js';
-import { Waker } from './reminders.js';
+import { Reminders } from './reminders.js';
 
 export interface ActorsOptions {
   store: Store;
@@ -30,7 +30,7 @@ export interface ActorsOptions {
   kinds: ActorKind[];
   policy: ActorPolicy;
   host: ActorHost;
-  /** What the records of idle actors that stay in memory may take, as text. */
+  /** What the records of idle actors that stay in memory may stepActor, as text. */
   idleBytes: number;
   /** Whether the lease allows to write this actor. */
   covers(address: string): boolean;
@@ -53,13 +53,13 @@ const unwritable = /[\p{Cc}\p{Cs}]/u;
 
 export class Actors {
   readonly #options: ActorsOptions;
-  readonly #kinds = new Map<string, ActorSite>();
+  readonly #kinds = new Map<string, ActorPorts>();
   readonly #actors = new Map<string, Actor>();
   readonly #idle: IdleActors;
-  readonly #waker: Waker;
-  /** Those that come into memory take them. */
+  readonly #waker: Reminders;
+  /** Those that come into memory stepActor them. */
   readonly #turns: Turns;
-  readonly #departed = new DepartedActors();
+  readonly #departed = new PassivatedActors();
   readonly #stop = new AbortController();
   /** Per restore under way, the addresses that left memory meanwhile. */
   readonly #leftMeanwhile = new Set<Set<string>>();
@@ -72,13 +72,13 @@ export class Actors {
   constructor(options: ActorsOptions) {
     this.#options = options;
     for (const kind of options.kinds) {
-      checkNegates(kind);
+      checkCompensates(kind);
       const machine = HostedMachine.of(kind.machine);
       this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
     }
     this.#turns = new Turns(options.clock);
     this.#idle = new IdleActors(options.idleBytes, (actor) => this.#passivate(actor));
-    this.#waker = new Waker({
+    this.#waker = new Reminders({
       ...options,
       wake: (address) => this.#wake(address),
       isAwake: (address) => this.#actors.has(address),
@@ -95,7 +95,7 @@ export class Actors {
   }
 
   /** @throws StagecraftError ACTOR_NOT_FOUND where no machine of that name is hosted */
-  kindOf(address: string): ActorSite {
+  kindOf(address: string): ActorPorts {
     const hosted = this.#options.covers(address) ? this.#hosted(address) : undefined;
     if (hosted) return hosted;
     const why = this.#hosted(address) ? 'it belongs to another node' : 'no machine of that name is hosted here';
@@ -208,7 +208,7 @@ export class Actors {
     for (const actor of this.#actors.values()) actor.stop(this.#closed);
   }
 
-  #hosted(address: string): ActorSite | undefined {
+  #hosted(address: string): ActorPorts | undefined {
     const end = address.indexOf('/');
     return this.#kinds.get(end < 0 ? address : address.slice(0, end));
   }
@@ -295,10 +295,10 @@ export class Actors {
 
   /** Leaves a record that can't be read as it is, says so, and refuses what comes for its actor. */
   #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
-    const known = this.#departed.take(actor.address);
+    const known = this.#departed.stepActor(actor.address);
     try {
       if (known && (record?.seq ?? 0) < known.seq) this.#restoreLost(actor, known);
-      else actor.restore(record, record && decodeEnvelope(record.text), this.#released.has(actor.address));
+      else actor.restore(record, record && decodeRecord(record.text), this.#released.has(actor.address));
     } catch (error) {
       actor.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
     }

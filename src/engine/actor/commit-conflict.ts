@@ -1,7 +1,7 @@
 /** What it means that the store holds this of an actor, and not what the actor knows. Pure. */
 import type { StoredRecord } from '../store.js';
 
-export type Verdict =
+export type CommitVerdict =
   | 'same'
   /** The store has lost what came after, and nobody else has written since: ours may be written again. */
   | 'behind'
@@ -18,7 +18,7 @@ export function verdictOn(
   stored: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> | undefined,
   known: { seq: number; commitId: string },
   { epoch, owner }: { epoch: number; owner: string },
-): Verdict {
+): CommitVerdict {
   if (!stored) return known.seq === 0 ? 'same' : 'behind';
   if (stored.seq === 0) return 'unreadable';
   if (stored.epoch > epoch) return 'fenced';

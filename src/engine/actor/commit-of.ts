@@ -2,16 +2,16 @@
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import type { ActorKind } from '../effects/effects.js';
 import type { Commit } from '../store.js';
-import type { Claim } from './actor-ports.js';
+import type { WriteToken } from './actor-ports.js';
 import type { JournalEntry } from './actor-record.js';
 import type { JournalPolicy } from './policy.js';
-import type { ActorState, Taken, Taker } from './step.js';
+import type { ActorDefinition, ActorState, StepResult } from './step.js';
 
 /** @param actor as it is stored: `seq` is what the write builds on */
 export function commitOf(
-  { address, seq: expectedSeq, policy, kind }: Taker & { seq: number },
-  { mail, next, entry, written: { text, journal, outbox } }: Taken,
-  { commitId, lease, epoch, owner }: Claim,
+  { address, seq: expectedSeq, policy, kind }: ActorDefinition & { seq: number },
+  { mail, next, entry, written: { text, journal, outbox } }: StepResult,
+  { commitId, lease, epoch, owner }: WriteToken,
 ): Commit {
   const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
   if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {

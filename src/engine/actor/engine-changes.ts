@@ -7,20 +7,20 @@ import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
 import { limitOf } from '../effects/effects.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import {
-  type Envelope,
-  emptyEnvelope,
+  type ActorRecord,
+  emptyRecord,
   type JournalEntry,
   type LiveEffect,
   type LiveTimer,
   type Outbox,
 } from './actor-record.js';
 import {
+  type ActorDefinition,
   type ActorState,
   engineEvent,
   isGone,
   type Stamp,
-  type Taken,
-  type Taker,
+  type StepResult,
   tombstone,
   written,
 } from './step.js';
@@ -37,11 +37,11 @@ export type Change =
   /** It was deleted at `seq`, so long ago that its journal has gone. */
   | { kind: 'forgotten'; seq: number };
 
-export function takeChange(taker: Taker, state: ActorState, change: Change, stamp: Stamp): Taken {
+export function stepChange(taker: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
   const { machine } = taker;
   const seq = state.seq + 1;
   // Where a migration is due, what comes before it is still of the version before.
-  const { machine: name, version } = change.kind === 'migrated' ? emptyEnvelope(machine) : state.envelope;
+  const { machine: name, version } = change.kind === 'migrated' ? emptyRecord(machine) : state.envelope;
   const entry: JournalEntry = {
     seq,
     at: stamp.at,
@@ -79,7 +79,7 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
       outbox = engineEvent(taker, stamp.at, { type: 'actor.released', address: taker.address });
       break;
     case 'forgotten':
-      next.envelope = { ...emptyEnvelope(machine), received: next.envelope.received };
+      next.envelope = { ...emptyRecord(machine), received: next.envelope.received };
       entry.snapshot = null;
       break;
   }
@@ -87,7 +87,7 @@ export function takeChange(taker: Taker, state: ActorState, change: Change, stam
 }
 
 /** Whether a restart counts as another attempt: not for what stands as long as its state does, nor for what is not repeated. */
-export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean => {
+export const isCounted = ({ kind }: ActorDefinition, { src, input }: LiveEffect): boolean => {
   const effect = kind.effects[src];
   return effect !== undefined && !effect.atMostOnce && Number.isFinite(limitOf(effect, input));
 };
@@ -96,8 +96,8 @@ export const isCounted = ({ kind }: Taker, { src, input }: LiveEffect): boolean 
 function standingIn(
   machine: HostedMachine,
   snapshot: AnyMachineSnapshot,
-  { effects, timers, seq, at, random }: Pick<Envelope, 'effects' | 'timers'> & Stamp & { seq: number },
-): Pick<Envelope, 'snapshot' | 'effects' | 'timers'> {
+  { effects, timers, seq, at, random }: Pick<ActorRecord, 'effects' | 'timers'> & Stamp & { seq: number },
+): Pick<ActorRecord, 'snapshot' | 'effects' | 'timers'> {
   const standing = machine.standing(snapshot, { at, random });
   const known = new Set(standing.timers.map(({ id }) => id));
   const kept = timers.filter(({ id }) => known.has(id) || !id.startsWith('xstate.after.'));
@@ -136,7 +136,7 @@ const anotherTry = ({ attempt = 1, ...effect }: LiveEffect): LiveEffect & { atte
   attempt: attempt + 1,
 });
 
-function takenUp(taker: Taker, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+function takenUp(taker: ActorDefinition, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;
   const next = anotherTry(effect);
   return { ...next, notBeforeMs: at + jittered(defaultBackoff, next.attempt - 1, random) };

@@ -2,11 +2,11 @@
 
 import { doubted } from '../effects/in-doubt-calls.js';
 import type { StoredRecord } from '../store.js';
-import type { ActorSite } from './actor-ports.js';
-import { decodeEnvelope, type Envelope } from './actor-record.js';
+import type { ActorPorts } from './actor-ports.js';
+import { type ActorRecord, decodeRecord } from './actor-record.js';
 import { type Change, isCounted } from './engine-changes.js';
 import { readable } from './migrate.js';
-import type { ActorState, Taker } from './step.js';
+import type { ActorDefinition, ActorState } from './step.js';
 
 export interface Restored {
   state: ActorState;
@@ -16,9 +16,9 @@ export interface Restored {
 
 /** @param released whether one that crashed too often is taken back into service */
 export function restored(
-  taker: Taker,
+  taker: ActorDefinition,
   { seq }: StoredRecord,
-  { envelope: stored, released }: { envelope: Envelope; released: boolean },
+  { envelope: stored, released }: { envelope: ActorRecord; released: boolean },
 ): Restored {
   const { machine, kind } = taker;
   const doubts = doubted(kind, stored.doubts, stored.effects);
@@ -35,8 +35,8 @@ export function restored(
 }
 
 /** A later state of the same actor. */
-export function adopted({ machine }: ActorSite, record: StoredRecord): ActorState {
-  const envelope = decodeEnvelope(record.text);
+export function adopted({ machine }: ActorPorts, record: StoredRecord): ActorState {
+  const envelope = decodeRecord(record.text);
   const { snapshot } = readable(machine, envelope);
   return { seq: record.seq, snapshot, envelope };
 }

@@ -11,7 +11,7 @@ export class IdleActors {
   #total = 0;
 
   /**
-   * @param limitBytes what the records of those that stay may take as text
+   * @param limitBytes what the records of those that stay may stepActor as text
    * @param leave called for those that there is no room for
    */
   constructor(limitBytes: number, leave: (actor: Actor) => void) {

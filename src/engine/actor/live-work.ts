@@ -3,7 +3,7 @@ import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
 import type { Timer } from '../timer-heap.js';
 import type { ActorHost } from './actor-ports.js';
-import type { Envelope, LiveEffect, LiveTimer } from './actor-record.js';
+import type { ActorRecord, LiveEffect, LiveTimer } from './actor-record.js';
 
 interface RunningTimer {
   live: LiveTimer;
@@ -31,14 +31,14 @@ export class LiveWork {
   }
 
   /** @param restoredSeq effects up to it were begun by an earlier runtime */
-  begin({ timers, effects }: Envelope, restoredSeq: number): void {
+  begin({ timers, effects }: ActorRecord, restoredSeq: number): void {
     for (const timer of timers) this.#startTimer(timer);
     if (effects.length === 0) return;
     for (const effect of effects) this.#startEffect(effect, effect.seq <= restoredSeq);
   }
 
   /** Cancels what is asked for no more, starts what is new; what is in both goes on. */
-  change(before: Envelope, after: Envelope): void {
+  change(before: ActorRecord, after: ActorRecord): void {
     if (before.timers !== after.timers) {
       const timers = this.#timers;
       this.#timers = timers.filter(({ live }) => isAmong(after.timers, live));

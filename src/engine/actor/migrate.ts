@@ -3,7 +3,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import type { Migration } from '../effects/effects.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
-import { type Envelope, isSnapshot } from './actor-record.js';
+import { type ActorRecord, isSnapshot } from './actor-record.js';
 
 /** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
 export interface Readable {
@@ -14,7 +14,7 @@ export interface Readable {
 /** @throws Error if no migrations lead from its version to the machine's, or if one of them answers no state of it */
 export function readable(
   machine: HostedMachine,
-  { snapshot, ...envelope }: Envelope,
+  { snapshot, ...envelope }: ActorRecord,
   known: Migration[] = [],
 ): Readable {
   if (!snapshot) return { snapshot, migrations: [] };

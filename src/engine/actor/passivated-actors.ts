@@ -15,7 +15,7 @@ export interface Departed {
 
 const mostDeleted = 10_000;
 
-export class DepartedActors {
+export class PassivatedActors {
   readonly #living = new Map<string, Departed>();
   readonly #deleted = new OldestFirst<string, Departed>();
 
@@ -32,7 +32,7 @@ export class DepartedActors {
   }
 
   /** It is back in memory: what was known of it, if anything. */
-  take(address: string): Departed | undefined {
+  stepActor(address: string): Departed | undefined {
     const departed = this.#living.get(address) ?? this.#deleted.get(address);
     this.#living.delete(address);
     this.#deleted.delete(address);

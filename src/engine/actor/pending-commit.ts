@@ -7,7 +7,7 @@ import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit, CommitResult } from '../store.js';
 import type { ActorHost, CommitOutcome } from './actor-ports.js';
 import type { Mail } from './message.js';
-import type { Taken } from './step.js';
+import type { StepResult } from './step.js';
 
 /** Whose commit it is. */
 export interface Author {
@@ -18,7 +18,7 @@ export interface Author {
   endDoubt(): boolean;
   /** The store takes nothing now, and is asked again. */
   hold(cause: unknown): void;
-  written(writing: Writing): void;
+  written(writing: PendingCommit): void;
   /** Nothing was written, and nothing will be. */
   refused(): void;
   /** The store holds something else than the commit builds on. */
@@ -30,8 +30,8 @@ export interface Author {
 /** How soon what the store refused is tried again. */
 const retryMs = 200;
 
-export class Writing implements CommitOutcome {
-  readonly taken: Taken;
+export class PendingCommit implements CommitOutcome {
+  readonly taken: StepResult;
   readonly #author: Author;
   readonly #host: ActorHost;
   #commit: Commit;
@@ -41,7 +41,7 @@ export class Writing implements CommitOutcome {
   #isWaiting = false;
   #isOver = false;
 
-  constructor(author: Author, host: ActorHost, { taken, commit }: { taken: Taken; commit: Commit }) {
+  constructor(author: Author, host: ActorHost, { taken, commit }: { taken: StepResult; commit: Commit }) {
     this.#author = author;
     this.#host = host;
     this.taken = taken;

@@ -29,7 +29,7 @@ export interface WakerOptions {
   isAwake(address: string): boolean;
 }
 
-export class Waker {
+export class Reminders {
   readonly #options: WakerOptions;
   readonly #armed = new Map<string, Timer>();
   /** Up to which moment all that is due is known. */

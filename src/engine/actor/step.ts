@@ -11,15 +11,15 @@ import { asData } from '../machine/data.js';
 import type { HostedMachine, Step } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
 import {
-  type Envelope,
-  emptyEnvelope,
+  type ActorRecord,
+  emptyRecord,
   encode,
   type JournalEntry,
   type LiveEffect,
   type LiveTimer,
   type Outbox,
 } from './actor-record.js';
-import { firedAgain, takeChange, triedAgain } from './engine-changes.js';
+import { firedAgain, stepChange, triedAgain } from './engine-changes.js';
 import { type Mail, sourceOf } from './message.js';
 import type { ActorPolicy } from './policy.js';
 
@@ -28,11 +28,11 @@ export interface ActorState {
   seq: number;
   /** Absent before it was begun and after it ended. */
   snapshot: AnyMachineSnapshot | undefined;
-  envelope: Envelope;
+  envelope: ActorRecord;
 }
 
 /** A mail that was taken, but is not committed yet. */
-export interface Taken {
+export interface StepResult {
   mail: Mail;
   entry: JournalEntry;
   next: ActorState;
@@ -48,7 +48,7 @@ export interface Stamp {
   random: number;
 }
 
-export interface Taker {
+export interface ActorDefinition {
   address: string;
   kind: ActorKind;
   machine: HostedMachine;
@@ -60,9 +60,9 @@ const none: LiveEffect[] = [];
 /** Repeated requests are answered from the record as long as this many others have not come since. */
 const answersKept = 32;
 
-/** Absent where there is nobody to take it. */
-export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp): Taken | undefined {
-  if (mail.kind === 'engine') return takeChange(taker, state, mail.change, stamp);
+/** Absent where there is nobody to stepActor it. */
+export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail, stamp: Stamp): StepResult | undefined {
+  if (mail.kind === 'engine') return stepChange(taker, state, mail.change, stamp);
   const { machine, kind, address } = taker;
   const { at, random } = stamp;
   const entry: JournalEntry = {
@@ -90,10 +90,15 @@ export function take(taker: Taker, state: ActorState, mail: Mail, stamp: Stamp):
 }
 
 /**
- * The machine stays as it was. It still waits for an effect whose result it could not take, and for a timer: those are
+ * The machine stays as it was. It still waits for an effect whose result it could not stepActor, and for a timer: those are
  * tried again. If it crashes too often, it is out of service from here on, and its effects and timers stay as they were.
  */
-function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+function crashed(
+  taker: ActorDefinition,
+  { snapshot, envelope }: ActorState,
+  mail: Mail,
+  entry: JournalEntry,
+): StepResult {
   const { most, withinMs } = taker.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
   const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
@@ -112,7 +117,7 @@ function crashed(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, e
 
 /** An event of the engine's own. */
 export const engineEvent = (
-  { policy }: Taker,
+  { policy }: ActorDefinition,
   at: number,
   event: { type: string; address: string; reason?: string },
 ): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
@@ -143,7 +148,7 @@ export function applyEntry(
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
 
-/** Whether nobody waits for this any more; XState itself would take it. */
+/** Whether nobody waits for this any more; XState itself would stepActor it. */
 function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
   switch (mail.kind) {
     case 'request':
@@ -159,7 +164,12 @@ function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
 }
 
 /** The mail counts as taken, the machine stays as it was. */
-function unmoved(taker: Taker, { snapshot, envelope }: ActorState, mail: Mail, entry: JournalEntry): Taken {
+function unmoved(
+  taker: ActorDefinition,
+  { snapshot, envelope }: ActorState,
+  mail: Mail,
+  entry: JournalEntry,
+): StepResult {
   const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, undefined) };
   return written(taker, { mail, entry, next, outbox: undefined, answer: undefined });
 }
@@ -170,7 +180,7 @@ interface Move {
   step: Step;
 }
 
-function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Move): Taken {
+function moved(taker: ActorDefinition, { envelope }: ActorState, { mail, entry, step }: Move): StepResult {
   const { seq, at } = entry;
   const answer = step.answer && asData(step.answer);
   const outbox = outboxOf(taker, step, at);
@@ -189,7 +199,11 @@ function moved(taker: Taker, { envelope }: ActorState, { mail, entry, step }: Mo
 }
 
 /** What ended otherwise than by its own result may go on without it. */
-function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail; effects: LiveEffect[] }): void {
+function leave(
+  { kind }: ActorDefinition,
+  next: ActorRecord,
+  { mail, effects }: { mail: Mail; effects: LiveEffect[] },
+): void {
   const ended = mail.kind === 'effect' && mail.says === 'result' ? mail.id : undefined;
   const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
@@ -197,20 +211,27 @@ function leave({ kind }: Taker, next: Envelope, { mail, effects }: { mail: Mail;
 }
 
 /** What a deleted actor leaves. */
-export const tombstone = (machine: HostedMachine, { received, answers, doubts }: Envelope): Envelope => ({
-  ...emptyEnvelope(machine),
+export const tombstone = (machine: HostedMachine, { received, answers, doubts }: ActorRecord): ActorRecord => ({
+  ...emptyRecord(machine),
   received,
   answers,
   ...(doubts && { doubts }),
 });
 
-export function written({ policy }: Taker, { mail, entry, next, outbox, answer }: Omit<Taken, 'written'>): Taken {
+export function written(
+  { policy }: ActorDefinition,
+  { mail, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
+): StepResult {
   if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
   const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }
 
-function outboxOf({ machine, kind, address }: Taker, { messages, emitted }: Step, at: number): Outbox | undefined {
+function outboxOf(
+  { machine, kind, address }: ActorDefinition,
+  { messages, emitted }: Step,
+  at: number,
+): Outbox | undefined {
   if (messages.length + emitted.length === 0) return undefined;
   if (emitted.length === 0) return { messages, events: [] };
   const topic = kind.topic?.(address);
@@ -219,13 +240,13 @@ function outboxOf({ machine, kind, address }: Taker, { messages, emitted }: Step
 }
 
 /** A spread that gets properties after it has a shape of its own in V8, and so has each copy of that: written out. */
-function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: Envelope): Envelope {
-  const copy: Envelope = { format, machine, version, effects, timers, received, answers };
+function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: ActorRecord): ActorRecord {
+  const copy: ActorRecord = { format, machine, version, effects, timers, received, answers };
   return Object.assign(copy, rest);
 }
 
 /** A copy of the envelope with what this mail leaves behind in any case. */
-function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined): Envelope {
+function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefined): ActorRecord {
   const next = copyOf(envelope);
   if (mail.kind === 'timer') {
     // It fires once, whatever its event leads to.
@@ -242,7 +263,11 @@ function marked(envelope: Envelope, mail: Mail, answer: AnswerParams | undefined
 }
 
 /** An effect lives as long as its state is active; entered anew, it is another one. */
-function effectsAfter({ machine, kind }: Taker, before: LiveEffect[], { mail, entry, step }: Move): LiveEffect[] {
+function effectsAfter(
+  { machine, kind }: ActorDefinition,
+  before: LiveEffect[],
+  { mail, entry, step }: Move,
+): LiveEffect[] {
   if (before.length === 0 && step.started.length === 0) return before;
   const active = machine.activeInvokes(step.snapshot);
   const { started } = step;

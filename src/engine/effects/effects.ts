@@ -36,7 +36,7 @@ export interface EffectCall<TInput = unknown> {
    */
   sent(): void;
   /**
-   * Milliseconds until nothing that it undoes (`negates`) can be under way any more; 0: now. To be asked for before `sent`.
+   * Milliseconds until nothing that it undoes (`compensates`) can be under way any more; 0: now. To be asked for before `sent`.
    * @param src effect of the same kind that is meant; default: this one
    */
   clearInMs(src?: string): number;
@@ -75,7 +75,7 @@ export interface Effect {
    * the deadline of that call has passed. What a runtime before has left is given its whole time from the lease on:
    * in-doubt-calls.ts. Only for one that tells by `sent` that it asks.
    */
-  negates?: readonly string[];
+  compensates?: readonly string[];
   /**
    * Marks an effect that is not repeated unless its machine asks for it again. After a restart, or a result that made its
    * machine crash, it does not run: it ends with an INTERRUPTED error, for the run before may have done it, or may still.

@@ -7,10 +7,9 @@ import type { AnyEventObject } from 'xstate';
 import { onAbort } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { CommitNotice } from '../actor/actor-ports.js';
-import type { ActorDoor } from '../actor-door.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorMessage, Inbox } from '../delivery/inbox.js';
-import type { ActorView, AskOptions, Engine } from '../engine.js';
+import type { ActorSystem, ActorView, AskOptions, Engine } from '../engine.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
 import type { StoredViews } from '../storage/stored-views.js';
@@ -51,7 +50,7 @@ const retryMs = 250;
 /** After it has let another one lead: longer than that takes to ask. */
 const yieldMs = 3_000;
 
-export class ElectedEngine implements ActorDoor, Inbox {
+export class ElectedEngine implements ActorSystem, Inbox {
   readonly #options: ElectedEngineOptions;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
   /** In the order in which they came. */

@@ -4,7 +4,7 @@
  */
 import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
-import type { ActorDoor } from '../actor-door.js';
+import type { ActorSystem } from '../engine.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';
@@ -123,7 +123,7 @@ export async function readBefore<T>(
     limit,
     address,
     engine,
-  }: { limit: AbortSignal | undefined; address: string; engine: Pick<ActorDoor, 'storeTrouble'> },
+  }: { limit: AbortSignal | undefined; address: string; engine: Pick<ActorSystem, 'storeTrouble'> },
   read: () => Promise<T>,
 ): Promise<T> {
   if (!limit) return read();

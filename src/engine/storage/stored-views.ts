@@ -1,7 +1,7 @@
 /** What is committed of actors that another runtime may write: read from the store, brought into no memory. */
 import { unlessAborted } from '../../abort.js';
 import { messageOf, type StagecraftError } from '../../errors.js';
-import { decodeEnvelope } from '../actor/actor-record.js';
+import { decodeRecord } from '../actor/actor-record.js';
 import type { Clock } from '../clock.js';
 import type { ActorView } from '../engine.js';
 import type { Range, Store, StoredRecord, StorePage } from '../store.js';
@@ -59,9 +59,9 @@ export class StoredViews {
   #viewOf({ address, seq, gone, text }: StoredRecord): ActorView | undefined {
     if (gone) return undefined;
     const { versionOf, unreadable } = this.#options;
-    let envelope: ReturnType<typeof decodeEnvelope>;
+    let envelope: ReturnType<typeof decodeRecord>;
     try {
-      envelope = decodeEnvelope(text);
+      envelope = decodeRecord(text);
     } catch (error) {
       throw unreadable(address, `its record can't be read: ${messageOf(error)}`);
     }

@@ -3,7 +3,7 @@
  * where it would be the place of some other event.
  */
 import { StagecraftError } from '../../errors.js';
-import type { ActorDoor } from '../actor-door.js';
+import type { ActorSystem } from '../engine.js';
 import type { Cursor, TopicRow } from '../store.js';
 import type { TopicReader } from './topic-reader.js';
 
@@ -24,7 +24,7 @@ export const eventId = (topic: string, cursor: Cursor): string => `${topic}@${cu
 
 /** Follows a topic as a subscriber asks for it. @throws StagecraftError INVALID_ARGUMENT */
 export function followAs(
-  engine: Pick<ActorDoor, 'follow'>,
+  engine: Pick<ActorSystem, 'follow'>,
   topic: string,
   options: unknown = {},
 ): TopicReader<FollowedRow> {

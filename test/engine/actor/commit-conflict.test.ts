@@ -1,13 +1,13 @@
 /** What a store's record means to an actor that knows another one: each case in one row. */
 import { expect } from 'chai';
-import { type Verdict, verdictOn } from '../../../src/engine/actor/commit-conflict.js';
+import { type CommitVerdict, verdictOn } from '../../../src/engine/actor/commit-conflict.js';
 
 const known = { seq: 5, commitId: 'run.5' };
 const claim = { epoch: 3, owner: 'us' };
 const stored = { seq: 5, epoch: 3, owner: 'us', commitId: 'run.5' };
 
 describe('the verdict on what a store holds', () => {
-  const cases: [what: string, record: Partial<typeof stored> | undefined, verdict: Verdict][] = [
+  const cases: [what: string, record: Partial<typeof stored> | undefined, verdict: CommitVerdict][] = [
     ['our last commit', {}, 'same'],
     ['our last commit, made by the runtime before us', { epoch: 2, owner: 'before' }, 'same'],
     ['nothing', undefined, 'behind'],

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
-import { decodeEnvelope, emptyEnvelope, encode } from '../../../src/engine/actor/actor-record.js';
+import { decodeRecord, emptyRecord, encode } from '../../../src/engine/actor/actor-record.js';
 import { pause } from '../../../src/engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from '../../../src/engine/effects/effects.js';
 import { doubted } from '../../../src/engine/effects/in-doubt-calls.js';
@@ -63,7 +63,7 @@ describe('negating effects', () => {
   /** It waits until it is clear, and begins then. */
   const shutting = ({ run }: ManualEffect): Effect => ({
     sentDeadlineMs: 5_000,
-    negates: ['open'],
+    compensates: ['open'],
     run: async (call) => {
       const clearInMs = call.clearInMs();
       if (clearInMs > 0) await pause(lab.clock, clearInMs, call.signal);
@@ -255,10 +255,10 @@ describe('negating effects', () => {
   });
 
   it('its counterpart, as an older version recorded it, had made no call, then it starts at once', async () => {
-    const record = { ...emptyEnvelope({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
+    const record = { ...emptyRecord({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
     const waiting = { id: 'open', src: 'open', input: {}, seq: 1, lastsMs: deadlineMs, waits: true };
     const kind: ActorKind = { machine: doorMachine, effects: { open, shut: shutting(shut) } };
-    const { effects } = decodeEnvelope(encode({ ...record, effects: [waiting] }));
+    const { effects } = decodeRecord(encode({ ...record, effects: [waiting] }));
     expect(doubted(kind, undefined, effects)).to.equal(undefined);
     const { waits: _, ...under } = waiting;
     expect(doubted(kind, undefined, [under])).to.deep.equal({ open: { lastsMs: deadlineMs } });
@@ -303,11 +303,11 @@ describe('negating effects', () => {
     const { run } = shut;
     const kind: ActorKind = {
       machine: doorMachine,
-      effects: { open, shut: { run, negates: ['open'] } },
+      effects: { open, shut: { run, compensates: ['open'] } },
       begin: () => ({}),
     };
     const refused = await lab.start([kind]).catch(String);
-    expect(refused).to.include('door: shut negates others, and has no sentDeadlineMs');
+    expect(refused).to.include('door: shut compensates others, and has no sentDeadlineMs');
   });
 
   it('it can ask nothing before it is clear', async () => {

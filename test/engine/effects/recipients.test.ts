@@ -61,7 +61,7 @@ describe('an effect that undoes calls to recipients', () => {
     };
     const shutting: Effect = {
       sentDeadlineMs: 5_000,
-      negates: ['open'],
+      compensates: ['open'],
       run: async (call) => {
         isWorthAsking = await call.endDoubts();
         if (call.clearInMs() > 0) throw new Error('it is not clear');

@@ -1,6 +1,6 @@
 /** Broadcasts and those who follow them: in order, once, from where they asked, until they have had enough. */
 import { expect } from 'chai';
-import type { ActorDoor } from '../../../src/engine/actor-door.js';
+import type { ActorSystem } from '../../../src/engine/engine.js';
 import type { Cursor } from '../../../src/engine/store.js';
 import { followAs } from '../../../src/engine/topics/event-ids.js';
 import { deskKind, deskTopic, say } from '../desk.js';
@@ -288,7 +288,7 @@ describe('topics', () => {
   describe('event ids', () => {
     const from = async (id: unknown): Promise<Cursor | 'now'> => {
       let asked: Cursor | 'now' = 'now';
-      const engine: Pick<ActorDoor, 'follow'> = {
+      const engine: Pick<ActorSystem, 'follow'> = {
         follow: (topic, cursor, signal) => {
           asked = cursor;
           return life.engine.follow(topic, cursor, signal);
