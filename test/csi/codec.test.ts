@@ -38,6 +38,12 @@ function faultOf(encode: () => unknown): string {
   throw new Error('expected a TypeError');
 }
 
+/** The generated classes lose an entry of a map whose key is `__proto__`. */
+const generatedClassKeeps = (value: unknown): boolean =>
+  typeof value !== 'object' ||
+  value === null ||
+  Object.entries(value).every(([key, part]) => key !== '__proto__' && generatedClassKeeps(part));
+
 describe('csi codec: there and back', () => {
   it('every message of the package is part of what an RPC takes or gives', () => {
     const seen = new Set<string>();
@@ -63,7 +69,7 @@ describe('csi codec: there and back', () => {
     it(`${name}: the generated class writes the same bytes, and reads the same from them`, () => {
       const { type } = shapeOf(name);
       fc.assert(
-        fc.property(plainValue(name), (value) => {
+        fc.property(plainValue(name).filter(generatedClassKeeps), (value) => {
           const bytes = encode(value);
           expect(hex(type.fromObject(asGenerated(name, value)).serialize())).to.equal(hex(bytes));
           expect(type.deserialize(bytes).toObject()).to.deep.equal(asGenerated(name, value));
@@ -86,6 +92,11 @@ describe('csi codec: there and back', () => {
 });
 
 describe('csi codec: what is easily lost', () => {
+  it('an entry of a map whose key is __proto__', () => {
+    const { parameters } = createVolume.decode(createVolume.encode({ parameters: { ['__proto__']: 'kept' } }));
+    expect(Object.entries(parameters)).to.deep.equal([['__proto__', 'kept']]);
+  });
+
   it('sizes are exact: zero, negative, above 2^53, and a number where it is exact', () => {
     for (const size of [0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)]) {
       expect(capacity.decode(capacity.encode({ availableCapacity: size, maximumVolumeSize: size }))).to.deep.equal({

@@ -13,7 +13,7 @@ const usage = `
 import { createRuntime, StagecraftError, type Dispenser, type Runtime } from 'stagecraft';
 import { pluginMachine, type Fingerprint } from 'stagecraft/machines';
 import { lmdbStore, memoryStore, type Store } from 'stagecraft/stores';
-import { CsiClient, csi } from 'stagecraft/csi';
+import { CsiClient, grpcCodeOf, type ProbeResponse } from 'stagecraft/csi';
 import { seededRandom, simulatedClock } from 'stagecraft/testing';
 
 const store: Store = memoryStore();
@@ -25,14 +25,15 @@ await runtime.plugins.register({ type: 'device', name: 'd', allocId: 'a', connec
 const status = await runtime.plugins.waitFor('device', 'd');
 const refused: unknown = await runtime.plugins.dispense('csi-node', 'x').catch((error: unknown) => error);
 console.log(status.state, refused instanceof StagecraftError && refused.code, pluginMachine.id, typeof lmdbStore);
-console.log(typeof CsiClient, new csi.v1.ProbeRequest().serialize().length, seededRandom(1).next() < 1, simulatedClock().pending);
+const answer: ProbeResponse = { ready: true };
+console.log(typeof CsiClient, answer.ready, grpcCodeOf(14), seededRandom(1).next() < 1, simulatedClock().pending);
 await runtime.close();
 `;
 
 /** The same without its types: they are gone from a line each. */
 const plain = usage
   .replaceAll(/, type \w+/g, '')
-  .replaceAll(/: (Store|Fingerprint|Dispenser<object>|string|Runtime|unknown)(?= =)/g, '')
+  .replaceAll(/: (Store|Fingerprint|Dispenser<object>|string|Runtime|unknown|ProbeResponse)(?= =)/g, '')
   .replaceAll('(error: unknown)', '(error)');
 
 const exampleIn = (file: string): string => {
@@ -78,7 +79,7 @@ describe('the packed package', function () {
   });
   after(() => rmSync(project, { recursive: true, force: true }));
 
-  const expected = 'healthy PLUGIN_NOT_FOUND plugin function\nfunction 0 true 0\n';
+  const expected = 'healthy PLUGIN_NOT_FOUND plugin function\nfunction true UNAVAILABLE true 0\n';
 
   it('works from JavaScript', () => {
     writeFileSync(join(project, 'usage.js'), plain);

@@ -1,6 +1,7 @@
 /** The examples of docs/fault-driver.md, run as they are there: the first is a program, the others go on from its middle. */
 import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -20,9 +21,10 @@ function programOf(fragment: string): string {
   return own + program.replace(middle, () => fragment.replace(imports, ''));
 }
 
-/** The package's own entry points, where they are built. */
+/** The package's own entry points, where they are built: Node finds a package by its own name only from within it. */
+const { resolve } = createRequire(import.meta.url);
 const fromBuilt = (code: string): string =>
-  code.replaceAll(/'stagecraft\/(\w+)'/g, (_, entry) => JSON.stringify(join(root, `dist/src/${entry}/index.js`)));
+  code.replaceAll(/'(stagecraft\/\w+)'/g, (_, entry: string) => JSON.stringify(resolve(entry)));
 
 describe('docs/fault-driver.md', () => {
   const scenes = inScenes();
