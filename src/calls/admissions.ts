@@ -5,8 +5,8 @@
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Wait } from '../../machines/kit/csi-types.js';
-import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
+import { abortedBy, withDeadline } from '../engine/deadline.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { failureOf } from './call-failure.js';
@@ -142,21 +142,19 @@ export class Admissions {
     run.signal.throwIfAborted();
   }
 
-  async #place(run: AdmissionRun, keys: readonly string[]): Promise<Ticket> {
+  #place(run: AdmissionRun, keys: readonly string[]): Promise<Ticket> {
     const { locks, access, clock } = this.#options;
     const { plugin, isForced } = run.input.call;
     const tell = telling(run);
-    const limit = new AbortController();
     const busy = busyReason(plugin, keys);
-    const late = new StagecraftError('PLUGIN_UNAVAILABLE', `${busy} for more than ${forcedWaitMs} ms`);
+    const late = () => new StagecraftError('PLUGIN_UNAVAILABLE', `${busy} for more than ${forcedWaitMs} ms`);
     const untilMs = clock.monotonicMs() + forcedWaitMs;
-    const cancel = isForced ? clock.after(forcedWaitMs, () => limit.abort(late)) : undefined;
-    const unsubscribe = onAbort(run, (reason) => limit.abort(reason));
-    try {
+    const timeoutMs = isForced ? forcedWaitMs : undefined;
+    return withDeadline({ clock, timeoutMs, late, ends: [abortedBy(run)] }, async (limit) => {
       for (;;) {
         if (!locks.take(keys)) {
           tell({ reason: busy, for: 'turn' });
-          await locks.wait(keys, limit.signal);
+          await locks.wait(keys, limit);
         }
         if (!access.isClosed(plugin)) return { keys };
         locks.leave(keys);
@@ -168,10 +166,7 @@ export class Admissions {
         if (locks.take(keys)) return { keys, admitted };
         admitted.leave();
       }
-    } finally {
-      cancel?.();
-      unsubscribe();
-    }
+    });
   }
 }
 
