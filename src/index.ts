@@ -44,7 +44,7 @@ export type { AllocVolumeRequest, MountRequest, MountUsage } from './mounts/moun
 export type { MountInfo } from './mounts/mount-steps.js';
 export type { MountStatus, MountUserStatus } from './mounts/mount-view.js';
 export type { VolumeUsage } from './mounts/node-port.js';
-export type { Stray } from './mounts/orphaned-mounts.js';
+export type { OrphanedMount } from './mounts/orphaned-mounts.js';
 export type { VolumeStats } from './mounts/volume-stats.js';
 export type { NodeUpdate } from './nodes/node-events.js';
 export type { NodeReport, NodeStatus, UnstagedReport } from './nodes/node-manager.js';

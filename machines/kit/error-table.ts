@@ -198,7 +198,7 @@ const rows = {
   },
   MOUNT_STAYS: {
     http: 502,
-    when: "the plugin says that a volume is unpublished or unstaged, and the kernel still shows it at its path; something else is mounted over it, or over a directory on the way; what is mounted where it is staged is dead, so that nothing is staged over that, or is kept from being unstaged by who has a mount that answers; a volume is staged, and the plugin that is there now does not offer to unstage; or a stray can't be unmounted",
+    when: "the plugin says that a volume is unpublished or unstaged, and the kernel still shows it at its path; something else is mounted over it, or over a directory on the way; what is mounted where it is staged is dead, so that nothing is staged over that, or is kept from being unstaged by who has a mount that answers; a volume is staged, and the plugin that is there now does not offer to unstage; or an orphaned mount can't be unmounted",
     todo: 'see what the message names; of a volume it is tried again until it is so, and until then its claim stays',
   },
   MOUNT_NOT_AS_ASKED: {

@@ -10,7 +10,7 @@ import type { AllocStatus } from '../allocs/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
 import type { VolumeUsage } from '../mounts/node-port.js';
-import type { Stray } from '../mounts/orphaned-mounts.js';
+import type { OrphanedMount } from '../mounts/orphaned-mounts.js';
 import type { VolumeStats } from '../mounts/volume-stats.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -25,8 +25,8 @@ export type PreparedMount = AllocMount;
 /** What `GET /v1/mounts` tells of each volume. */
 export type MountReport = MountStatus;
 
-/** Answer of `GET /v1/strays` for each mount that nobody here knows of, or that its plugin leaves there. */
-export type StrayReport = Stray;
+/** Answer of `GET /v1/orphaned-mounts` for each mount that nobody here knows of, or that its plugin leaves there. */
+export type OrphanedMountReport = OrphanedMount;
 
 type Bytes = number | string;
 
@@ -63,14 +63,14 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
     await mounts.retry(params, retryIn(body));
     return reply.code(204).send();
   });
-  serveStrays(server, mounts);
+  serveOrphans(server, mounts);
 }
 
 /** In a place of its own: volumes may have any name. */
-function serveStrays(server: FastifyInstance, mounts: Runtime['mounts']): void {
-  server.get('/v1/strays', (): Promise<StrayReport[]> => mounts.strays());
-  server.post('/v1/strays/clean', async ({ body }, reply) => {
-    await mounts.cleanStray(textIn(body, 'path'));
+function serveOrphans(server: FastifyInstance, mounts: Runtime['mounts']): void {
+  server.get('/v1/orphaned-mounts', (): Promise<OrphanedMountReport[]> => mounts.orphans());
+  server.post('/v1/orphaned-mounts/clean', async ({ body }, reply) => {
+    await mounts.cleanOrphan(textIn(body, 'path'));
     return reply.code(204).send();
   });
 }

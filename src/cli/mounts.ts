@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
-import type { MountReport, StatsReport, StrayReport } from '../agent/mount-api.js';
+import type { MountReport, OrphanedMountReport, StatsReport } from '../agent/mount-api.js';
 import { askAgent } from './client.js';
 import {
   type LookOptions,
@@ -17,7 +17,7 @@ import {
   tell,
 } from './connection.js';
 import { lineChars, oneLine } from './print.js';
-import { mountTable, statsDetails, strayTable } from './print-mounts.js';
+import { mountTable, orphanTable, statsDetails } from './print-mounts.js';
 import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace, nameOf } from './requests.js';
 import { tellingOf } from './wait.js';
 
@@ -34,12 +34,12 @@ export function addMountCommands(program: Command): void {
   );
   lookAt(
     mount
-      .command('strays')
+      .command('orphans')
       .description('mounts below the data directory that nobody here knows of, or that a plugin leaves there'),
-  ).action(listStrays);
-  lookAt(mount.command('clean <path>').description('unmount one of the strays; what it is mounted on stays')).action(
-    cleanStray,
-  );
+  ).action(listOrphans);
+  lookAt(
+    mount.command('clean <path>').description('unmount one of the orphaned mounts; what it is mounted on stays'),
+  ).action(cleanOrphan);
 }
 
 const pathOf = (id: string, request: string, { namespace }: InNamespace): string =>
@@ -77,15 +77,15 @@ async function retryMount(id: string, options: LookOptions & InNamespace & Accep
   tell(options, `volume ${nameOf(id, options)}: what failed here is tried again`);
 }
 
-async function listStrays(options: LookOptions): Promise<void> {
-  const strays = await look<StrayReport[]>(socketOf(options), '/v1/strays');
-  if (options.json) printJson(strays);
-  else print(strayTable(strays));
+async function listOrphans(options: LookOptions): Promise<void> {
+  const orphans = await look<OrphanedMountReport[]>(socketOf(options), '/v1/orphaned-mounts');
+  if (options.json) printJson(orphans);
+  else print(orphanTable(orphans));
 }
 
 /** The agent has another working directory. */
-async function cleanStray(given: string, options: LookOptions): Promise<void> {
+async function cleanOrphan(given: string, options: LookOptions): Promise<void> {
   const path = resolve(given);
-  await askAgent(socketOf(options), 'POST', '/v1/strays/clean', { body: { path } });
+  await askAgent(socketOf(options), 'POST', '/v1/orphaned-mounts/clean', { body: { path } });
   tell(options, `${path} is unmounted`);
 }

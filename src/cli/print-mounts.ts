@@ -1,7 +1,7 @@
 /** Tables and details of allocs and mounts, for people. */
 import { allocTrouble, reasonsOf, wrongsOf } from '../agent/describe-mounts.js';
 import { describeMountParts } from '../agent/describe-parts.js';
-import type { AllocReport, MountReport, PreparedMount, StatsReport, StrayReport } from '../agent/mount-api.js';
+import type { AllocReport, MountReport, OrphanedMountReport, PreparedMount, StatsReport } from '../agent/mount-api.js';
 import type { TaskReport } from '../agent/task-api.js';
 import { factsTable, table, taskTrouble } from './print.js';
 import { sizeText } from './print-volumes.js';
@@ -103,12 +103,12 @@ export const mountTable = (mounts: MountReport[], tasks: TaskReport[], maxChars?
         maxChars,
       );
 
-export const strayTable = (strays: StrayReport[]): string =>
-  strays.length === 0
-    ? 'there are no strays'
+export const orphanTable = (orphans: OrphanedMountReport[]): string =>
+  orphans.length === 0
+    ? 'there are no orphaned mounts'
     : table(
         ['FILE SYSTEM', 'SOURCE', 'LEFT BY', 'PATH'],
-        strays.map(({ path, source, fsType, plugin = '-' }) => [fsType, source, plugin, path]),
+        orphans.map(({ path, source, fsType, plugin = '-' }) => [fsType, source, plugin, path]),
       );
 
 export function statsDetails({ volume, at, usage, condition }: StatsReport): string {

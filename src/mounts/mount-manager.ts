@@ -34,11 +34,11 @@ import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mou
 import type { MountInfo, MountSteps } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
-import type { Stray, Strays } from './orphaned-mounts.js';
+import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
-export interface MounterOptions {
+export interface MountManagerOptions {
   desk: MountClient;
   mounting: MountSteps;
   holds: Holds;
@@ -47,7 +47,7 @@ export interface MounterOptions {
   paths: MountPaths;
   tables: MountTables;
   stats: Stats;
-  strays: Strays;
+  orphans: OrphanedMounts;
   access: PluginAccess;
   /** Has these compared with what the kernel shows. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
@@ -57,10 +57,10 @@ export interface MounterOptions {
 const retryLimitMs = 10_000;
 
 export class MountManager {
-  readonly #options: MounterOptions;
+  readonly #options: MountManagerOptions;
   readonly #desk: MountClient;
 
-  constructor(options: MounterOptions) {
+  constructor(options: MountManagerOptions) {
     this.#options = options;
     this.#desk = options.desk;
   }
@@ -205,18 +205,18 @@ export class MountManager {
    * Mounts, in the place of our own, that nobody here knows of: a driver that died may have been late. Also mounts that
    * their plugin was to unmount, and has not.
    */
-  async strays(): Promise<Stray[]> {
+  async orphans(): Promise<OrphanedMount[]> {
     this.#desk.refuseIfClosed();
-    return this.#options.strays.list();
+    return this.#options.orphans.list();
   }
 
   /**
-   * Unmounts one of the strays; what it was mounted on stays.
+   * Unmounts one of the orphaned mounts; what it was mounted on stays.
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: it is in use
    */
-  async cleanStray(path: string): Promise<void> {
+  async cleanOrphan(path: string): Promise<void> {
     this.#desk.refuseIfClosed();
-    await this.#options.strays.clean(checked(pathSchema, path, 'the path'));
+    await this.#options.orphans.clean(checked(pathSchema, path, 'the path'));
   }
 
   /**

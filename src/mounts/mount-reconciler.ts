@@ -20,19 +20,19 @@ import type { MountTable } from '../host/mount-table.js';
 import { forEachLimited } from './for-each-limited.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
-import type { Strays } from './orphaned-mounts.js';
+import type { OrphanedMounts } from './orphaned-mounts.js';
 import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
 
 /** What is done about a mount that is not there any more: it is mounted again, or only told of. */
 export type OnPluginLoss = 'remount' | 'report';
 
-export interface MountWatchOptions {
+export interface MountReconcilerOptions {
   nodeId: string;
   engine: Pick<Engine, 'views' | 'ask'>;
   paths: MountPaths;
   tables: MountTables;
-  strays: Pick<Strays, 'tell'>;
+  orphans: Pick<OrphanedMounts, 'tell'>;
   /** Whether a mount that is there answers. */
   isDead(path: string): Promise<boolean>;
   bootId: string;
@@ -54,7 +54,7 @@ type Fail = (error: unknown) => undefined;
 type Mounts = ReadonlyMap<string, MountContext>;
 
 export class MountReconciler {
-  readonly #options: MountWatchOptions;
+  readonly #options: MountReconcilerOptions;
   readonly #stop = new AbortController();
   #tellCompared: () => void = () => {};
   /** The first comparison is done. */
@@ -67,7 +67,7 @@ export class MountReconciler {
   /** Looks by what they are for; whether there is to be another one after it. */
   readonly #underWay = new Map<string, boolean>();
 
-  constructor(options: MountWatchOptions) {
+  constructor(options: MountReconcilerOptions) {
     this.#options = options;
   }
 
@@ -114,7 +114,7 @@ export class MountReconciler {
     const after = this.#mounts();
     await this.#tellEach(before, plugin, (mount) => this.#missing(mount, table), isFirst);
     if (plugin !== undefined) return;
-    await this.#options.strays.tell();
+    await this.#options.orphans.tell();
     this.#tellStrange(before, after, table);
   }
 

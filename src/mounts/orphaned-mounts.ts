@@ -13,7 +13,7 @@ import type { HostTool } from './host-tool.js';
 import type { MountTables } from './mount-tables.js';
 import type { MountPaths, Place } from './paths.js';
 
-export interface Stray {
+export interface OrphanedMount {
   path: string;
   /** `major:minor`, and the path within that. */
   source: string;
@@ -22,7 +22,7 @@ export interface Stray {
   plugin?: string;
 }
 
-export interface StraysOptions {
+export interface OrphanedMountsOptions {
   nodeId: string;
   engine: Pick<Engine, 'views'>;
   paths: MountPaths;
@@ -31,16 +31,16 @@ export interface StraysOptions {
   logger: Logger;
 }
 
-export class Strays {
-  readonly #options: StraysOptions;
+export class OrphanedMounts {
+  readonly #options: OrphanedMountsOptions;
   /** Those that were told of. */
   #told = new Set<string>();
 
-  constructor(options: StraysOptions) {
+  constructor(options: OrphanedMountsOptions) {
     this.#options = options;
   }
 
-  async list(): Promise<Stray[]> {
+  async list(): Promise<OrphanedMount[]> {
     // What has gone since the table was read was known, and what has come since is.
     const before = this.#places().known;
     const table = await this.#options.tables.table();
@@ -53,11 +53,11 @@ export class Strays {
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: the kernel refuses, as it is in use
    */
   async clean(given: string): Promise<void> {
-    const strays = await this.list();
+    const orphans = await this.list();
     const path = given.length > 1 ? given.replace(/\/+$/, '') : given;
-    if (!strays.some((stray) => stray.path === path)) {
-      const known = strays.map((stray) => stray.path).join(', ') || 'none';
-      const message = `${JSON.stringify(path)} is no stray: there are ${known}`;
+    if (!orphans.some((orphan) => orphan.path === path)) {
+      const known = orphans.map((orphan) => orphan.path).join(', ') || 'none';
+      const message = `${JSON.stringify(path)} is no orphaned mount: there are ${known}`;
       throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`path: ${message}`] });
     }
     const { status, stderr } = await this.#options.tool.run('umount', ['--no-canonicalize', path]);
@@ -66,15 +66,15 @@ export class Strays {
 
   /** Logs each once that nobody knows of: of the others it is told where they are to be unmounted. */
   async tell(): Promise<void> {
-    const strays = (await this.list()).filter(({ plugin }) => plugin === undefined);
-    for (const { path, source, fsType } of strays) {
+    const orphans = (await this.list()).filter(({ plugin }) => plugin === undefined);
+    for (const { path, source, fsType } of orphans) {
       if (this.#told.has(path)) continue;
       this.#options.logger.warn({ path }, `${source} (${fsType}) is mounted at ${path}, and nobody here knows of it`);
     }
-    this.#told = new Set(strays.map(({ path }) => path));
+    this.#told = new Set(orphans.map(({ path }) => path));
   }
 
-  #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): Stray[] {
+  #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): OrphanedMount[] {
     const { root } = this.#options.paths;
     // A plugin may mount something of its own below what is staged.
     const placeOf = (path: string, places: { has(path: string): boolean }): string | undefined => {

@@ -36,7 +36,7 @@ import { MountSteps } from '../mounts/mount-steps.js';
 import { MountTables } from '../mounts/mount-tables.js';
 import { MountUndoing } from '../mounts/mount-undoing.js';
 import type { MountStatus } from '../mounts/mount-view.js';
-import { Strays } from '../mounts/orphaned-mounts.js';
+import { OrphanedMounts } from '../mounts/orphaned-mounts.js';
 import { mountPaths } from '../mounts/paths.js';
 import { hostPlaces } from '../mounts/places.js';
 import { hostPropagation, type Propagation } from '../mounts/propagation.js';
@@ -161,7 +161,7 @@ export class NodeSide {
     ];
     this.#parts = (engine) => {
       const intervalMs = stats?.intervalMs ?? defaultStatsMs;
-      const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
+      const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
       const volumeStats = new Stats({
         nodeId,
         engine,
@@ -181,13 +181,13 @@ export class NodeSide {
         shared: () => this.#propagation.ensureShared(),
       });
       const watch = new MountReconciler({
-        ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
+        ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
         onPluginLoss: runtime.onPluginLoss ?? 'remount',
       });
       const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
       const holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
       const mounter = new MountManager({
-        ...{ desk, mounting, holds, engine, claims, paths, tables, access, strays, compare },
+        ...{ desk, mounting, holds, engine, claims, paths, tables, access, orphans, compare },
         stats: volumeStats,
       });
       const mounts = (volumes?: readonly VolumeKey[]): Promise<MountStatus[]> => mounter.told(volumes);

@@ -315,20 +315,20 @@ describe('A5 allocs and mounts on the command line', function () {
   });
 
   it('M6 mounts that nobody knows of, and one of them unmounted', async () => {
-    const stray = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
-    answers['GET /v1/strays'] = [stray];
-    answers['POST /v1/strays/clean'] = {};
-    expect((await cli('mount', 'strays')).stdout).to.equal(
+    const orphan = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
+    answers['GET /v1/orphaned-mounts'] = [orphan];
+    answers['POST /v1/orphaned-mounts/clean'] = {};
+    expect((await cli('mount', 'orphans')).stdout).to.equal(
       'FILE SYSTEM  SOURCE  LEFT BY  PATH\ntmpfs        0:39 /  -        /d/csi/1/staging/2\n',
     );
-    expect((await cli('mount', 'clean', stray.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
-    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
+    expect((await cli('mount', 'clean', orphan.path)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: orphan.path }]);
     asked = [];
-    const fromHere = relative(process.cwd(), stray.path);
+    const fromHere = relative(process.cwd(), orphan.path);
     expect((await cli('mount', 'clean', fromHere)).stdout).to.equal('/d/csi/1/staging/2 is unmounted\n');
-    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: stray.path }]);
-    answers['GET /v1/strays'] = [];
-    expect((await cli('mount', 'strays')).stdout).to.equal('there are no strays\n');
+    expect(posted().map(({ body }) => body)).to.deep.equal([{ path: orphan.path }]);
+    answers['GET /v1/orphaned-mounts'] = [];
+    expect((await cli('mount', 'orphans')).stdout).to.equal('there are no orphaned mounts\n');
   });
 
   it('the help of what waits says for how long, also without --timeout', async () => {

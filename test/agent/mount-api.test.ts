@@ -120,8 +120,8 @@ describe('A4 allocs and mounts through the API', () => {
     expect(await refusal('GET', '/v1/mounts/team/data/stats')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
     expect(await refusal('POST', '/v1/mounts/team/data/retry')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
     expect((await ask('GET', '/v1/mounts')) as MountReport[]).to.deep.equal([]);
-    expect(await ask('GET', '/v1/strays')).to.deep.equal([]);
+    expect(await ask('GET', '/v1/orphaned-mounts')).to.deep.equal([]);
     for (const body of [{ path: '/etc' }, {}])
-      expect(await refusal('POST', '/v1/strays/clean', body)).to.deep.equal([400, 'INVALID_ARGUMENT']);
+      expect(await refusal('POST', '/v1/orphaned-mounts/clean', body)).to.deep.equal([400, 'INVALID_ARGUMENT']);
   });
 });

@@ -81,11 +81,11 @@ describe('mounts that their plugin has forgotten', () => {
     await until(() => house.nodeCalls().filter((call) => call === 'Unpublish').length > 1);
     expect(house.mounted().map((one) => one.path)).to.include(path);
     expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.have.length(1);
-    // Unmounts the stray as a user would who knows that mount.
-    const strays = await house.runtime.mounts.strays();
-    expect(strays.map((stray) => [stray.path, stray.plugin])).to.deep.equal([[path, 'disk']]);
+    // Unmounts the orphan as a user would who knows that mount.
+    const orphans = await house.runtime.mounts.orphans();
+    expect(orphans.map((orphan) => [orphan.path, orphan.plugin])).to.deep.equal([[path, 'disk']]);
     expect((await house.runtime.mounts.list())[0]?.error?.message).to.contain(`stagecraft mount clean ${path}`);
-    await house.runtime.mounts.cleanStray(path);
+    await house.runtime.mounts.cleanOrphan(path);
     await released;
     expect(house.events.map(({ kind }) => kind)).not.to.include('unmounted-for-plugin');
   });

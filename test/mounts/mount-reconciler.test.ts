@@ -94,7 +94,7 @@ class Scene {
         this.meanwhile();
         return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n')));
       }),
-      strays: { tell: async () => {} },
+      orphans: { tell: async () => {} },
       isDead: (path) => this.isDead(path),
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,

@@ -1,4 +1,4 @@
-/** Strays beside mounts that come and go as the kernel's table is read. */
+/** OrphanedMounts beside mounts that come and go as the kernel's table is read. */
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Tries } from '../../machines/kit/csi-types.js';
@@ -7,7 +7,7 @@ import type { Target } from '../../machines/mount/types.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { Strays } from '../../src/mounts/orphaned-mounts.js';
+import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 
 const key = { namespace: 'default', id: 'data' };
@@ -22,13 +22,13 @@ const here = {
 const mountedAt = (at: string): MountTable =>
   new MountTable(parseMountInfo(`30 1 8:1 / ${at} rw - ext4 /dev/sda1 rw\n`));
 
-describe('strays', () => {
+describe('orphans', () => {
   it('M8 what has gone since the table was read is none, nor is it told of', async () => {
     const views: [string, ActorView][] = [
       [mountAddress('n', key.namespace, key.id), { state: 'staged', context: here, seq: 1 }],
     ];
     const warned: string[] = [];
-    const strays = new Strays({
+    const orphans = new OrphanedMounts({
       ...{ nodeId: 'n', paths, tool: noTool },
       engine: {
         *views() {
@@ -43,9 +43,9 @@ describe('strays', () => {
       },
       logger: { ...silentLogger, warn: (_, message) => void warned.push(message) },
     });
-    await strays.tell();
+    await orphans.tell();
     expect(warned).to.deep.equal([]);
-    await strays.tell();
+    await orphans.tell();
     expect(warned).to.have.length(1);
   });
 
@@ -59,7 +59,7 @@ describe('strays', () => {
       };
       const listedWith = (tries: Tries | undefined) => {
         const context = { ...here, users: [{ ...user, ...(tries && { tries }) }] };
-        return new Strays({
+        return new OrphanedMounts({
           ...{ nodeId: 'n', paths, tool: noTool, logger: silentLogger },
           engine: {
             *views() {
@@ -73,7 +73,7 @@ describe('strays', () => {
       expect(await listedWith(undefined)).to.deep.equal([]);
       expect(await listedWith(tries)).to.deep.equal([]);
       const forgotten = { ...tries, failure: { ...failure, answerClass: 'already-so-if-unmounted' as const } };
-      expect((await listedWith(forgotten)).map((stray) => [stray.path, stray.plugin])).to.deep.equal([
+      expect((await listedWith(forgotten)).map((orphan) => [orphan.path, orphan.plugin])).to.deep.equal([
         [target, 'disk'],
       ]);
     });

@@ -169,16 +169,16 @@ describe('mounts of an agent', function () {
     const prepared: AllocReport['mounts'] = JSON.parse(
       cli('alloc', 'prepare', 'web', '--volume', 'data:/data', '--json').stdout,
     );
-    const stray = `${dirname(prepared?.[0]?.hostPath ?? '')}/stray`;
-    mkdirSync(stray);
-    expect(spawnSync('mount', ['-t', 'tmpfs', 'stray', stray]).status).to.equal(0);
-    writeFileSync(join(stray, 'kept'), '');
-    expect(cli('mount', 'strays').stdout).to.match(new RegExp(`^tmpfs +\\d+:\\d+ / +- +${stray}$`, 'm'));
-    expect(cli('mount', 'clean', prepared?.[0]?.hostPath ?? '').stderr).to.include('is no stray');
-    expect(cli('mount', 'clean', stray).stdout).to.equal(`${stray} is unmounted\n`);
-    expect(cli('mount', 'strays').stdout).to.equal('there are no strays\n');
+    const orphan = `${dirname(prepared?.[0]?.hostPath ?? '')}/orphan`;
+    mkdirSync(orphan);
+    expect(spawnSync('mount', ['-t', 'tmpfs', 'orphan', orphan]).status).to.equal(0);
+    writeFileSync(join(orphan, 'kept'), '');
+    expect(cli('mount', 'orphans').stdout).to.match(new RegExp(`^tmpfs +\\d+:\\d+ / +- +${orphan}$`, 'm'));
+    expect(cli('mount', 'clean', prepared?.[0]?.hostPath ?? '').stderr).to.include('is no orphan');
+    expect(cli('mount', 'clean', orphan).stdout).to.equal(`${orphan} is unmounted\n`);
+    expect(cli('mount', 'orphans').stdout).to.equal('there are no orphaned mounts\n');
     expect(cli('alloc', 'release', 'web').status).to.equal(0);
-    expect(leftovers().filter((path) => path.endsWith('/stray'))).to.have.length(1);
+    expect(leftovers().filter((path) => path.endsWith('/orphan'))).to.have.length(1);
     await agent.line(
       / volume default\/data: unmounted for alloc web \(\d+ ms\); left behind, remove it by hand: .*not empty/,
     );

@@ -20,7 +20,7 @@ import { MountReconciler } from '../../src/mounts/mount-reconciler.js';
 import { MountSteps } from '../../src/mounts/mount-steps.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
-import { Strays } from '../../src/mounts/orphaned-mounts.js';
+import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import type { MountPaths } from '../../src/mounts/paths.js';
 import type { Places } from '../../src/mounts/places.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
@@ -143,7 +143,7 @@ export class MountsLife implements NodeCaller {
       lease: { name: `node/${nodeId}`, holder: this.name, ttlMs: traits.leaseTtlMs },
     });
     const { engine } = this;
-    const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
+    const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const timeouts = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...timeouts });
     this.desk = new MountClient({ node: nodeId, engine, clock });
@@ -153,12 +153,12 @@ export class MountsLife implements NodeCaller {
       secrets: noSecrets,
     });
     this.watch = new MountReconciler({
-      ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, troubles, isDead },
+      ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
       onPluginLoss: traits.onPluginLoss,
     });
     this.holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ desk, engine, claims, paths, tables, access, strays, stats },
+      ...{ desk, engine, claims, paths, tables, access, orphans, stats },
       mounting: this.mounting,
       holds: this.holds,
       compare: (volumes) => this.watch.compare(volumes),

@@ -95,9 +95,9 @@ export class MountUsers {
   async clean(): Promise<boolean> {
     const life = this.#options.life();
     if (!life) return false;
-    const strays = (await life.mounter.strays()).filter(({ plugin }) => plugin !== undefined);
-    for (const { path } of strays) void this.#ask({ do: 'clean', path }, () => life.mounter.cleanStray(path));
-    return strays.length > 0;
+    const orphans = (await life.mounter.orphans()).filter(({ plugin }) => plugin !== undefined);
+    for (const { path } of orphans) void this.#ask({ do: 'clean', path }, () => life.mounter.cleanOrphan(path));
+    return orphans.length > 0;
   }
 
   #mount(life: MountsLife, step: StepOf<'mount'>): void {

@@ -16,14 +16,14 @@ describe('processes that node calls go to', () => {
   let folder: string;
   let children: ChildProcess[];
   /** Processes that a child has started in a session of their own, where no group leads to them. */
-  let strays: number[];
+  let orphans: number[];
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'sc-own-'));
-    [children, strays] = [[], []];
+    [children, orphans] = [[], []];
   });
   afterEach(() => {
-    for (const pid of [...children.map((child) => -(child.pid ?? 0)), ...strays])
+    for (const pid of [...children.map((child) => -(child.pid ?? 0)), ...orphans])
       try {
         if (pid !== 0) process.kill(pid, 'SIGKILL');
       } catch {
@@ -78,7 +78,7 @@ describe('processes that node calls go to', () => {
 
   it('it was killed, and what it has started lives in another session: the same, by its token', async () => {
     const { child, identity, line } = await run('sh', ['-c', 'setsid sleep 600 & echo $!; wait']);
-    strays.push(Number(line));
+    orphans.push(Number(line));
     await kill(child);
     expect(await haveNodeCallsEnded(recipientOf(identity))).to.equal(false);
     process.kill(Number(line), 'SIGKILL');

@@ -23,7 +23,7 @@ import { MountReconciler } from '../../src/mounts/mount-reconciler.js';
 import { MountSteps } from '../../src/mounts/mount-steps.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
-import { Strays } from '../../src/mounts/orphaned-mounts.js';
+import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
@@ -96,11 +96,11 @@ export class Worker {
     const engine = this.#engine;
     const desk = new MountClient({ node: nodeId, engine, clock });
     const mounting = new MountSteps({ ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf, shared } });
-    const strays = new Strays({ nodeId, engine, paths, tables, tool, logger });
+    const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...times });
     this.#watch = new MountReconciler({
-      ...{ nodeId, engine, paths, tables, strays, bootId, clock, logger, isDead },
+      ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, isDead },
       troubles: new TroubleLog({ clock, logger }),
       onPluginLoss: 'remount',
     });
@@ -108,7 +108,7 @@ export class Worker {
     this.#holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
     const mounter = new MountManager({
-      ...{ desk, mounting, engine, claims, paths, tables, access, strays, stats, compare },
+      ...{ desk, mounting, engine, claims, paths, tables, access, orphans, stats, compare },
       holds: this.#holds,
     });
     this.allocations = new Allocations({
