@@ -16,7 +16,12 @@ import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 const plugin = 'disk';
 const volumes = ['vol-1', 'vol-2', 'vol-3'];
-const well: PluginObservation = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1 };
+const well: PluginObservation = {
+  capabilities: new Set(),
+  pluginCapabilities: new Set(),
+  hasService: true,
+  wellAtMs: 1,
+};
 const away: PluginObservation = { ...well, trouble: 'it is away', troubleKind: 'absent' };
 const about = [[], ['vol-1'], ['vol-2'], ['vol-3'], ['vol-1', 'vol-2'], ['vol-2', 'vol-3']];
 const givenUp = { status: 'given-up' } as const;
