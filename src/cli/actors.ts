@@ -1,4 +1,4 @@
-/** `stagecraft actor`: looks at the machines behind it all, and takes them back into service. */
+/** `stagecraft actor`: lists the actors of a node, and resumes those that are out of service. */
 import type { Command } from 'commander';
 import type { ActorReport } from '../agent/api.js';
 import { askAgent } from './client.js';
@@ -6,15 +6,15 @@ import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } f
 import { actorTable, lineChars } from './print.js';
 
 export function addActorCommands(program: Command): void {
-  const actor = program.command('actor').description('look at the machines behind it all');
+  const actor = program.command('actor').description('inspect actors, and resume those that are out of service');
   lookAll(
-    actor.command('list').description('every machine of this node, its state, and which are out of service'),
+    actor.command('list').description('list the actors of this node, their states, and which are out of service'),
   ).action(listActors);
   lookAt(
     actor
       .command('release <address>')
-      .description('take one back into service that crashed too often or was unreadable'),
-    'for programs: the actor as actor list --json has it',
+      .description('resume an actor that is out of service: it crashed too often, or its record was unreadable'),
+    'for programs: the actor, as in actor list --json',
   ).action(releaseActor);
 }
 
@@ -29,7 +29,7 @@ async function releaseActor(address: string, options: LookOptions): Promise<void
   await askAgent(socketPath, 'POST', '/v1/actors/release', { body: { address } });
   if (!options.json) return print(`${address} is in service`);
   const actors = await look<ActorReport[]>(socketPath, '/v1/actors');
-  // One that has nothing to do may have left memory, and the list.
+  // An idle actor may be passivated already: then the list lacks it.
   const released: ActorReport = actors.find((actor) => actor.address === address) ?? { address };
   printJson(released);
 }

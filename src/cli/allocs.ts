@@ -1,4 +1,4 @@
-/** `stagecraft alloc`: has the volumes of an alloc mounted on this node, all together, and takes them away. */
+/** `stagecraft alloc`: mounts the volumes of an alloc on this node, all or none, and releases them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
 import { AgentError, askAgent } from './client.js';
@@ -21,7 +21,7 @@ import { listIn } from './spec-file.js';
 import { accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 
-/** As it is given: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
+/** Value of `--volume`: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
 interface GivenVolume {
   id: string;
   taskPath: string;
@@ -35,30 +35,34 @@ interface PrepareOptions extends LookOptions, InNamespace, Awaited {
 }
 
 export function addAllocCommands(program: Command): void {
-  const alloc = program.command('alloc').description('have volumes mounted for an alloc, and taken away');
-  lookAll(alloc.command('list').description('the allocs of this node, and what they wait for')).action(listAllocs);
-  lookAt(
-    alloc.command('status <alloc>').description('all that is known of one alloc, and where its volumes are'),
-  ).action(showAlloc);
+  const alloc = program.command('alloc').description('mount the volumes of an alloc, and release them');
+  lookAll(alloc.command('list').description('list the allocs of this node, and what they wait for')).action(listAllocs);
+  lookAt(alloc.command('status <alloc>').description('show one alloc, and where its volumes are')).action(showAlloc);
   const prepare = lookAt(
     inNamespace(
-      alloc.command('prepare <alloc>').description('have all its volumes mounted here, or none; wait until it is so'),
+      alloc
+        .command('prepare <alloc>')
+        .description('mount all volumes of an alloc on this node, or none; wait until they are mounted'),
       'volumes',
     ),
   )
-    .option('--volume <id:path[:ro|rw]>', 'a volume, and where the alloc has it; any number of times', volumeIn, [])
+    .option('--volume <id:path[:ro|rw]>', 'a volume, and its path in the alloc; repeatable', volumeIn, [])
     .addOption(
-      new Option('--access-mode <mode>', 'of all of them (default: of each, the first that it was made for)').choices(
+      new Option('--access-mode <mode>', 'of all volumes (default: the first mode of each volume)').choices(
         accessModes,
       ),
     )
-    .option('--file <file>', 'a list in YAML or JSON instead, all that volumes may be asked for; - is standard input');
+    .option('--file <file>', 'YAML or JSON list with all options of volumes, instead of --volume; - is standard input');
   awaited(
-    waiting(prepare, "secrets that can't be resolved, the topology of the node, rights to mount"),
-    'how long it may take: what is not prepared by then is undone',
+    waiting(prepare, "secrets that can't be resolved, the topology of the node, missing rights to mount"),
+    'how long it may take; an alloc that is not prepared by then is undone',
   ).action(prepareAlloc);
   lookAt(
-    awaited(alloc.command('release <alloc>').description('take its volumes away, once its workload has stopped')),
+    awaited(
+      alloc
+        .command('release <alloc>')
+        .description('unmount and release the volumes of an alloc whose workload has stopped'),
+    ),
   ).action(releaseAlloc);
 }
 
@@ -66,11 +70,11 @@ function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
   const [, id, taskPath, access] = /^(.+?):(\/[^:]*)(?::(.*))?$/s.exec(text) ?? [];
   if (id === undefined || taskPath === undefined)
     throw new InvalidArgumentError(
-      'Give ID:PATH, or ID:PATH:ro for reading only: PATH has to be absolute, as in data:/var/lib/data.',
+      'Give ID:PATH, or ID:PATH:ro for reading only, with an absolute PATH, as in data:/var/lib/data.',
     );
   if (access !== undefined && access !== 'ro' && access !== 'rw')
     throw new InvalidArgumentError(
-      `Behind the PATH only :ro and :rw may stand, not ':${access}'. A PATH with a colon goes by --file.`,
+      `Only :ro or :rw may follow the PATH, not ':${access}'. For a PATH with a colon use --file.`,
     );
   return [...before, { id, taskPath, isReadOnly: access === 'ro' }];
 }
@@ -112,7 +116,7 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
   else print(preparedTable(mounts));
 }
 
-/** What is left out of how they are used, the agent knows. */
+/** Leaves out options that were not given: the agent has the defaults. */
 const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): object[] =>
   volume.map(({ id, taskPath, isReadOnly }) => ({
     name: id,
@@ -132,7 +136,7 @@ async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Pr
   tell(options, isThere ? `alloc ${allocId} is released: it has no volumes here` : nothing);
 }
 
-/** The agent takes a release of what never was for done: only a look before it tells them apart. */
+/** Asks whether the alloc exists. The agent also answers the release of an unknown alloc with success. */
 async function isKnown(socketPath: string, path: string): Promise<boolean> {
   try {
     await askAgent(socketPath, 'GET', path, soon);

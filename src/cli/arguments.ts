@@ -1,4 +1,4 @@
-/** Reads what is given to options of the command line. */
+/** Parsers of the values of options. They throw commander's error with what is allowed. */
 import { InvalidArgumentError } from 'commander';
 import { messageOf } from '../errors.js';
 import { parseSize } from './size.js';
@@ -8,7 +8,6 @@ export function countIn(text: string): number {
   throw new InvalidArgumentError('It must be a whole number above 0.');
 }
 
-/** For what is not to be more than that. */
 export const countUpTo =
   (max: number) =>
   (text: string): number => {
@@ -25,12 +24,12 @@ export function sizeIn(text: string): number {
   }
 }
 
-/** @returns milliseconds */
+/** Parses seconds, with decimals. @returns milliseconds */
 export function secondsIn(text: string): number {
   const seconds = Number(text);
   if (!(seconds > 0)) throw new InvalidArgumentError('Give a number of seconds above 0.');
   return Math.ceil(seconds * 1_000);
 }
 
-/** For an option that may be given any number of times. */
+/** Collects the values of a repeatable option. */
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];

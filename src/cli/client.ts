@@ -1,4 +1,4 @@
-/** Asks a running agent over its unix socket. */
+/** Sends one request to a running agent, over its unix socket. */
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { dirname } from 'node:path';
@@ -16,12 +16,12 @@ export class AgentError extends Error {
 }
 
 /**
- * @param timeoutMs for a connection that stays silent; default none
+ * @param timeoutMs how long the connection may stay silent; default: no limit
  * @param body sent as JSON
- * @param signal ends the connection: the answer is not wanted any more
- * @returns the parsed JSON, absent for an empty answer
- * @throws AgentError NOT_REACHABLE, NOT_PERMITTED (the agent is another user's), AGENT_LOST (it was reached, and the connection broke before its answer), or the
- *   agent's own code and message
+ * @param signal aborts the request; the agent may still act on it
+ * @returns the parsed JSON; undefined for an empty answer
+ * @throws AgentError NOT_REACHABLE; NOT_PERMITTED: the socket is another user's; AGENT_LOST: the connection broke before the
+ *   answer; or the agent's own code and message
  */
 export function askAgent(
   socketPath: string,
@@ -55,12 +55,12 @@ export function askAgent(
   });
 }
 
-/** The agent's own words, but where they tell a program that has its runtime what to do. */
+/** Makes an error of the agent's answer. Advice for users of the library becomes the matching command. */
 const refusal = (code: string, message: string): AgentError => {
   if (code === 'PLUGIN_NOT_FOUND' && message.startsWith('no plugin is registered'))
     return new AgentError(
       code,
-      message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for what did not start'),
+      message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for plugins that did not start'),
     );
   const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
   const subject = isGroup
@@ -72,7 +72,7 @@ const refusal = (code: string, message: string): AgentError => {
   );
 };
 
-/** Of a socket; of its directory, where that hides it. */
+/** Names the owner of a socket, or of the nearest directory above it that can be seen. */
 function ownerOf(path: string): string {
   try {
     const { uid } = statSync(path);
@@ -87,13 +87,13 @@ const silence = (timeoutMs: number): Error =>
 
 function failureAt(socketPath: string, { message, syscall, code }: NodeJS.ErrnoException): AgentError {
   if (syscall === 'connect' && code === 'EACCES') {
-    const who = `it is ${ownerOf(socketPath)}'s; run this as that user, or as root`;
+    const who = `it is ${ownerOf(socketPath)}'s: run this as that user, or as root`;
     return new AgentError('NOT_PERMITTED', `no permission to ask the agent at ${socketPath}: ${who}`);
   }
   if (syscall === 'connect') {
     const advice = 'start one, or name its --config or --socket';
     return new AgentError('NOT_REACHABLE', `no agent answers at ${socketPath} (${message}): ${advice}`);
   }
-  const advice = 'it may have ended, and what was asked may have been done: see its output';
+  const advice = 'the agent may have ended, and may have done the request before: see its output';
   return new AgentError('AGENT_LOST', `the connection to the agent at ${socketPath} was lost (${message}): ${advice}`);
 }

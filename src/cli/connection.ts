@@ -1,4 +1,4 @@
-/** What commands that speak to a running agent have in common: which agent, and how it is asked. */
+/** Shared parts of the commands that ask a running agent: options that name the agent, requests, output. */
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { AgentReport } from '../agent/api.js';
@@ -24,13 +24,13 @@ export const print = (text: string): void => {
 
 export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
 
-/** What was done, where there is nothing else to show. */
+/** Prints what was done by a request that returns nothing to show. */
 export const tell = ({ json }: LookOptions, done: string): void => (json ? printJson({ done }) : print(done));
 
-/** Of `--config`. */
+/** Text on the default of `--config`, for help. */
 export const configDefault = 'default: STAGECRAFT_CONFIG, else ./stagecraft.yaml, else /etc/stagecraft/agent.yaml';
 
-/** Gives a command the options that name an agent. */
+/** Adds the options that name an agent: `--config` and `--socket`. */
 export const reach = (command: Command): Command =>
   command
     .option('--config <file>', `the configuration of the agent; ${configDefault}`)
@@ -39,31 +39,31 @@ export const reach = (command: Command): Command =>
       "the agent's socket, instead of the one of the configuration; default: STAGECRAFT_SOCKET",
     );
 
-/** As `reach`, for a command that has something to show. */
+/** Adds the options of `reach`, and `--json`. */
 export const lookAt = (command: Command, json = 'for programs'): Command => reach(command).option('--json', json);
 
-/** As `lookAt`, for a list: what is longer than the terminal is wide is cut off. */
+/** Adds the options of `lookAt`, and `--wide`: without it lines of lists are cut to the terminal. */
 export const lookAll = (command: Command): Command =>
-  lookAt(command).option('--wide', 'whole lines, also those that are longer than the terminal is wide');
+  lookAt(command).option('--wide', 'do not cut lines to the width of the terminal');
 
-/** Path of the agent's socket. The command line goes before the environment. */
+/** Path of the agent's socket. Options win over STAGECRAFT_SOCKET, which wins over the default configuration. */
 export function socketOf({ config, socket }: ReachOptions): string {
   if (socket !== undefined) return socket;
   const { STAGECRAFT_SOCKET: named } = process.env;
   if (config === undefined && named) return named;
   const dataDir = dataDirIn(findConfig(config));
-  // The agent goes by the name without symbolic links.
+  // The agent names its socket after the data directory's path without symbolic links.
   return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
 }
 
-/** What the agent knows already it tells at once. */
+/** Time limit for requests that the agent answers from memory, without waiting. */
 export const soon = { timeoutMs: 10_000 };
 
-/** The tasks of this node: what else is told may be as it is because of them. */
+/** Reads the tasks of this node: a failed task may explain the state of volumes and allocs. */
 export const lookAtTasks = (socketPath: string): Promise<TaskReport[]> =>
   askAgent(socketPath, 'GET', '/v1/tasks', soon) as Promise<TaskReport[]>;
 
-/** What the agent knows now; a line on stderr says so where it may be old. */
+/** Reads from the agent. Warns on stderr if the data may be old, as the agent's store does not answer. */
 export async function look<T>(socketPath: string, path: string): Promise<T> {
   const { store } = (await askAgent(socketPath, 'GET', '/v1/agent', soon)) as AgentReport;
   if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);

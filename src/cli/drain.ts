@@ -1,4 +1,4 @@
-/** `stagecraft drain`: takes down all that runs on a node, and says meanwhile what that waits for. */
+/** `stagecraft drain`: releases all allocs of a node, stops its plugins and its agent, and prints progress meanwhile. */
 import type { Command } from 'commander';
 import { describeAlloc } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../agent/mount-api.js';
@@ -20,12 +20,12 @@ async function drain(options: ReachOptions): Promise<void> {
   print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
 }
 
-/** More than these are counted only. */
+/** Items that a line of progress names; it only counts the others. */
 const mostTold = 3;
 
-/** Allocs go first, then the processes. */
+/** Describes what still has to end: allocs first, then plugin processes. */
 async function goingAt(socketPath: string): Promise<string | undefined> {
-  // What is closed already tells nothing.
+  // The agent refuses to list what it has closed: nothing is left there.
   const listed = async <T>(path: string): Promise<T[]> => {
     const list = askAgent(socketPath, 'GET', path, soon) as Promise<T[]>;
     return list.catch(() => []);

@@ -1,4 +1,4 @@
-/** `stagecraft driver-check --clean-up`: what it tells. What it does: src/driver-check/clean-up-driver.ts */
+/** Output of `stagecraft driver-check --clean-up`. For the clean-up, see src/driver-check/clean-up-driver.ts. */
 import { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
 import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
@@ -14,14 +14,16 @@ export async function runDriverCleanUp(
 ): Promise<void> {
   const stop = new AbortController();
   firstSignal()
-    .then(() => stop.abort(new StagecraftError('ABORTED', 'ended by a signal: what is left was not looked for')))
-    .catch(() => {}); // a signal that nobody can be told of ends nothing
+    .then(() =>
+      stop.abort(new StagecraftError('ABORTED', 'ended by a signal: there may be more to remove, run it again')),
+    )
+    .catch(() => {});
   const report = await cleanedUp(checkOptions(given, { prefix, signal: stop.signal }));
   print(given.json ? JSON.stringify(report, null, 2) : textOf(report));
   if (report.left.length > 0)
     throw new StagecraftError(
       'CLEAN_UP_FAILED',
-      `${report.left.length} of what the run ${prefix} made could not be removed: use the driver's own tools`,
+      `could not remove ${report.left.length} of the resources of run ${prefix}: use the driver's own tools`,
     );
 }
 

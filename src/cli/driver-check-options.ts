@@ -1,4 +1,4 @@
-/** Arguments of `stagecraft driver-check`, as the options of a run, and as their faults. */
+/** Converts arguments of `stagecraft driver-check` to the options of a run, and errors about options to usage errors. */
 import { CommanderError } from 'commander';
 import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
@@ -19,7 +19,7 @@ export function checkOptions(
   };
 }
 
-/** @throws {CommanderError} where the error is about an option */
+/** @throws {CommanderError} if the error is about an option */
 export function throwIfUsage(error: unknown): void {
   const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
   if (isUsage) throw new CommanderError(usageExitCode, 'usage', error.message);

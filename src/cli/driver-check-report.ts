@@ -1,4 +1,4 @@
-/** What `stagecraft driver-check` tells: its table, or all of it for programs. What is checked: src/driver-check */
+/** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/driver-check. */
 import type { CheckResult, Outcome } from '../driver-check/check.js';
 import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
 import { callLine } from '../driver-check/report.js';
@@ -16,27 +16,26 @@ export async function runDriverCheck(given: DriverCheckArguments, print: Print):
   const options = checkOptions(given, { prefix: newPrefix(), signal: stop.signal });
   firstSignal()
     .then(() => stop.abort())
-    .catch(() => {}); // a signal that nobody can be told of ends nothing
+    .catch(() => {});
   const results = await checked(options, given.json ? jsonReport(print) : textReport(print, options));
   const failed = results.filter(({ outcome }) => outcome === 'failed').length;
-  if (stop.signal.aborted)
-    throw new StagecraftError('ABORTED', 'ended by a signal: the checks that are missing were not made');
+  if (stop.signal.aborted) throw new StagecraftError('ABORTED', 'ended by a signal: the other checks were not run');
   if (failed > 0) throw new StagecraftError('DRIVER_CHECK_FAILED', `${failed} of the checks failed`);
 }
 
-/** How the results are told. */
+/** Receives the results of a run. */
 interface Report {
   begin(): void;
-  /** As it comes: a run takes minutes. */
+  /** Called for each result at once, as a run takes minutes. */
   add(result: CheckResult): void;
   end(results: CheckResult[]): void;
 }
 
-/** Whatever ends the run, what was found out by then is told. */
+/** Runs the checks. However the run ends, the results so far are reported. */
 async function checked(options: CheckDriverOptions, report: Report): Promise<CheckResult[]> {
   const results: CheckResult[] = [];
   try {
-    settingsOf(options); // before anything is told
+    settingsOf(options); // throws for wrong options, before any output
     report.begin();
     for await (const result of checkDriver(options)) {
       results.push(result);
@@ -63,11 +62,11 @@ function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report 
   const sameRows = new SameRows(print);
   const header = ['CHECK', 'RESULT', 'RULE', 'WHY'];
   const rows = selectedChecks(only).map(({ id, rule }) => [id, '', rule, '']);
-  // The reason stands last, so that its width does not matter.
+  // The reason is the last column, so its width does not matter.
   const widths = widthsOf([header, ...rows, ...order.map((outcome) => ['', outcome, '', ''])]);
   return {
     begin: () => {
-      print(`all that is made is named ${prefix}-…`);
+      print(`all resources of this run have names that begin with ${prefix}-`);
       print(tableLine(header, widths));
     },
     add: (result) => {
@@ -82,10 +81,10 @@ function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report 
   };
 }
 
-/** Outcomes of checks that were not made: of those for one reason, one row is enough. */
+/** Outcomes of checks that were not run: one row is enough for all with the same reason. */
 const folded: readonly Outcome[] = ['blocked', 'not offered', 'skipped'];
 
-/** Folds rows one after the other that say the same into the first of them, and a line that counts the others. */
+/** Folds consecutive rows that say the same into the first row and a line that counts the others. */
 class SameRows {
   readonly #print: Print;
   #first: CheckResult | undefined;
@@ -95,7 +94,7 @@ class SameRows {
     this.#print = print;
   }
 
-  /** @returns whether the row says the same as the one before, and needs no line of its own */
+  /** @returns whether the row repeats the row before, and needs no line of its own */
   add(result: CheckResult): boolean {
     const { outcome, why } = result;
     const isSame = folded.includes(outcome) && outcome === this.#first?.outcome && why === this.#first.why;
@@ -107,7 +106,7 @@ class SameRows {
     return isSame;
   }
 
-  /** Prints what is still to be told of the last rows. */
+  /** Prints the count of the rows that were folded last. */
   end(): void {
     const last = this.#others.at(-1);
     if (last) this.#print(`… and ${this.#others.length} more ${last.outcome} for the same reason, up to ${last.id}`);

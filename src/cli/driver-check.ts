@@ -1,4 +1,4 @@
-/** `stagecraft driver-check`: its options and its files. What it tells: driver-check-report.ts */
+/** `stagecraft driver-check`: options and input files. For the output, see driver-check-report.ts. */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
@@ -33,27 +33,27 @@ export function addDriverCheck(program: Command, print: Print): void {
   program
     .command('driver-check')
     .description('check any CSI driver against the specification; see docs/driver-check.md')
-    .option('--endpoint <url>', 'unix:///path/of/csi.sock: where all of the driver is')
-    .option('--controller-endpoint <url>', 'where Identity and Controller are, if those are apart')
-    .option('--node-endpoint <url>', 'where Identity and Node are, if those are apart')
-    .option('--parameters <file>', 'YAML or JSON: parameters by RPC, e.g. of CreateVolume', byRpcIn)
-    .option('--secrets <file>', 'YAML or JSON: secrets by RPC', byRpcIn)
+    .option('--endpoint <url>', 'socket of the whole driver: unix:///path/of/csi.sock')
+    .option('--controller-endpoint <url>', 'socket of Identity and Controller, if Node has another one')
+    .option('--node-endpoint <url>', 'socket of Identity and Node, if Controller has another one')
+    .option('--parameters <file>', 'YAML or JSON file with parameters by RPC, e.g. of CreateVolume', byRpcIn)
+    .option('--secrets <file>', 'YAML or JSON file with secrets by RPC', byRpcIn)
     .addOption(
       new Option(
         '--capability <type>',
-        'the type of volumes (default: mount, and block where the driver takes it)',
+        'type of the volumes (default: mount, and block where the driver supports it)',
       ).choices(['mount', 'block']),
     )
-    .option('--fs-type <type>', 'of mounted volumes (default: what the driver chooses)')
-    .option('--size <size>', 'of each volume, e.g. 64Mi (default: 1Gi)', bytesIn)
-    .option('--staging-dir <path>', 'an existing directory for staging paths (default: that for temporary files)')
-    .option('--target-dir <path>', 'an existing directory for target paths (default: that for temporary files)')
-    .option('--other-node-id <id>', 'another node that the controller knows')
-    .option('--only <text>', 'only the checks in whose id or rule this is found')
-    .option('--skip <check>', 'leave out this check, or all whose names begin so; repeatable', collect)
-    .option('--restart-wait <seconds>', 'for a driver that is gone after a check (default: 30)', waitIn)
-    .option('--timeout <seconds>', 'of each call (default: 30)', secondsIn)
-    .option('--clean-up <prefix>', 'make no check: remove what an earlier run with this prefix has left at the driver')
+    .option('--fs-type <type>', 'file system of mounted volumes (default: the driver chooses)')
+    .option('--size <size>', 'size of each volume, e.g. 64Mi (default: 1Gi)', bytesIn)
+    .option('--staging-dir <path>', 'existing directory for staging paths (default: the directory for temporary files)')
+    .option('--target-dir <path>', 'existing directory for target paths (default: the directory for temporary files)')
+    .option('--other-node-id <id>', 'id of another node that the controller knows')
+    .option('--only <text>', 'only checks whose id or rule contains this text')
+    .option('--skip <check>', 'leave out this check, or all checks whose ids begin with this text; repeatable', collect)
+    .option('--restart-wait <seconds>', 'how long to wait for a driver that ended during a check (default: 30)', waitIn)
+    .option('--timeout <seconds>', 'time limit of each call (default: 30)', secondsIn)
+    .option('--clean-up <prefix>', 'run no check: remove what an earlier run with this prefix left at the driver')
     .option('--json', 'for programs')
     .action(async (given: DriverCheckArguments) => {
       if (given.cleanUp !== undefined) {
@@ -65,7 +65,7 @@ export function addDriverCheck(program: Command, print: Print): void {
     });
 }
 
-/** @returns milliseconds; 0: none */
+/** Parses seconds, or 0 for no wait. @returns milliseconds */
 const waitIn = (text: string): number => (text === '0' ? 0 : secondsIn(text));
 
 function byRpcIn(file: string): ByRpc {
@@ -75,10 +75,10 @@ function byRpcIn(file: string): ByRpc {
   } catch (error) {
     throw new InvalidArgumentError(messageOf(error));
   }
-  throw new InvalidArgumentError('The file must have the names of RPCs, and below each its names and texts.');
+  throw new InvalidArgumentError('The file must map names of RPCs to keys and texts, e.g. CreateVolume: {type: fast}');
 }
 
-/** What the values are, the checks look at themselves. */
+/** Checks the shape only; the run validates the values. */
 const isByRpc = (parsed: unknown): parsed is ByRpc =>
   typeof parsed === 'object' && parsed !== null && Object.values(parsed).every((one) => one instanceof Object);
 

@@ -1,12 +1,12 @@
-/** Arguments that ask for help: `help GROUP COMMAND`, and `--help` beside a command that there isn't. */
+/** Arguments that ask for help, such as `help GROUP COMMAND`, put into the one form that commander handles. */
 import type { Command } from 'commander';
 
 const isHelp = (argument: string | undefined): boolean =>
   argument === 'help' || argument === '--help' || argument === '-h';
 
 /**
- * Makes every way to ask for help `GROUP COMMAND --help`. Beside an unknown command it takes the question away, so
- * that commander refuses the command.
+ * Turns every way to ask for help into `GROUP COMMAND --help`. Next to an unknown command it drops the words for help,
+ * so that commander refuses the command.
  */
 export function withHelpLast(args: string[], program: Command): string[] {
   const names: string[] = [];
@@ -26,6 +26,6 @@ export function withHelpLast(args: string[], program: Command): string[] {
   return [...names, ...(isAsked ? ['--help'] : []), ...rest];
 }
 
-/** Where commander finds no similar name: the commands of the group. */
+/** Lists the commands of a group, as a hint where commander finds no similar name. */
 export const commandsOf = (group: Command): string =>
   `(commands: ${group.commands.map((command) => command.name()).join(', ')})\n`;

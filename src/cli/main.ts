@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * The command line: what runs here itself, and exit codes. What is asked of a running agent: plugins.ts, tasks.ts,
- * volumes.ts, snapshots.ts, allocs.ts, mounts.ts, nodes.ts, actors.ts, drain.ts. What only one command needs is loaded by that command.
- * The exit code: 0 done, 2 usage, else as the table of error codes says.
+ * Entry point of the command line: the commands `agent` and `driver`, errors on stderr, exit codes.
+ * Commands that ask a running agent are in plugins.ts, volumes.ts and so on.
+ * Each command imports its heavy modules only when it runs. Exit codes: 0 done, 2 usage, others from the table in errors.ts.
  */
 import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
@@ -30,10 +30,10 @@ import { addVolumeCommands } from './volumes.js';
 const usageExit = 2;
 
 async function runAgent({ config }: { config?: string }): Promise<void> {
-  const asked = firstSignal(); // before the start, which a signal doesn't cut short: its end follows at once
+  const asked = firstSignal(); // before the start: a signal during the start ends the agent right after it
   const { startAgent } = await import('../agent/agent.js');
   const agent = await startAgent(loadConfig(findConfig(config)), (line) => print(oneLine(line)));
-  // A failure is told by `ended`.
+  // A failure to stop also rejects `agent.ended`, awaited below.
   asked.then(() => agent.stop()).catch(() => {});
   await agent.ended;
 }
@@ -68,22 +68,22 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
   await driver.stop();
 }
 
-/** Whether what is told is for a program. */
+/** With `--json` the output is for a program, and errors are JSON, too. */
 const isForPrograms = process.argv.includes('--json');
 
-/** A line that helps with what is wrong with the arguments; empty where there is none. */
+/** Returns a hint to print below commander's message about wrong arguments, or an empty string. */
 function adviceOn(fault: string, program: Command): string {
   const { group, command } = commandIn(withHelpLast(process.argv.slice(2), program), program);
   if (fault.startsWith('error: unknown command') && !fault.includes('Did you mean')) return commandsOf(group);
   if (fault.startsWith('error: unknown option') && !command)
-    return '(options stand behind the command: stagecraft task list --config agent.yaml)\n';
+    return '(options come after the command: stagecraft task list --config agent.yaml)\n';
   const hasList = group.commands.some((one) => one.name() === 'list');
   if (fault.startsWith('error: missing required argument') && command?.name() === 'status' && hasList)
     return `(see stagecraft ${group.name()} list)\n`;
   return '';
 }
 
-/** The command that is named before any option, and the group that it is in; no command: only groups are. */
+/** Finds the command named before any option, and its group. If the arguments name only groups, there is no command. */
 function commandIn([arg, ...args]: string[], group: Command): { group: Command; command?: Command } {
   const named = group.commands.find((one) => one.name() === arg);
   if (!named) return { group };
@@ -95,8 +95,8 @@ function makeProgram(): Command {
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
     .exitOverride()
-    // What is wrong is told at the end, in one line.
-    // Before the commands, which take it over.
+    // Set before commands are added, as they copy these settings.
+    // With --json commander prints no errors: the end of this file prints them as JSON, in one line.
     .configureOutput({
       outputError: (text, write) => write(`${text}${adviceOn(text, program)}`),
       ...(isForPrograms && { writeErr: () => {} }),
@@ -104,20 +104,20 @@ function makeProgram(): Command {
 
   program
     .command('agent')
-    .description('run everything of this node in one process, until SIGTERM or SIGINT; plugin processes then stay')
+    .description('run the agent of this node until SIGTERM or SIGINT; plugin processes keep running after it')
     .option('--config <file>', `a YAML file; ${configDefault}; see docs/configuration.md`)
     .action(runAgent);
   program
     .command('driver')
     .description('run the bundled host-path CSI driver')
     .option('--endpoint <url>', 'unix:///path/of/csi.sock (default: CSI_ENDPOINT of the environment)')
-    .requiredOption('--node-id <id>', 'what NodeGetInfo answers')
-    .option('--data-dir <path>', 'holds its volumes, and what it knows of them (default: STAGECRAFT_TASK_DIR)')
-    .option('--capacity <size>', 'what its volumes may have together, e.g. 100Gi (default: their file system)', sizeIn)
-    .option('--attach', 'have volumes published to nodes by the controller before they are used there')
-    .option('--peer-node <id>', 'with --attach: a node besides --node-id; any number of times', collect, [])
-    .option('--max-volumes-per-node <n>', 'how many may be published to a node by the controller', countIn)
-    .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that has it')
+    .requiredOption('--node-id <id>', 'the id of this node, as NodeGetInfo answers it')
+    .option('--data-dir <path>', 'directory of the volumes and their records (default: STAGECRAFT_TASK_DIR)')
+    .option('--capacity <size>', 'total size of all volumes, e.g. 100Gi (default: the size of the file system)', sizeIn)
+    .option('--attach', 'offer ControllerPublishVolume: volumes are published to a node before their use there')
+    .option('--peer-node <id>', 'with --attach: another node besides --node-id; repeatable', collect, [])
+    .option('--max-volumes-per-node <n>', 'with --attach: how many volumes may be published to one node', countIn)
+    .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that offers it')
     .action(runDriver);
   addDriverCheck(program, print);
   addPluginCommands(program);
@@ -132,7 +132,7 @@ function makeProgram(): Command {
   return program;
 }
 
-/** In the form that was asked for. */
+/** Formats an error for stderr: as JSON with `--json`, else as text. */
 const told = (error: unknown): string =>
   isForPrograms ? JSON.stringify({ code: codeOf(error), message: plainMessageOf(error) }) : messageOf(error);
 
@@ -141,7 +141,7 @@ function codeOf(error: unknown): string {
   return error instanceof StagecraftError || error instanceof AgentError ? error.code : 'INTERNAL';
 }
 
-/** In one line. */
+/** Returns the message without commander's prefix, in one line. */
 const plainMessageOf = (error: unknown): string =>
   error instanceof CommanderError ? error.message.replace(/^error: /, '').replaceAll('\n', ' ') : messageOf(error);
 
@@ -152,7 +152,7 @@ function exitCodeFor(error: unknown): number {
 }
 
 for (const stream of [process.stdout, process.stderr]) {
-  // Whoever read along is gone; that is no reason to end.
+  // A reader that has closed the pipe does not end the command.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
@@ -163,7 +163,7 @@ try {
   await program.parseAsync(withHelpLast(process.argv.slice(2), program), { from: 'user' });
 } catch (error) {
   const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
-  // To people commander has told its own faults already.
+  // Without --json commander has printed its own errors already.
   const isTold = error instanceof CommanderError && error.code !== 'usage' && !isForPrograms;
   if (isFault && !isTold) process.stderr.write(`${told(error)}\n`);
   process.exitCode = exitCodeFor(error);

@@ -1,4 +1,4 @@
-/** `stagecraft mount`: what is mounted on this node. */
+/** `stagecraft mount`: shows and repairs what is mounted on this node. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
@@ -22,24 +22,24 @@ import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace,
 import { tellingOf } from './wait.js';
 
 export function addMountCommands(program: Command): void {
-  const mount = program.command('mount').description('look at what is mounted on this node');
+  const mount = program.command('mount').description('show and repair what is mounted on this node');
   const add = (usage: string, description: string): Command =>
     lookAt(inNamespace(mount.command(usage).description(description), 'volume'));
-  lookAll(mount.command('list').description('the volumes that are here, for whom, and what keeps them')).action(
+  lookAll(mount.command('list').description('list the volumes on this node, with their allocs and errors')).action(
     listMounts,
   );
-  add('stats <volume>', 'what its plugin says of how much is used, and of its health').action(showStats);
-  accepting(add('retry <volume>', 'try again what has failed or was lost, and what waits for its time')).action(
-    retryMount,
-  );
+  add('stats <volume>', 'ask the plugin of a volume for its usage and condition').action(showStats);
+  accepting(
+    add('retry <volume>', 'retry now: failed calls, calls that wait for their next attempt, lost mounts'),
+  ).action(retryMount);
   lookAt(
     mount
       .command('orphans')
-      .description('mounts below the data directory that nobody here knows of, or that a plugin leaves there'),
+      .description('list mounts below the data directory that have no record, or that a plugin did not unmount'),
   ).action(listOrphans);
-  lookAt(
-    mount.command('clean <path>').description('unmount one of the orphaned mounts; what it is mounted on stays'),
-  ).action(cleanOrphan);
+  lookAt(mount.command('clean <path>').description('unmount an orphaned mount; its directory stays')).action(
+    cleanOrphan,
+  );
 }
 
 const pathOf = (id: string, request: string, { namespace }: InNamespace): string =>
@@ -52,7 +52,7 @@ async function listMounts(options: LookOptions): Promise<void> {
   else print(mountTable(mounts, await lookAtTasks(socketPath), lineChars(options)));
 }
 
-/** It has no short limit, as what is known already has: the plugin is asked. */
+/** Sends the request without a time limit, as the plugin has to answer. */
 async function showStats(id: string, options: LookOptions & InNamespace): Promise<void> {
   const socketPath = socketOf(options);
   const asked = askAgent(socketPath, 'GET', pathOf(id, 'stats', options)) as Promise<StatsReport>;
@@ -61,7 +61,7 @@ async function showStats(id: string, options: LookOptions & InNamespace): Promis
   else print(statsDetails(stats));
 }
 
-/** Whose answer is waited for, and what may keep it. */
+/** Names the plugin that has not answered yet, and the likely reason. */
 async function silenceOf(socketPath: string, id: string, { namespace }: InNamespace): Promise<string | undefined> {
   const mounts = (await askAgent(socketPath, 'GET', '/v1/mounts', soon)) as MountReport[];
   const mount = mounts.find(({ volume }) => volume.id === id && volume.namespace === namespace);
@@ -74,7 +74,7 @@ async function silenceOf(socketPath: string, id: string, { namespace }: InNamesp
 
 async function retryMount(id: string, options: LookOptions & InNamespace & Accepting): Promise<void> {
   await askAgent(socketOf(options), 'POST', pathOf(id, 'retry', options), acceptanceIn(options));
-  tell(options, `volume ${nameOf(id, options)}: what failed here is tried again`);
+  tell(options, `volume ${nameOf(id, options)}: failed calls and lost mounts on this node are retried`);
 }
 
 async function listOrphans(options: LookOptions): Promise<void> {
@@ -83,7 +83,7 @@ async function listOrphans(options: LookOptions): Promise<void> {
   else print(orphanTable(orphans));
 }
 
-/** The agent has another working directory. */
+/** Resolves the path here, as the agent has another working directory. */
 async function cleanOrphan(given: string, options: LookOptions): Promise<void> {
   const path = resolve(given);
   await askAgent(socketOf(options), 'POST', '/v1/orphaned-mounts/clean', { body: { path } });

@@ -1,4 +1,4 @@
-/** `stagecraft node`: looks at the nodes that have reported, and says of one that it is lost. */
+/** `stagecraft node`: shows the nodes that have reported; fences or removes a node that is lost. */
 import type { Command } from 'commander';
 import type { NodeReport } from '../agent/node-api.js';
 import { askAgent } from './client.js';
@@ -7,17 +7,15 @@ import { lineChars } from './print.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
 
 export function addNodeCommands(program: Command): void {
-  const node = program.command('node').description('look at nodes, and say which are lost');
-  lookAll(node.command('list').description('the nodes that have reported, and how they are')).action(listNodes);
-  lookAt(node.command('status <id>').description('all that is known of one node')).action(showNode);
-  lookAt(
-    node.command('fence <id>').description('take what is on it for lost: its claims are released without its word'),
-  )
-    .requiredOption('--reason <text>', 'why; it is kept on record')
+  const node = program.command('node').description('show nodes; fence or remove those that are lost');
+  lookAll(node.command('list').description('list the nodes that have reported, with their state')).action(listNodes);
+  lookAt(node.command('status <id>').description('show one node in detail')).action(showNode);
+  lookAt(node.command('fence <id>').description('fence a node that is lost: release its claims without waiting for it'))
+    .requiredOption('--reason <text>', 'why, for the record')
     .action(fenceNode);
-  lookAt(node.command('remove <id>').description('it is gone for good: as fence, then it is forgotten')).action(
-    removeNode,
-  );
+  lookAt(
+    node.command('remove <id>').description('remove a node that is gone for good: fence it, then forget it'),
+  ).action(removeNode);
 }
 
 const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
@@ -41,5 +39,5 @@ async function fenceNode(id: string, { reason, ...options }: LookOptions & { rea
 
 async function removeNode(id: string, options: LookOptions): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`);
-  tell(options, `node ${id} is removed; what was on it is released`);
+  tell(options, `node ${id} is removed; its claims are released`);
 }

@@ -1,4 +1,4 @@
-/** `stagecraft plugin`: looks at plugins. */
+/** `stagecraft plugin`: shows the plugins and their health. */
 import type { Command } from 'commander';
 import type { PluginReport } from '../agent/api.js';
 import { AgentError } from './client.js';
@@ -6,9 +6,9 @@ import { type LookOptions, look, lookAll, lookAt, lookAtTasks, print, printJson,
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
 
 export function addPluginCommands(program: Command): void {
-  const plugin = program.command('plugin').description('look at plugins');
-  lookAll(plugin.command('list').description('all plugins and how they are')).action(listPlugins);
-  lookAt(plugin.command('status <name>').description('all that is known of one plugin')).action(showPlugin);
+  const plugin = program.command('plugin').description('show plugins and their health');
+  lookAll(plugin.command('list').description('list plugins with their state')).action(listPlugins);
+  lookAt(plugin.command('status <name>').description('show one plugin in detail')).action(showPlugin);
 }
 
 async function listPlugins(options: LookOptions): Promise<void> {
@@ -16,7 +16,7 @@ async function listPlugins(options: LookOptions): Promise<void> {
   const plugins = await look<PluginReport[]>(socketPath, '/v1/plugins');
   if (options.json) printJson(plugins);
   else print(pluginTable(plugins, lineChars(options)));
-  // A plugin whose task has failed is no longer registered: the list does not show that it is missing.
+  // The list does not show plugins whose task has failed: they are not registered any more.
   for (const line of failedTasks(await lookAtTasks(socketPath))) process.stderr.write(`${line}\n`);
 }
 
@@ -26,7 +26,7 @@ async function showPlugin(name: string, options: LookOptions): Promise<void> {
   if (plugins.length === 0)
     throw new AgentError(
       'PLUGIN_NOT_FOUND',
-      `there is no plugin '${name}': see stagecraft plugin list, and task list for what did not start`,
+      `there is no plugin '${name}': see stagecraft plugin list, and task list for plugins that did not start`,
     );
   if (options.json) printJson(plugins);
   else print(plugins.map(pluginDetails).join('\n\n'));

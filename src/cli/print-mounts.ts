@@ -10,7 +10,7 @@ const accessOf = ({ readOnly }: { readOnly: boolean }): string => (readOnly ? 'r
 
 const keyText = ({ namespace, id }: { namespace: string; id: string }): string => `${namespace}/${id}`;
 
-/** The host path last: it is long. */
+/** Formats prepared mounts, with the host path last, as it is long. */
 export const preparedTable = (mounts: PreparedMount[]): string =>
   table(
     ['NAME', 'VOLUME', 'TASK PATH', 'ACCESS', 'HOST PATH'],
@@ -23,7 +23,7 @@ export const preparedTable = (mounts: PreparedMount[]): string =>
     ]),
   );
 
-/** What keeps its plugins from being there, where a task of this node runs them. */
+/** Describes the tasks of this node that run one of the plugins, and are not running. */
 const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): string[] =>
   tasks.flatMap((task) => (plugins.includes(task.id) ? (taskTrouble(task) ?? []) : []));
 
@@ -69,7 +69,7 @@ export function allocDetails(alloc: AllocReport, tasks: TaskReport[]): string {
   );
 }
 
-/** As allocs have it: a volume that is published to a node need not be mounted there. */
+/** Shows `published` as `mounted`, as for allocs: a volume that is published to a node need not be mounted there. */
 const mountWord = (state: MountReport['state']): string => (state === 'published' ? 'mounted' : state);
 
 const usersOf = ({ users, isStaged }: MountReport): string =>
@@ -119,7 +119,7 @@ export function statsDetails({ volume, at, usage, condition }: StatsReport): str
       const text = (count: number | string): string => (unit === 'bytes' ? sizeText(count) : String(count));
       return [unit, `${text(used)} of ${text(total)} used, ${text(available)} available`];
     }),
-    ['condition', condition ? `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}` : 'not told'],
+    ['condition', condition ? `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}` : 'not reported'],
   ];
   return factsTable(facts);
 }

@@ -10,7 +10,7 @@ const sourcesOf = (snapshot: AnyReport): string =>
     .map(({ namespace, id }) => (namespace === snapshot.key.namespace ? id : `${namespace}/${id}`))
     .join(', ');
 
-/** A plugin may say what no date can be. */
+/** Formats when a snapshot was taken. A plugin may report a time that no date can hold. */
 function takenText({ takenAtMs }: AnyReport): string {
   const taken = new Date(takenAtMs ?? Number.NaN);
   return Number.isNaN(taken.getTime()) ? '-' : taken.toISOString();
@@ -43,7 +43,7 @@ export function snapshotDetails(snapshot: AnyReport): string {
     ...(snapshot.driver === undefined ? [] : [['driver', snapshot.driver] satisfies [string, string]]),
     ['state', error ? `${state}: ${error.message}` : state],
     ...(step === state ? [] : [['step', step] satisfies [string, string]]),
-    ['csi id', csiId ?? 'not made yet'],
+    ['csi id', csiId ?? 'not created yet'],
     ['taken', takenText(snapshot)],
     ...(snapshot.home === undefined ? [] : [['home', `node ${snapshot.home}`] satisfies [string, string]]),
     ...(isGroup ? [] : [['size', sizeText(snapshot.sizeBytes)] satisfies [string, string]]),

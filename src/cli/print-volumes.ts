@@ -13,7 +13,7 @@ const units: [name: string, bytes: number][] = [
   ['Ki', 2 ** 10],
 ];
 
-/** As an option takes it, in the largest unit that has no fraction. */
+/** Formats bytes as options accept them, in the largest unit without a fraction. */
 export function sizeText(bytes: number | string | undefined): string {
   if (bytes === undefined) return '-';
   if (BigInt(bytes) === 0n) return '0';
@@ -29,7 +29,7 @@ const placesOf = ({ publications }: VolumeReport): string =>
 const troubleOf = ({ error, missing, condition, leftovers, expansion, modification, claims }: VolumeReport): string =>
   error?.message ??
   (expansion?.failed && `its expansion failed: ${expansion.message}`) ??
-  (modification?.failed && `its change failed: ${modification.message}`) ??
+  (modification?.failed && `its modification failed: ${modification.message}`) ??
   (missing ? 'its plugin does not list it' : undefined) ??
   (condition?.abnormal ? condition.message : undefined) ??
   (leftovers && describeLeftovers(leftovers).join('; ')) ??
@@ -61,18 +61,18 @@ export function volumeDetails(volume: VolumeReport): string {
     ['driver', volume.driver],
     ['state', error ? `${state}: ${error.message}` : state],
     ['step', describeWork(parts, 'lifecycle', Date.now()) || undefined],
-    ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'once that is over' : undefined],
+    ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'after the current step' : undefined],
     ['availability', availability],
-    ['taken over', volume.external && 'deleting it lets go of it, its content stays'],
+    ['taken over', volume.external && 'deleting it keeps its content'],
     ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
-    ['name there', volume.name],
-    ['home', volume.home && `node ${volume.home}: only its agent makes the calls for it, while that leads`],
+    ['name at plugin', volume.name],
+    ['home', volume.home && `node ${volume.home}: only the agent there calls the plugin, and only while it leads`],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
-    ['asked for', volume.requested && rangeText(volume.requested)],
+    ['requested', volume.requested && rangeText(volume.requested)],
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
     ['secrets', volume.secrets.join(', ') || undefined],
-    ...capabilities.map((capability): [string, string] => ['made for', modesOf(capability)]),
+    ...capabilities.map((capability): [string, string] => ['capability', modesOf(capability)]),
     ['expansion', expansion && (describeWork(parts, 'expansion', Date.now()) || changeText(expansion))],
     [
       'change',
@@ -114,7 +114,7 @@ const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requ
 const changeText = ({ failed, message }: { failed?: true; message?: string }): string =>
   `${failed ? 'failed' : 'under way'}${message === undefined ? '' : `: ${message}`}`;
 
-/** Undefined where there are none. */
+/** Formats pairs as `key=value`; undefined if there are none. */
 const pairsText = (pairs: Record<string, string>): string | undefined =>
   Object.entries(pairs)
     .map(([key, value]) => `${key}=${value}`)

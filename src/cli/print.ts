@@ -1,17 +1,17 @@
-/** Tables and details for people. For programs there is --json. */
+/** Tables and details for people; programs use --json. */
 import type { ActorReport, PluginReport } from '../agent/api.js';
 import { partsOf, reasonOf, tellingLine } from '../agent/describe.js';
 import type { TaskReport } from '../agent/task-api.js';
 
-/** Without line breaks and control characters: what drivers say of themselves must not steer the terminal. */
+/** Replaces line breaks and control characters by spaces: texts of drivers must not steer the terminal. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 
-/** As `oneLine`, of text that has lines of its own. */
+/** Removes control characters, but keeps line breaks and tabs. */
 export const linesOf = (text: string): string => text.replace(/[^\P{Cc}\n\t]+/gu, '');
 
 /**
- * Columns as wide as their widest cell, two spaces apart.
- * @param maxChars what is longer is cut off the last column, which has the reasons
+ * Formats columns as wide as their widest cell, two spaces apart.
+ * @param maxChars longest line; longer lines are cut in the last column, which has the reasons
  */
 export function table(header: string[], rows: string[][], maxChars = Number.POSITIVE_INFINITY): string {
   const lines = [header, ...rows];
@@ -19,7 +19,7 @@ export function table(header: string[], rows: string[][], maxChars = Number.POSI
   return lines.map((line) => cutTo(maxChars, tableLine(line, widths), widths)).join('\n');
 }
 
-/** Of the last column at least this much is shown. */
+/** Least width of the last column when lines are cut. */
 const minLastChars = 10;
 
 function cutTo(maxChars: number, line: string, widths: number[]): string {
@@ -28,15 +28,15 @@ function cutTo(maxChars: number, line: string, widths: number[]): string {
   return line.length > chars ? `${line.slice(0, chars - 1)}…` : line;
 }
 
-/** How many characters a line of a list may have: those of the terminal, unless all is asked for. */
+/** Width for lines of a list: that of the terminal; undefined, without limit, for `--wide` and outside a terminal. */
 export const lineChars = ({ wide }: { wide?: boolean }): number | undefined =>
   wide ? undefined : process.stdout.columns;
 
-/** Of each column, that of its widest cell. */
+/** Width of each column's widest cell. */
 export const widthsOf = ([header = [], ...rows]: string[][]): number[] =>
   header.map((_, column) => Math.max(...[header, ...rows].map((line) => oneLine(line[column] ?? '').length)));
 
-/** For tables of which not all lines are known yet. */
+/** Formats one line of a table whose later lines are not known yet. */
 export const tableLine = (cells: string[], widths: number[]): string =>
   cells
     .map((cell, column) => oneLine(cell).padEnd(widths[column] ?? 0))
@@ -111,20 +111,20 @@ export function pluginDetails({ info, state, description, fingerprint, checkedAt
   return factsTable(facts);
 }
 
-/** A fact a line, their names in a column. */
+/** Formats one fact per line, with the names in a column. */
 export function factsTable(facts: [name: string, value: string][]): string {
   const width = Math.max(...facts.map(([name]) => name.length));
   return facts.map(([name, value]) => `${name.padEnd(width)}  ${oneLine(value)}`).join('\n');
 }
 
-/** Why a task is as it is, with the last that its process had to say. */
+/** Reason for a task's state, with the most telling line of its log. */
 function whyOf(task: TaskReport): string {
   const { what, said } = partsOf(reasonOf(task) ?? '');
   const telling = tellingLine(said);
   return [...nextStartOf(task), ...(what ? [what] : []), ...(telling === undefined ? [] : [telling])].join(': ');
 }
 
-/** Of one that backs off: when it is started again. */
+/** Says when a task that backs off starts again; empty for other tasks. */
 function nextStartOf({ nextStartAtMs }: TaskReport): string[] {
   if (nextStartAtMs === undefined) return [];
   const seconds = Math.ceil((nextStartAtMs - Date.now()) / 1_000);
@@ -149,11 +149,11 @@ export const taskTable = (tasks: TaskReport[], maxChars?: number): string =>
         maxChars,
       );
 
-/** A line about each task whose plugin is missing or will soon be, unless somebody has stopped it. */
+/** One line for each task whose plugin is missing, or soon will be. Tasks that somebody stopped are left out. */
 export const failedTasks = (tasks: TaskReport[]): string[] =>
   tasks.flatMap((task) => (task.state === 'stopped' ? [] : (taskTrouble(task) ?? []))).map(oneLine);
 
-/** Why the plugin of a task is missing, or will soon be, and what to do. */
+/** Why the plugin of a task is missing, or soon will be, and what to do; undefined if the plugin should be there. */
 export function taskTrouble(task: TaskReport): string | undefined {
   const { id, state } = task;
   if (state === 'stopped') return `task ${id} is stopped: start it with stagecraft task restart ${id}`;
@@ -188,6 +188,6 @@ export function taskDetails(task: TaskReport): string {
   return factsTable(known);
 }
 
-/** As a shell would have it, so that the arguments can be told apart. */
+/** Quotes an argument for a shell, so that readers can tell arguments apart. */
 const quoted = (argument: string): string =>
   /^[\w./:=@%+,-]+$/.test(argument) ? argument : `'${argument.replaceAll("'", "'\\''")}'`;

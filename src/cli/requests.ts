@@ -1,4 +1,4 @@
-/** What commands about one volume or one snapshot have in common: its name, its spec, how long they wait; and lists by pages. */
+/** Shared parts of the commands for volumes, snapshots and allocs: options, names in paths, retries, paged lists. */
 import { type Command, CommanderError } from 'commander';
 import { secondsIn } from './arguments.js';
 import { askAgent } from './client.js';
@@ -14,17 +14,17 @@ export interface Awaited {
   wait?: boolean;
 }
 
-/** Options of a command that is about one of them. */
+/** Adds `--namespace`. @param what the kind of resource, for the help */
 export const inNamespace = (command: Command, what: string): Command =>
   command.option('--namespace <name>', `the namespace of the ${what}`, 'default');
 
-/** Of one that waits for what it asks for. @param limit what the option is, where that is not the wait alone */
-export const awaited = (command: Command, limit = 'how long to wait; what is asked for goes on after that'): Command =>
+/** Adds `--timeout`. @param limit what the option limits, for the help */
+export const awaited = (command: Command, limit = 'how long to wait; the work goes on after that'): Command =>
   command.option('--timeout <seconds>', `${limit} (default: as long as it takes)`, secondsIn);
 
-/** Of one that may wait for what does not come by itself. @param what such things, for its help */
+/** Adds `--wait`. @param what the conditions that only a person can change, for the help */
 export const waiting = (command: Command, what = "secrets that can't be resolved"): Command =>
-  command.option('--wait', `wait also for what somebody has to change first: ${what} (default: refused)`);
+  command.option('--wait', `also wait for what somebody has to fix first: ${what} (default: fail)`);
 
 export function within({ timeout, wait }: Awaited): string {
   const query = new URLSearchParams({
@@ -39,7 +39,7 @@ export const nameOf = (id: string, { namespace }: InNamespace): string => `${nam
 export const pathBelow = (base: string, id: string, { namespace }: InNamespace): string =>
   `${base}/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
 
-/** What of a volume or a snapshot says that something has failed, or waits for its time. */
+/** Fields of a volume or a snapshot that show a failure, or a call that waits for its next attempt. */
 interface Troubled {
   error?: object;
   expansion?: { message?: string };
@@ -53,20 +53,19 @@ const isTroubled = ({ error, expansion, modification, publications = {}, leftove
   leftovers.length > 0 ||
   [expansion, modification, ...Object.values(publications)].some((piece) => piece?.message !== undefined);
 
-/** What both may be asked for; `done`: what has come of it. */
+/** Requests that volumes and snapshots share. `done` says what came of the request, for the output. */
 const requests = {
   retry: {
-    description: 'try again what has failed, what waits for its time, and what a forced deletion has left',
-    done: (before: Troubled) =>
-      isTroubled(before) ? 'is tried again' : 'has nothing to be tried again: nothing failed',
+    description: 'retry now: failed calls, calls that wait for their next attempt, leftovers of a forced deletion',
+    done: (before: Troubled) => (isTroubled(before) ? 'is retried' : 'has nothing to retry: nothing failed'),
   },
   acknowledge: {
-    description: 'forget a deleted one, whose leftovers were seen to',
+    description: 'forget the leftovers of a forced deletion, once they are cleaned up by hand',
     done: () => 'is forgotten',
   },
 };
 
-/** Gives a command of volumes or snapshots those that ask for what both may be asked for. */
+/** Adds the shared requests as subcommands. */
 export function addRequests(
   add: (usage: string, description: string) => Command,
   { base, name }: { base: string; name: string },
@@ -84,19 +83,19 @@ export function addRequests(
   }
 }
 
-/** Of a retry. */
+/** Options of a retry. */
 export interface Accepting {
   acceptDriver?: string;
 }
 
-/** Gives a retry the option that accepts another driver. */
+/** Adds `--accept-driver`. */
 export const accepting = (command: Command): Command =>
-  command.option('--accept-driver <name>', 'the driver of this name has taken over what another one made: call it');
+  command.option('--accept-driver <name>', 'call the driver of this name, though another driver made it');
 
 export const acceptanceIn = ({ acceptDriver }: Accepting): { body?: Accepting } =>
   acceptDriver === undefined ? {} : { body: { acceptDriver } };
 
-/** Of an option that takes `key=value` any number of times. */
+/** Parses the values of a repeatable option that takes `key=value`. */
 export const pairs = (option: string, given: string[]): Record<string, string> =>
   Object.fromEntries(
     given.map((text) => {
@@ -108,7 +107,7 @@ export const pairs = (option: string, given: string[]): Record<string, string> =
 
 export const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
 
-/** All pages of a list. @param filters those that are absent are left out */
+/** Reads all pages of a list. @param filters undefined ones are left out */
 export async function listAll<T>(
   socketPath: string,
   path: string,

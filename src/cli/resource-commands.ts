@@ -1,4 +1,4 @@
-/** What commands of volumes and of snapshots do alike: they list and show them, make one, and delete one. */
+/** Commands that volumes and snapshots share: list, show, create, delete. */
 import type { Command } from 'commander';
 import { AgentError, askAgent } from './client.js';
 import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './connection.js';
@@ -7,7 +7,7 @@ import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, wit
 import { type Spec, specsIn } from './spec-file.js';
 import { askAndWait, type Waited } from './wait.js';
 
-/** What is told of one. */
+/** Fields of a volume or a snapshot that these commands read. */
 interface Report {
   key: { namespace: string; id: string };
   state: string;
@@ -16,14 +16,14 @@ interface Report {
 }
 
 export interface Kind<TReport extends Report> {
-  /** What one is called. */
+  /** Name of the kind in messages, e.g. `group snapshot`. */
   name: string;
-  /** Where the API has them. */
+  /** Path of the collection in the API. */
   base: string;
-  /** What one is that was made, and what it is once it is deleted. */
+  /** Words for the messages `… is created` and `… is deleted`. */
   made(one: TReport): string;
   deleted(one: TReport): string;
-  /** What may be left of one that is deleted, in words. */
+  /** Describes the leftovers of a deleted resource, one line each. */
   leftovers(one: TReport): string[];
   table(all: TReport[], maxChars?: number): string;
   details(one: TReport): string;
@@ -31,13 +31,13 @@ export interface Kind<TReport extends Report> {
 
 type Named = Pick<Kind<never>, 'name' | 'base'>;
 
-/** One that is waited for. */
+/** Names the resource that a request waits for. */
 export const waitedOf = ({ base, name }: Named, id: string, of: InNamespace): Waited => ({
   path: pathBelow(base, id, of),
   name: `${name} ${nameOf(id, of)}`,
 });
 
-/** @param filters those that are absent don't count */
+/** Prints a list. @param filters undefined ones are left out */
 export async function list<TReport extends Report>(
   { base, name, table }: Kind<TReport>,
   filters: Record<string, string | undefined>,
@@ -62,8 +62,8 @@ export async function show<TReport extends Report>(
 }
 
 /**
- * Makes one, or each of a file in its order, and waits until it is there: a later one may be made of an earlier one.
- * @param specOf by the arguments, where there is no file
+ * Creates one resource, or those of a file in order. Waits for each, as a later one may need an earlier one.
+ * @param specOf makes the spec of the arguments, if no file is given
  */
 export async function make<TReport extends Report>(
   kind: Kind<TReport>,
@@ -97,16 +97,16 @@ function waitedIn(kind: Named, body: object): Waited {
   return waitedOf(kind, String(id), { namespace });
 }
 
-/** The error of one document, with the names of what stands behind it in the file. */
+/** Adds to the error of one document the names of the documents after it. */
 const notAskedFor = (names: string[], error: unknown): unknown =>
   names.length > 0 && error instanceof AgentError
-    ? new AgentError(error.code, `${error.message}\nnot asked for after that: ${names.join(', ')}`)
+    ? new AgentError(error.code, `${error.message}\nnot requested after this error: ${names.join(', ')}`)
     : error;
 
-/** What goes with a file: it says nothing of what is made. */
+/** Options allowed with `--file`: they say nothing about the resource itself. */
 const besideFile = ['file', 'timeout', 'wait', 'json', 'config', 'socket'];
 
-/** @throws CommanderError naming what the file would hide */
+/** @throws CommanderError with the arguments that the file would override */
 function refuseBesideFile(command: Command): void {
   const given = command.options
     .filter((option) => command.getOptionValueSource(option.attributeName()) === 'cli')
@@ -115,7 +115,7 @@ function refuseBesideFile(command: Command): void {
   if (hidden !== '') throw misuse(`--file has the whole spec: leave out ${hidden}`);
 }
 
-/** Deletes one and waits until it is gone; by force, it may leave something behind. */
+/** Deletes a resource and waits for the end. A forced deletion may leave something behind, which is printed. */
 export async function remove<TReport extends Report>(
   kind: Kind<TReport>,
   id: string,
@@ -126,14 +126,14 @@ export async function remove<TReport extends Report>(
   const before = await seen();
   await askAndWait({ path: `${waited.path}/delete${within(options)}`, body: { force } }, waited, options);
   const one = force ? await seen() : undefined;
-  // What is there may be another one by now.
+  // A resource of this name that is not deleted is a new one.
   if (one?.state !== 'deleted' || !one.leftovers)
     return tell(options, `${waited.name} is ${before ? kind.deleted(before) : 'deleted'}`);
-  const done = `${waited.name} is deleted, but may be left behind`;
+  const done = `${waited.name} is deleted, but parts of it may be left behind`;
   if (options.json) return printJson({ done, leftovers: one.leftovers });
   const todo = [
-    `once the cause is mended, try it once more: ${requesting('retry', kind, id, options)}`,
-    `or see to that by hand, then: ${requesting('acknowledge', kind, id, options)}`,
+    `after the cause is fixed, retry: ${requesting('retry', kind, id, options)}`,
+    `or clean up by hand, then: ${requesting('acknowledge', kind, id, options)}`,
   ];
   print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), ...todo].join('\n'));
 }

@@ -1,11 +1,11 @@
-/** How a process is asked to end: one signal ends it in order, another one at once. */
+/** Signals that end a process: the first asks for an orderly end, the second ends the process at once. */
 
-/** npm and the terminal both hand the same Ctrl-C on: what comes this soon after the first is the first. */
+/** Window in which signals count as one: npm and the terminal both deliver the same Ctrl-C. */
 const sameSignalMs = 500;
 
 /**
- * Resolves at the first SIGTERM or SIGINT, also one that comes while nobody awaits it yet. A second one ends the
- * process by its default action: at once, without waiting for a write under way as `process.exit` would.
+ * Resolves at the first SIGTERM or SIGINT, even if the signal comes before anybody awaits it. A second signal ends the
+ * process by the default action, at once: `process.exit` would wait for a write under way.
  */
 export function firstSignal(): Promise<void> {
   let askedAtMs: number | undefined;

@@ -1,4 +1,4 @@
-/** `stagecraft snapshot`, `stagecraft group-snapshot`: keeps what is in volumes, looks at what is kept, deletes it. */
+/** `stagecraft snapshot` and `stagecraft group-snapshot`: create, show and delete snapshots of one volume or of several. */
 import { type Command, Option } from 'commander';
 import { snapshotStates } from '../agent/states.js';
 import { collect } from './arguments.js';
@@ -16,12 +16,12 @@ import {
 } from './requests.js';
 import { type Kind, list, make, remove, show } from './resource-commands.js';
 
-/** What differs between a snapshot of one volume and of several. */
+/** Differences between the commands for one volume and for several. */
 interface Sort extends Pick<Kind<AnyReport>, 'name' | 'base'> {
   command: string;
   description: string;
   create: { usage: string; description: string };
-  /** What the spec says of the volumes; undefined where there are none. */
+  /** Makes the part of the spec that names the volumes; undefined without volumes. */
   of(volumes: { namespace: string; id: string }[]): object | undefined;
 }
 
@@ -30,18 +30,18 @@ const sorts: Sort[] = [
     command: 'snapshot',
     name: 'snapshot',
     base: '/v1/snapshots',
-    description: 'keep what is in a volume, to make others of it',
-    create: { usage: 'create [id] [volume]', description: 'keep what is in a volume now; wait until it can be used' },
+    description: 'create, show and delete snapshots of a volume',
+    create: { usage: 'create [id] [volume]', description: 'take a snapshot of a volume; wait until it can be used' },
     of: ([volume]) => volume && { volume },
   },
   {
     command: 'group-snapshot',
     name: 'group snapshot',
     base: '/v1/group-snapshots',
-    description: 'keep what is in several volumes at one moment',
+    description: 'create, show and delete snapshots of several volumes at one moment',
     create: {
       usage: 'create [id] [volumes...]',
-      description: 'keep what is in volumes of one plugin at this moment; wait until it can be used',
+      description: 'take a snapshot of volumes of one plugin at one moment; wait until it can be used',
     },
     of: (volumes) => (volumes.length > 0 ? { volumes } : undefined),
   },
@@ -67,29 +67,29 @@ function addCommands(program: Command, sort: Sort): void {
   const snapshot = program.command(command).description(description);
   const add = (usage: string, does: string): Command =>
     inNamespace(snapshot.command(usage).description(does), `${name}, and of its source`);
-  lookAll(snapshot.command('list').description(`${name}s, and how they are`))
-    .option('--namespace <name>', 'of this namespace only')
-    .option('--plugin <name>', 'of this plugin only')
-    .addOption(new Option('--state <state>', 'in this state only').choices(snapshotStates))
+  lookAll(snapshot.command('list').description(`list ${name}s with their state`))
+    .option('--namespace <name>', 'only in this namespace')
+    .option('--plugin <name>', 'only of this plugin')
+    .addOption(new Option('--state <state>', 'only in this state').choices(snapshotStates))
     .action(({ namespace, plugin, state, ...options }: LookOptions & Filters) =>
       list(kind, { namespace, plugin, state }, options),
     );
-  lookAt(add('status <id>', `all that is known of one ${name}`)).action(
-    (id: string, options: LookOptions & InNamespace) => show(kind, id, options),
+  lookAt(add('status <id>', `show one ${name} in detail`)).action((id: string, options: LookOptions & InNamespace) =>
+    show(kind, id, options),
   );
   lookAt(awaited(waiting(add(sort.create.usage, sort.create.description))))
     .option(
       '--file <file>',
-      'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',
+      'YAML or JSON with one spec, or several to create in order, instead of options; - is standard input',
     )
-    .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
-    .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
+    .option('--parameter <key=value>', "parameter of the plugin's own; repeatable", collect, [])
+    .option('--secret <key=ref>', 'secret for its calls, e.g. password=file:disk-password; repeatable', collect, [])
     .action(
       (id: string | undefined, volumes: string | string[] | undefined, options: CreateOptions, command: Command) =>
         make(kind, () => specOf(sort, { id, volumes: [volumes ?? []].flat() }, options), options, command),
     );
-  lookAt(awaited(add('delete <id>', 'delete it; volumes that were made of it stay')))
-    .option('--force', 'give up what does not succeed soon; what may be left stays listed')
+  lookAt(awaited(add('delete <id>', `delete a ${name}; volumes made from it stay`)))
+    .option('--force', 'give up calls that do not succeed soon; leftovers stay listed')
     .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
       remove(kind, id, options),
     );
@@ -116,7 +116,7 @@ interface Given {
 function specOf({ name, of }: Sort, { id, volumes }: Given, options: CreateOptions): object {
   const { namespace, parameter, secret } = options;
   const sources = of(volumes.map((volume) => ({ namespace, id: volume })));
-  if (id === undefined || !sources) throw misuse(`give the id of the ${name} and what it is of, or --file`);
+  if (id === undefined || !sources) throw misuse(`give an id and a source volume for the ${name}, or --file`);
   const more = { parameters: pairs('--parameter', parameter), secrets: pairs('--secret', secret) };
   return { namespace, id, ...sources, ...more };
 }

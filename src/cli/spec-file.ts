@@ -1,4 +1,4 @@
-/** Specs of volumes and snapshots in files: sizes as on the command line, faults with their lines. */
+/** Reads specs from YAML or JSON files: sizes as on the command line, errors with file and line. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml';
@@ -9,14 +9,14 @@ import { misuse } from './requests.js';
 import { parseSize } from './size.js';
 
 export interface Spec {
-  /** What is left out or wrong in it, the agent says. */
+  /** Not validated here: the agent does that. */
   body: object;
-  /** The same error, with the places of its faults in the file. */
+  /** Adds file and line to each fault in the agent's error. */
   placed(error: unknown): unknown;
 }
 
 interface SpecFile {
-  /** As the user knows it. */
+  /** Name in messages: the path, or `standard input`. */
   name: string;
   documents: Document[];
   lineOf(offset: number): number;
@@ -24,9 +24,9 @@ interface SpecFile {
 }
 
 /**
- * Each document of a file, in their order.
+ * Reads each document of a file, in order.
  * @param file a path, or `-` for standard input
- * @throws CommanderError where it can't be read, or is no YAML
+ * @throws CommanderError if the file can't be read, or is not YAML
  */
 export async function specsIn(file: string): Promise<Spec[]> {
   const read = await readSpecs(file);
@@ -37,7 +37,7 @@ export async function specsIn(file: string): Promise<Spec[]> {
 }
 
 /**
- * Joins the items of all documents of a file in one list. Each document has a list, or one item.
+ * Joins the items of all documents of a file into one list. Each document holds a list or one item.
  * @throws CommanderError as specsIn
  */
 export async function listIn(file: string): Promise<Spec> {
@@ -46,7 +46,7 @@ export async function listIn(file: string): Promise<Spec> {
   const [only] = parts;
   if (only && parts.length === 1)
     return { body: only.body, placed: placing(read, (path) => offsetOf(only.document, path)) };
-  /** Where each item stands. */
+  /** Items with their document and their path in it. */
   const items = parts.flatMap(({ document, body }) =>
     Array.isArray(body)
       ? body.map((item: unknown, index) => ({ document, item, path: [index] }))
@@ -63,7 +63,7 @@ async function readSpecs(file: string): Promise<SpecFile> {
   const name = file === '-' ? 'standard input' : file;
   const lines = new LineCounter();
   const lineOf = (offset: number): number => lines.linePos(offset).line;
-  const refused = (why: string): Error => misuse(`can't take the spec in ${name}: ${why}`);
+  const refused = (why: string): Error => misuse(`can't read the spec in ${name}: ${why}`);
   let given: string;
   try {
     given = file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
@@ -104,11 +104,11 @@ function bodyOf(document: Document, { refused }: SpecFile): object {
   }
 }
 
-/** `capabilities[0].fsType` */
+/** Splits a path such as `capabilities[0].fsType`. */
 const partsOf = (path: string): PropertyKey[] =>
   [...path.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([part, index]) => (index === undefined ? part : Number(index)));
 
-/** A size with a unit becomes bytes; what else stands there the agent looks at. */
+/** Converts sizes with a unit to bytes. Other values stay for the agent to validate. */
 function sized(spec: { capacity?: unknown }): object {
   if (!(spec.capacity instanceof Object)) return spec;
   const capacity = Object.entries(spec.capacity).map(([key, size]) => [key, hasUnit(size) ? parseSize(size) : size]);

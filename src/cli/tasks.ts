@@ -1,4 +1,4 @@
-/** `stagecraft task`: looks at the supervised plugin processes and what they write, stops, removes and restarts them. */
+/** `stagecraft task`: shows plugin processes and their logs; stops, removes and restarts them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { partsOf } from '../agent/describe.js';
@@ -23,27 +23,25 @@ const statusLines = 10;
 const followEveryMs = 500;
 
 export function addTaskCommands(program: Command): void {
-  const task = program.command('task').description('look at plugin processes, stop, remove and restart them');
-  lookAll(task.command('list').description('all tasks, how they are, and why')).action(listTasks);
-  lookAt(task.command('status <id>').description('all that is known of one task, and the end of its log')).action(
-    showTask,
-  );
-  reach(task.command('logs <id>').description('the last lines that its processes have written'))
+  const task = program.command('task').description('show, stop, remove and restart plugin processes');
+  lookAll(task.command('list').description('list tasks with their state and its reason')).action(listTasks);
+  lookAt(task.command('status <id>').description('show one task in detail, with the end of its log')).action(showTask);
+  reach(task.command('logs <id>').description('show the last lines of the log of a task'))
     .option('--lines <n>', 'how many, at most 10000', countUpTo(10_000), 100)
-    .option('--follow', 'go on with what is written from now on')
+    .option('--follow', 'keep printing new lines')
     .action(showLog);
   lookAt(
-    task.command('stop <id>').description('stop one until it is started again, e.g. with the agent'),
-    'for programs: the task as task status --json has it',
+    task.command('stop <id>').description('stop a task until task restart, or until the agent starts again'),
+    'for programs: the task, as in task status --json',
   )
-    .option('--force', 'also if volumes that are mounted need its plugin')
+    .option('--force', 'even if mounted volumes need its plugin')
     .action(stopTask);
-  reach(task.command('remove <id>').description('stop one and forget it; its log, and what its plugin keeps, stay'))
-    .option('--force', 'also if volumes that are mounted need its plugin')
+  reach(task.command('remove <id>').description('stop a task and forget it; its log and the files of its plugin stay'))
+    .option('--force', 'even if mounted volumes need its plugin')
     .action(removeTask);
   lookAt(
-    task.command('restart <id>').description('end its process, if there is one, and start it anew'),
-    'for programs: the task as task status --json has it',
+    task.command('restart <id>').description('end the process of a task, if there is one, and start a new one'),
+    'for programs: the task, as in task status --json',
   ).action(restartTask);
 }
 
@@ -63,7 +61,7 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
   if (task.logPath !== undefined) print(`\n${excerptOf(task) ?? (await endOfLog(socketPath, id))}`);
 }
 
-/** Output of a failed start in the task's reason, where the reason leaves lines out. */
+/** First and last lines of a failed start. Undefined if the task runs, or if its reason left no lines out. */
 function excerptOf(task: TaskReport): string | undefined {
   const { said } = partsOf(task.reason ?? '');
   return task.state !== 'running' && said.some(isLeftOut) ? linesOf(said.join('\n')) : undefined;
@@ -71,7 +69,7 @@ function excerptOf(task: TaskReport): string | undefined {
 
 const isLeftOut = (line: string): boolean => /^… \d+ lines left out …$/.test(line);
 
-/** Or why there is nothing to be seen of it. */
+/** Returns the last lines of the log, or in brackets why there are none. */
 async function endOfLog(socketPath: string, id: string): Promise<string> {
   try {
     const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
@@ -97,7 +95,7 @@ async function showLog(id: string, options: ReachOptions & { lines: number; foll
   }
 }
 
-/** A terminal is not to be steered by what a driver writes; whoever pipes it on gets it as it is. */
+/** Removes control characters for a terminal, which a driver must not steer. A pipe gets the log unchanged. */
 const write = (text: string): void => {
   process.stdout.write(process.stdout.isTTY ? linesOf(text) : text);
 };
@@ -117,12 +115,12 @@ async function removeTask(
   { force = false, ...options }: ReachOptions & { force?: boolean },
 ): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`, { body: { force } });
-  print(`task ${id} is removed; it comes back with the agent if it is configured still`);
+  print(`task ${id} is removed; the next start of the agent brings it back if it is still configured`);
 }
 
 async function restartTask(id: string, options: LookOptions): Promise<void> {
   const socketPath = socketOf(options);
   await askAgent(socketPath, 'POST', `${pathOf(id)}/restart`);
   if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
-  print(`task ${id} is started anew: see stagecraft task status ${id}`);
+  print(`task ${id} is being restarted: see stagecraft task status ${id}`);
 }

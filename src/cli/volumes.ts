@@ -1,4 +1,4 @@
-/** `stagecraft volume`: makes volumes, brings them to nodes and takes them away, and looks at them. */
+/** `stagecraft volume`: creates, shows, publishes, expands and deletes volumes. */
 import { Argument, type Command, Option } from 'commander';
 import { describeLeftovers } from '../agent/describe-volumes.js';
 import { volumeStates } from '../agent/states.js';
@@ -37,68 +37,75 @@ const volumes: Kind<VolumeReport> = {
   name: 'volume',
   base: '/v1/volumes',
   made: ({ external }) => (external ? 'taken over' : 'created'),
-  deleted: ({ external }) => (external ? 'let go of, its content stays' : 'deleted'),
+  deleted: ({ external }) => (external ? 'no longer managed; its content stays' : 'deleted'),
   leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
   table: volumeTable,
   details: volumeDetails,
 };
 
 export function addVolumeCommands(program: Command): void {
-  const volume = program.command('volume').description('make volumes, bring them to nodes, look at them');
+  const volume = program.command('volume').description('create, show, publish, expand and delete volumes');
   const add = (usage: string, description: string): Command =>
     inNamespace(volume.command(usage).description(description), 'volume');
-  lookAll(volume.command('list').description('volumes, where they are, and what keeps them'))
-    .option('--namespace <name>', 'of this namespace only')
-    .option('--plugin <name>', 'of this plugin only')
-    .addOption(new Option('--state <state>', 'in this state only').choices(volumeStates))
-    .option('--node <id>', 'on this node only')
-    .option('--prefix <text>', 'only those whose id begins with it')
+  lookAll(volume.command('list').description('list volumes with their nodes and errors'))
+    .option('--namespace <name>', 'only in this namespace')
+    .option('--plugin <name>', 'only of this plugin')
+    .addOption(new Option('--state <state>', 'only in this state').choices(volumeStates))
+    .option('--node <id>', 'only on this node')
+    .option('--prefix <text>', 'only with an id that begins with this text')
     .action(({ namespace, plugin, state, node, prefix, ...options }: LookOptions & Filters) =>
       list(volumes, { namespace, plugin, state, node, idPrefix: prefix }, options),
     );
-  lookAt(add('status <id>', 'all that is known of one volume')).action(
-    (id: string, options: LookOptions & InNamespace) => show(volumes, id, options),
+  lookAt(add('status <id>', 'show one volume in detail')).action((id: string, options: LookOptions & InNamespace) =>
+    show(volumes, id, options),
   );
-  lookAt(awaited(waiting(add('create [id]', 'make a volume, or take over one that exists; wait until it is there'))))
+  lookAt(
+    awaited(waiting(add('create [id]', 'create a volume, or take over one that exists; wait until it is created'))),
+  )
     .option(
       '--file <file>',
-      'YAML or JSON: its spec instead, or several, made one after the other; - is standard input',
+      'YAML or JSON with one spec, or several to create in order, instead of options; - is standard input',
     )
-    .option('--plugin <name>', 'the plugin that makes it')
-    .option('--size <size>', 'at least, e.g. 10Gi', sizeIn)
-    .option('--limit <size>', 'at most', sizeIn)
-    .addOption(new Option('--access-mode <mode>', 'who may use it').choices(accessModes).default('single-node-writer'))
+    .option('--plugin <name>', 'the plugin that creates it')
+    .option('--size <size>', 'least size, e.g. 10Gi', sizeIn)
+    .option('--limit <size>', 'greatest size', sizeIn)
+    .addOption(
+      new Option('--access-mode <mode>', 'how many nodes and writers may use it')
+        .choices(accessModes)
+        .default('single-node-writer'),
+    )
     .option('--block', 'a block device instead of a file system')
-    .option('--fs-type <type>', 'of the file system')
-    .option('--mount-flag <flag>', 'any number of times', collect, [])
-    .option('--parameter <key=value>', "of the plugin's own; any number of times", collect, [])
-    .option('--secret <key=ref>', 'a secret for its calls, e.g. password=file:disk-password', collect, [])
-    .option('--from-snapshot <id>', 'with what is in that snapshot of the namespace')
-    .option('--external <csi-id>', 'take over the one that the plugin knows by this id')
+    .option('--fs-type <type>', 'type of the file system, e.g. ext4')
+    .option('--mount-flag <flag>', 'mount option; repeatable', collect, [])
+    .option('--parameter <key=value>', "parameter of the plugin's own; repeatable", collect, [])
+    .option('--secret <key=ref>', 'secret for its calls, e.g. password=file:disk-password; repeatable', collect, [])
+    .option('--from-snapshot <id>', 'start with the content of this snapshot of the same namespace')
+    .option('--external <csi-id>', 'take over the existing volume that has this id at the plugin')
     .action((id: string | undefined, options: CreateOptions, command: Command) =>
       make(volumes, () => specOf(id, options), options, command),
     );
-  lookAt(awaited(waiting(add('publish <id> <node>', 'make it available to a node'))))
-    .option('--read-only', 'for reading only')
+  lookAt(awaited(waiting(add('publish <id> <node>', 'publish a volume to a node'))))
+    .option('--read-only', 'publish it for reading only')
     .addOption(
-      new Option('--access-mode <mode>', 'one that it was made with (default: its first)').choices(accessModes),
+      new Option('--access-mode <mode>', 'one of those it was created with (default: the first)').choices(accessModes),
     )
     .action(publishVolume);
-  lookAt(awaited(add('unpublish <id> <node>', 'take it from a node'))).action(unpublishVolume);
-  lookAt(awaited(add('expand <id>', 'make it larger')))
-    .argument('<size>', 'for the whole volume, e.g. 20Gi', sizeIn)
+  lookAt(awaited(add('unpublish <id> <node>', 'unpublish a volume from a node'))).action(unpublishVolume);
+  lookAt(awaited(add('expand <id>', 'make a volume larger')))
+    .argument('<size>', 'new size of the whole volume, e.g. 20Gi', sizeIn)
     .action(expandVolume);
-  lookAt(awaited(add('delete <id>', 'delete it, with all that is in it')))
-    .option('--force', 'also while it is used; what could not be confirmed stays listed')
+  lookAt(awaited(add('delete <id>', 'delete a volume and its content')))
+    .option('--force', 'delete it even while it is used; steps that could not be confirmed stay listed')
     .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
       remove(volumes, id, options),
     );
-  lookAt(add('release <id> <alloc>', 'end the claim of an alloc, or its place in the queue')).action(releaseClaim);
+  lookAt(add('release <id> <alloc>', 'release the claim of an alloc, or its place in the queue')).action(releaseClaim);
   addRequests(add, volumes);
   lookAt(
-    add('availability <id>', 'pause: no new use; drain: those who use it are told, too').addArgument(
-      new Argument('<availability>').choices(['active', 'pause', 'drain']),
-    ),
+    add(
+      'availability <id>',
+      'active: allow new use; pause: refuse it; drain: refuse it, and ask users by event to release',
+    ).addArgument(new Argument('<availability>').choices(['active', 'pause', 'drain'])),
   ).action(setAvailability);
 }
 
@@ -169,7 +176,7 @@ async function publishVolume(id: string, nodeId: string, options: PublishOptions
   else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
 }
 
-/** What it is made with for this mode; the agent says what is wrong where there is none. */
+/** Finds the volume's capability for a mode. If there is none, makes one up: the agent refuses it and says why. */
 async function capabilityOf(socketPath: string, path: string, accessMode: string): Promise<object> {
   const { capabilities } = await look<VolumeReport>(socketPath, path);
   const attachmentMode = capabilities[0]?.attachmentMode ?? 'file-system';
@@ -186,7 +193,7 @@ async function unpublishVolume(
   const asked = { path: `${pathOf(id, options)}/unpublish${within(options)}`, body: { nodeId } };
   await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
   const others = nodeId in before.publications ? [] : Object.keys(before.publications);
-  const elsewhere = others.length > 0 ? `, it was not: it is on node ${others.join(', ')}` : '';
+  const elsewhere = others.length > 0 ? ` and was not before: it is on node ${others.join(', ')}` : '';
   tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}${elsewhere}`);
 }
 
@@ -200,13 +207,13 @@ async function expandVolume(
   const answer = await askAndWait(asked, volumeOf(id, options), options);
   if (options.json) return printJson(answer);
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
-  const still = nodeExpansionRequired ? '; the part of its node is still to be done' : '';
+  const still = nodeExpansionRequired ? '; its node still has to expand it' : '';
   print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
 }
 
 async function releaseClaim(id: string, allocId: string, options: LookOptions & InNamespace): Promise<void> {
   await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/release`, { body: { allocId } });
-  tell(options, `volume ${nameOf(id, options)} is not claimed by ${allocId} any more`);
+  tell(options, `volume ${nameOf(id, options)} is no longer claimed by ${allocId}`);
 }
 
 async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {

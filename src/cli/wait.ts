@@ -1,4 +1,4 @@
-/** How the command line waits for what it asked for: it says what that waits for, and takes a Ctrl-C for the end of waiting only. */
+/** Waits for the answer to a request, with progress on stderr. Ctrl-C ends the wait, not the request. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../abort.js';
 import { allocTrouble } from '../agent/describe-mounts.js';
@@ -8,21 +8,21 @@ import { type LookOptions, socketOf, soon } from './connection.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
-/** The first line, and how soon a change is seen. */
+/** Time until the first line of progress, and between looks after that. */
 const firstMs = 3_000;
 const everyMs = 1_000;
-/** Without a terminal, how often the same is said again. */
+/** Time until the same line is printed again, without a terminal. */
 const againMs = 30_000;
 
-/** What it waits for now, in words; undefined where it can't be seen. */
+/** Describes what the request waits for now; undefined if that is unknown. */
 export type Look = () => Promise<string | undefined>;
 
-/** What is looked at meanwhile. */
+/** Resource to look at while a request waits. */
 export interface Waited {
   path: string;
-  /** As it is called in the lines. */
+  /** Name in the lines of progress. */
   name: string;
-  /** The node that it is on its way to, or from. */
+  /** Node that a volume is published to, or unpublished from. */
   nodeId?: string;
 }
 
@@ -30,7 +30,7 @@ interface Seen {
   state: string;
   deleting?: boolean;
   error?: { message: string };
-  /** Of an alloc: what its volumes wait for. */
+  /** Reasons why an alloc waits, by volume. */
   waits?: Record<string, string>;
   volumes?: AllocReport['volumes'];
   publications?: Record<string, { state: string; message?: string }>;
@@ -40,8 +40,8 @@ interface Seen {
 let interrupted: Promise<true> | undefined;
 
 /**
- * Asks for something that may take long.
- * @throws AgentError INTERRUPTED: the request stands; else as askAgent
+ * Sends a request that may take long, and prints progress until the answer.
+ * @throws AgentError INTERRUPTED: Ctrl-C, and the request goes on; others as askAgent
  */
 export async function askAndWait(
   request: { path: string; body: object },
@@ -58,14 +58,14 @@ export async function askAndWait(
     if ((await Promise.race([asked, interrupted])) !== true) return await asked;
     const now = await stateOf(socketPath, waited);
     const how = now === undefined ? 'look at it again' : `it is ${now}`;
-    throw new AgentError('INTERRUPTED', `not waited for any more; the request for ${waited.name} stands: ${how}`);
+    throw new AgentError('INTERRUPTED', `stopped waiting; the request for ${waited.name} goes on: ${how}`);
   } finally {
     over.abort();
     asked.catch(() => {});
   }
 }
 
-/** Waits for an answer, and says meanwhile what that waits for. */
+/** Waits for an answer, and prints progress until then. */
 export async function tellingOf<T>(asked: Promise<T>, now: Look, { json }: LookOptions): Promise<T> {
   const over = new AbortController();
   if (!json) void tellOf(now, over.signal);
@@ -77,8 +77,8 @@ export async function tellingOf<T>(asked: Promise<T>, now: Look, { json }: LookO
 }
 
 /**
- * On stderr: in a terminal one line that counts the seconds; else a line whenever what it waits for is another thing than
- * before, and now and then while it is the same.
+ * Prints progress on stderr until the abort. A terminal has one line that counts seconds; other outputs get a line for
+ * each change, and a repetition now and then.
  */
 async function tellOf(look: Look, over: AbortSignal): Promise<void> {
   const beganMs = performance.now();
@@ -92,7 +92,7 @@ async function tellOf(look: Look, over: AbortSignal): Promise<void> {
     process.stderr.write(`${now === told?.now ? elapsed : `waiting: ${now}`}\n`);
     told = { now, atMs };
   };
-  // Whatever is said next begins a line of its own.
+  // Clears the line of progress, so that later output begins a line of its own.
   if (isTTY) onAbort(over, () => process.stderr.write(clearLine));
   try {
     for (let ms = firstMs; ; ms = everyMs) {
@@ -102,17 +102,17 @@ async function tellOf(look: Look, over: AbortSignal): Promise<void> {
       if (now !== undefined) tell(now);
     }
   } catch {
-    // What was asked for is answered.
+    // Aborted: the answer is there.
   }
 }
 
 const clearLine = '\r\u001b[K';
 
-/** In the last column a terminal may begin a new line. */
+/** Cuts a line before the last column, where a terminal may wrap. */
 const cut = (line: string, columns: number): string =>
   line.length < columns ? line : `${line.slice(0, Math.max(columns - 2, 1))}…`;
 
-/** The call that is in flight in a state, where nothing is known to be in its way. */
+/** Call that is in flight in each state, unless the agent gives another reason to wait. */
 const calls: Record<string, string> = {
   'pending-create': 'Create',
   'pending-delete': 'Delete',
@@ -128,7 +128,7 @@ function callIn(path: string, state: string): string | undefined {
   return subject && `${call}${subject} has not been answered yet`;
 }
 
-/** Undefined where it can't be seen. */
+/** Describes state and trouble of the resource; undefined if the agent can't tell. */
 async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promise<string | undefined> {
   try {
     const {

@@ -266,7 +266,7 @@ describe('A5 allocs and mounts on the command line', function () {
     );
     answers['POST /v1/mounts/default/data/retry'] = {};
     expect((await cli('mount', 'retry', 'data')).stdout).to.equal(
-      'volume default/data: what failed here is tried again\n',
+      'volume default/data: failed calls and lost mounts on this node are retried\n',
     );
     answers['GET /v1/mounts'] = [];
     expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
@@ -333,9 +333,9 @@ describe('A5 allocs and mounts on the command line', function () {
 
   it('the help of what waits says for how long, also without --timeout', async () => {
     for (const [args, says] of [
-      [['alloc', 'prepare'], 'what is not prepared by then is undone (default: as long as it takes)'],
-      [['alloc', 'release'], 'what is asked for goes on after that (default: as long as it takes)'],
-      [['volume', 'create'], 'what is asked for goes on after that (default: as long as it takes)'],
+      [['alloc', 'prepare'], 'an alloc that is not prepared by then is undone (default: as long as it takes)'],
+      [['alloc', 'release'], 'the work goes on after that (default: as long as it takes)'],
+      [['volume', 'create'], 'the work goes on after that (default: as long as it takes)'],
     ] as const)
       expect((await cli(...args, '--help')).stdout.replace(/\s+/g, ' ')).to.contain(says);
   });
@@ -345,26 +345,29 @@ describe('A5 allocs and mounts on the command line', function () {
       [['alloc', 'status'], /^error: missing required argument 'alloc'\n\(see stagecraft alloc list\)\n$/],
       [['alloc', 'prepare'], /^error: missing required argument 'alloc'\n$/],
       [['alloc', 'status', 'web', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n$/],
-      [['alloc', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command[^\n]+\n$/],
+      [['alloc', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options come after the command[^\n]+\n$/],
       [['alloc', 'prepare', 'web'], /^error: give at least one --volume, or --file\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'data'], /^error: [^\n]+Give ID:PATH, or ID:PATH:ro[^\n]+\n$/],
       [
         ['alloc', 'prepare', 'web', '--volume', 'data:../x'],
-        /^error: [^\n]+Give ID:PATH[^\n]+: PATH has to be absolute[^\n]+\n$/,
+        /^error: [^\n]+Give ID:PATH[^\n]+, with an absolute PATH[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--volume', ':/x'], /^error: [^\n]+Give ID:PATH[^\n]+\n$/],
       [
         ['alloc', 'prepare', 'web', '--volume', 'a:/b:RO'],
-        /^error: [^\n]+only :ro and :rw may stand, not ':RO'[^\n]+\n$/,
+        /^error: [^\n]+Only :ro or :rw may follow the PATH, not ':RO'[^\n]+\n$/,
       ],
-      [['alloc', 'prepare', 'web', '--volume', 'data:/srv:rx'], /^error: [^\n]+only :ro and :rw may stand, not ':rx'/],
-      [['alloc', 'prepare', 'web', '--volume', 'a:/d:x:y'], /^error: [^\n]+A PATH with a colon goes by --file\.\n$/],
+      [
+        ['alloc', 'prepare', 'web', '--volume', 'data:/srv:rx'],
+        /^error: [^\n]+Only :ro or :rw may follow the PATH, not ':rx'/,
+      ],
+      [['alloc', 'prepare', 'web', '--volume', 'a:/d:x:y'], /^error: [^\n]+For a PATH with a colon use --file\.\n$/],
       [
         ['alloc', 'prepare', 'web', '--volume', 'a:/b:ro:Rw'],
-        /^error: [^\n]+only :ro and :rw may stand, not ':ro:Rw'[^\n]+\n$/,
+        /^error: [^\n]+Only :ro or :rw may follow the PATH, not ':ro:Rw'[^\n]+\n$/,
       ],
       [['alloc', 'prepare', 'web', '--file', 'f', '--volume', 'a:/b'], /^error: --file has the whole list[^\n]+\n$/],
-      [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't take the spec in none\.yaml: [^\n]+\n$/],
+      [['alloc', 'prepare', 'web', '--file', 'none.yaml'], /^error: can't read the spec in none\.yaml: [^\n]+\n$/],
       [['alloc', 'prepare', 'web', '--volume', 'a:/b', '--access-mode', 'x'], /^error: [^\n]+Allowed choices are/],
     ] as const) {
       const { code, stderr } = await cli(...args);

@@ -52,7 +52,7 @@ describe('A5 the client', () => {
     const error: unknown = await asked.catch((reason: unknown) => reason);
     expect(error).to.include({ code: 'NOT_PERMITTED' });
     expect(String(error)).to.include(
-      `it is ${uid === 0 ? 'root' : `user ${uid}`}'s; run this as that user, or as root`,
+      `it is ${uid === 0 ? 'root' : `user ${uid}`}'s: run this as that user, or as root`,
     );
   });
 

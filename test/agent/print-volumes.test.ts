@@ -42,7 +42,7 @@ describe('the details of a volume', () => {
   });
 
   it('A5 V13 its deletion was asked for as something else is under way', () => {
-    expect(lineOf('to be deleted', { state: 'pending-create', deleting: true })).to.equal('once that is over');
+    expect(lineOf('to be deleted', { state: 'pending-create', deleting: true })).to.equal('after the current step');
     expect(lineOf('to be deleted', { state: 'pending-delete', deleting: true })).to.equal(undefined);
     expect(lineOf('to be deleted', {})).to.equal(undefined);
   });
@@ -56,7 +56,7 @@ describe('the details of a volume', () => {
     const [expansion, modification] = [{ capacity: {} }, { mutableParameters: {} }];
     const why = { failed: true, message: 'no room' } as const;
     expect(trouble({ expansion: { ...expansion, ...why } })).to.equal('its expansion failed: no room');
-    expect(trouble({ modification: { ...modification, ...why } })).to.equal('its change failed: no room');
+    expect(trouble({ modification: { ...modification, ...why } })).to.equal('its modification failed: no room');
     expect(trouble({ expansion, modification })).to.equal('');
   });
 
@@ -97,7 +97,7 @@ describe('the details of a volume', () => {
     expect(lineOf('copy of', { source: other })).to.equal('volume team/other');
     expect(lineOf('copy of', { source: { volumeSnapshot: 'monday', csiId } })).to.equal('snapshot monday');
     expect(lineOf('copy of', {})).to.equal(undefined);
-    expect(lineOf('taken over', { external: true })).to.equal('deleting it lets go of it, its content stays');
+    expect(lineOf('taken over', { external: true })).to.equal('deleting it keeps its content');
     expect(lineOf('taken over', {})).to.equal(undefined);
   });
 });

@@ -38,7 +38,7 @@ describe('A5 V2 a file of specs', function () {
     const file = agent.write('specs.yaml', '# nothing yet\n');
     const { code, stderr } = await agent.run(['volume', 'create', '--file', file]);
     expect([code, bodies()]).to.deep.equal([2, []]);
-    expect(stderr).to.include(`can't take the spec in ${file}: it is empty`);
+    expect(stderr).to.include(`can't read the spec in ${file}: it is empty`);
   });
 
   it('A5 V2 more documents than Node allows listeners: no warning', async () => {
@@ -58,7 +58,7 @@ describe('A5 V2 a file of specs', function () {
     expect(await agent.run(['volume', 'create', '--file', file])).to.deep.equal({
       code: 1,
       stdout: sentence('a'),
-      stderr: `the spec is wrong:\n  ${file}:6: plugin: is missing\nnot asked for after that: volume default/c, volume default/d\n`,
+      stderr: `the spec is wrong:\n  ${file}:6: plugin: is missing\nnot requested after this error: volume default/c, volume default/d\n`,
     });
     expect(bodies()).to.deep.equal([bodyOf('a'), bodyOf('b')]);
     const { stdout } = await agent.run(['volume', 'create', '--file', file, '--json']);
@@ -76,7 +76,7 @@ describe('A5 V2 a file of specs', function () {
     expect(await agent.run(['volume', 'create', '--file', '-'], spec('a'))).to.include({ code: 0 });
     expect(bodies()).to.deep.equal([bodyOf('a')]);
     const wrong = await agent.run(['volume', 'create', '--file', '-'], 'id: "b\n');
-    expect(wrong.stderr).to.match(/^error: can't take the spec in standard input: line 2: /);
+    expect(wrong.stderr).to.match(/^error: can't read the spec in standard input: line 2: /);
   });
 
   it('A5 H1 alloc prepare: the volumes of all documents are one list; faults have the lines of their documents', async () => {

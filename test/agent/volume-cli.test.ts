@@ -69,17 +69,17 @@ describe('A5 volumes on the command line', function () {
       expect(await cli(...args)).to.deep.equal({
         code: 0,
         stdout: [
-          'volume team/z is deleted, but may be left behind:',
+          'volume team/z is deleted, but parts of it may be left behind:',
           '  published on node a (n-a), csi id vol-1: busy',
           '  created, csi id vol-1: busy',
-          'once the cause is mended, try it once more: stagecraft volume retry z --namespace team',
-          'or see to that by hand, then: stagecraft volume acknowledge z --namespace team',
+          'after the cause is fixed, retry: stagecraft volume retry z --namespace team',
+          'or clean up by hand, then: stagecraft volume acknowledge z --namespace team',
           '',
         ].join('\n'),
         stderr: '',
       });
       expect(JSON.parse((await cli(...args, '--json')).stdout)).to.deep.equal({
-        done: 'volume team/z is deleted, but may be left behind',
+        done: 'volume team/z is deleted, but parts of it may be left behind',
         leftovers,
       });
     });
@@ -99,8 +99,8 @@ describe('A5 volumes on the command line', function () {
       const { stdout } = await cli('group-snapshot', 'delete', 't', '--force');
       expect(stdout.split('\n').slice(1)).to.deep.equal([
         '  made, csi id g-1: busy',
-        'once the cause is mended, try it once more: stagecraft group-snapshot retry t',
-        'or see to that by hand, then: stagecraft group-snapshot acknowledge t',
+        'after the cause is fixed, retry: stagecraft group-snapshot retry t',
+        'or clean up by hand, then: stagecraft group-snapshot acknowledge t',
         '',
       ]);
     });
@@ -112,7 +112,7 @@ describe('A5 volumes on the command line', function () {
     answers[retry] = {};
     answers['POST /v1/mounts/default/data/retry'] = {};
     const { stdout } = await cli('volume', 'retry', 'data', '--accept-driver', 'other.example');
-    expect(stdout).to.equal('volume default/data is tried again\n');
+    expect(stdout).to.equal('volume default/data is retried\n');
     await cli('mount', 'retry', 'data', '--accept-driver', 'other.example');
     const body = '{"acceptDriver":"other.example"}';
     expect(sent).to.deep.equal({ [retry]: body, 'POST /v1/mounts/default/data/retry': body });
@@ -130,7 +130,7 @@ describe('A5 volumes on the command line', function () {
       'volume default/data is taken over: the plugin knows it as their\n',
     );
     expect((await cli('volume', 'delete', 'data')).stdout).to.equal(
-      'volume default/data is let go of, its content stays\n',
+      'volume default/data is no longer managed; its content stays\n',
     );
   });
 
@@ -140,7 +140,7 @@ describe('A5 volumes on the command line', function () {
     const from = async (nodeId: string): Promise<string> => (await cli('volume', 'unpublish', 'data', nodeId)).stdout;
     expect(await from('here')).to.equal('volume default/data is not published to node here\n');
     expect(await from('nowhere')).to.equal(
-      'volume default/data is not published to node nowhere, it was not: it is on node here\n',
+      'volume default/data is not published to node nowhere and was not before: it is on node here\n',
     );
   });
 
@@ -158,8 +158,8 @@ describe('A5 volumes on the command line', function () {
       [['snapshot', 'list', '--state', 'odd'], /^error: [^\n]+Allowed choices are pending-create, [^\n]+\n$/],
       [['volume', 'availability', 'x1', 'open'], /^error: [^\n]+Allowed choices are active, pause, drain[^\n]+\n$/],
       [['volume', 'list', '--zzzzzz'], /^error: unknown option '--zzzzzz'\n$/],
-      [['volume', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
-      [['--zzzzzz', 'volume', 'list'], /^error: unknown option '--zzzzzz'\n\(options stand behind the command/],
+      [['volume', '--zzzzzz', 'list'], /^error: unknown option '--zzzzzz'\n\(options come after the command/],
+      [['--zzzzzz', 'volume', 'list'], /^error: unknown option '--zzzzzz'\n\(options come after the command/],
       [['volume', 'status'], /^error: missing required argument 'id'\n\(see stagecraft volume list\)\n$/],
     ] as const) {
       const { code, stderr } = await cli(...args);

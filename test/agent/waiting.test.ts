@@ -83,7 +83,7 @@ describe('A5 a command that waits', function () {
     await asked;
     process.kill('SIGINT');
     expect(await line()).to.equal(
-      'not waited for any more; the request for volume team/data stands: it is pending-publish on node b: busy',
+      'stopped waiting; the request for volume team/data goes on: it is pending-publish on node b: busy',
     );
     expect(await ended).to.deep.equal([130, null]);
   });
@@ -132,7 +132,7 @@ describe('A5 a command that waits', function () {
     const how = 'releasing: too late; data: busy; log: no plugin; db: no answer yet';
     expect(await line()).to.equal(`waiting: ${how}`);
     process.kill('SIGINT');
-    expect(await line()).to.equal(`not waited for any more; the request for alloc web stands: it is ${how}`);
+    expect(await line()).to.equal(`stopped waiting; the request for alloc web goes on: it is ${how}`);
     expect(await ended).to.deep.equal([130, null]);
   });
 

@@ -188,7 +188,7 @@ describe('stagecraft driver-check', () => {
         await isCalled;
         child.kill('SIGINT');
         const { code, stderr, stdout } = await result;
-        expect([code, stderr]).to.deep.equal([1, 'ended by a signal: the checks that are missing were not made\n']);
+        expect([code, stderr]).to.deep.equal([1, 'ended by a signal: the other checks were not run\n']);
         expect(stdout).to.match(/^clean-up +passed/m);
         expect(scene.state.volumes.size).to.equal(0);
         expect(readdirSync(scene.folder).filter((name) => name.startsWith('stagecraft-check'))).to.deep.equal([]);

@@ -142,7 +142,7 @@ describe('tasks as their operator sees them', function () {
       const [first] = pluginPids(place);
       expect(cli('task', 'restart', 'hostpath')).to.include({
         status: 0,
-        stdout: 'task hostpath is started anew: see stagecraft task status hostpath\n',
+        stdout: 'task hostpath is being restarted: see stagecraft task status hostpath\n',
       });
       await agent.line(/plugin hostpath \(csi-node\): healthy/, agent.lines.length);
       expect(pluginPids(place)).to.have.length(1).and.not.include(first);

@@ -80,16 +80,16 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const { stdout } = volume('status', 'scratch', '--namespace', 'team');
     expect(stdout)
       .to.match(/^size +1Mi$/m)
-      .and.to.match(/^asked for +at least 1Mi$/m)
-      .and.to.match(/^name there +sc-/m)
-      .and.to.match(/^made for +single-node-writer, block-device$/m);
+      .and.to.match(/^requested +at least 1Mi$/m)
+      .and.to.match(/^name at plugin +sc-/m)
+      .and.to.match(/^capability +single-node-writer, block-device$/m);
     expect(volume('expand', 'scratch', '2Gi', '--namespace', 'other').stdout).to.equal(
       'volume other/scratch has 2Gi\n',
     );
     const listed: VolumeReport[] = JSON.parse(volume('list', '--namespace', 'other', '--json').stdout);
     expect(listed.map(({ key, capacityBytes }) => [key.id, capacityBytes])).to.deep.equal([['scratch', 2 ** 31]]);
     const { stdout: untried } = volume('retry', 'scratch', '--namespace', 'other');
-    expect(untried).to.equal('volume other/scratch has nothing to be tried again: nothing failed\n');
+    expect(untried).to.equal('volume other/scratch has nothing to retry: nothing failed\n');
     const unneeded = volume('acknowledge', 'scratch', '--namespace', 'other', '--json');
     expect(unneeded.status).to.equal(1);
     expect(JSON.parse(unneeded.stderr)).to.include({ code: 'NOTHING_LEFT' });
@@ -111,7 +111,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     const body = { allocId: 'web', nodeId: 'quickstart', mode: 'write', ...modes };
     await askAgent(place.socketPath, 'POST', '/v1/volumes/default/data/claim', { body });
     expect(volume('unpublish', 'data', 'quickstart', '--json').stderr).to.include('VOLUME_IN_USE');
-    expect(volume('release', 'data', 'web').stdout).to.equal('volume default/data is not claimed by web any more\n');
+    expect(volume('release', 'data', 'web').stdout).to.equal('volume default/data is no longer claimed by web\n');
     const { claims }: VolumeReport = JSON.parse(volume('status', 'data', '--json').stdout);
     expect(claims.filter(({ state }) => state === 'taken')).to.deep.equal([]);
     expect(volume('release', 'nobody', 'web', '--json').stderr).to.include('VOLUME_NOT_FOUND');
@@ -194,7 +194,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(bad.status).to.equal(1);
     expect(bad.stderr).to.include('bad.yaml:1: capabilities: is missing');
     expect(bad.stderr).to.include('bad.yaml:3: size: unknown key; allowed here: namespace, id, plugin, capacity,');
-    expect(cli('volume', '--config', 'x', 'list').stderr).to.include('(options stand behind the command');
+    expect(cli('volume', '--config', 'x', 'list').stderr).to.include('(options come after the command');
     for (const misuse of [
       ['create', 'x'],
       ['create', '--plugin', 'hostpath'],
@@ -208,7 +208,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     expect(missing).to.include({ status: 1, stderr: 'there is no volume default/x: see stagecraft volume list\n' });
     expect(volume('create', 'x', '--plugin', 'hostpath').status).to.equal(0);
     const pluginless = volume('create', 'y', '--plugin', 'none');
-    const advice = 'see stagecraft plugin list, and task list for what did not start';
+    const advice = 'see stagecraft plugin list, and task list for plugins that did not start';
     expect(pluginless).to.include({ status: 1, stderr: `no plugin is registered as 'none': ${advice}\n` });
     const nowhere = volume('publish', 'x', 'mars');
     expect(nowhere).to.include({ status: 1, stderr: 'there is no node mars: see stagecraft node list\n' });

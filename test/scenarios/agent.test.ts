@@ -150,7 +150,7 @@ describe('agent', () => {
       [['plugin', 'lst'], /unknown command 'lst'/],
       [['volume', 'status'], /missing required argument 'id'/],
       [['volume', 'expand', 'data', 'many'], /many/],
-      [['snapshot', 'create', 'only'], /give the id of the snapshot and what it is of/],
+      [['snapshot', 'create', 'only'], /give an id and a source volume for the snapshot/],
     ];
     for (const [args, message] of wrong) {
       const { status, stdout, stderr } = cli(...args, '--json');
