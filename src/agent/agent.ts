@@ -1,6 +1,6 @@
 /**
- * One process that runs everything of a node: the runtime, the tasks of its configuration, the HTTP API.
- * Says in plain lines what it does; structured logs go to stderr.
+ * The agent: one process that runs the runtime of a node, the configured tasks and the HTTP API (api.ts).
+ * Prints what happens as plain lines (describe*.ts); structured logs go to stderr.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
@@ -23,16 +23,16 @@ import { agentSocketPath } from './socket-path.js';
 import { storeOf } from './store.js';
 
 export interface Agent {
-  /** For what runs beside it in this process. `stop` closes it. */
+  /** Runtime, for other code in this process. `stop` closes it. */
   readonly runtime: Runtime;
-  /** Where its API listens. */
+  /** Path of the API's socket. */
   readonly socketPath: string;
   /**
-   * Resolves once it has ended, however that was asked for; rejects if something could not be released, or with
-   * DATA_DIR_GONE, after which the process is to end at once.
+   * Resolves once the agent has ended, for any reason. Rejects if something could not be released, or with DATA_DIR_GONE:
+   * then the process has to exit at once.
    */
   readonly ended: Promise<void>;
-  /** Ends it. Plugin processes stay unless they are released. Twice is once. */
+  /** Ends the agent; safe to repeat. Plugin processes keep running unless `release` is set. */
   stop(options?: { release?: boolean }): Promise<void>;
 }
 
@@ -41,7 +41,7 @@ type Print = (line: string) => void;
 const eventRetryMs = 1_000;
 
 /**
- * @param print takes one line for a person
+ * @param print receives one line for a person
  * @throws StagecraftError as createRuntime
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
@@ -61,7 +61,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const ended = new Promise<void>((resolve) => {
     end = resolve;
   });
-  /** Of a drain: the tasks of which it was not told yet what became of them. */
+  /** Tasks that a drain stops, until their end is printed. */
   const draining = new Set<string>();
   const drain = (): Promise<void> => stop({ release: true });
   const stop: Agent['stop'] = ({ release = false } = {}) => {
@@ -75,19 +75,19 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     }
     return closed;
   };
-  /** Who follows the events hears no more of them once the runtime has closed. */
+  /** Prints the end of drained tasks that no event has reported: events stop when the runtime closes. */
   const tellDrained = (): void => {
     const untold = runtime.tasks.list().filter(({ id }) => draining.has(id));
     for (const task of untold) print(`  ${describeAtEnd(task)}`);
   };
-  // Told by whoever awaits the end; an agent that never came up has nobody who does.
+  // The caller reports a failed end. If the start fails there is no caller, so avoid an unhandled rejection.
   ended.catch(() => {});
   void runtime.lost.then((reason) => {
     print(`${reason.message}: ending; plugin processes stay`);
-    // Its rejection, with the same reason, is what `ended` tells.
+    // `ended` rejects with the same reason.
     stop().catch(() => {});
   });
-  // Nothing is closed: the path of its API may be another agent's by now, and would be removed with it.
+  // Closes nothing: the socket path may be another agent's by now, and closing would remove the socket.
   void whenGone(runtime.dataDir).then((reason) => {
     if (!ending) end(Promise.reject(reason));
   });
@@ -129,20 +129,22 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     );
     await applyTasks(runtime, config, print);
   } catch (error) {
-    // What kept it from coming up is what counts; that it did not go down well either is logged.
-    await stop().catch((stopError: unknown) => logger.error({}, `not stopped in order: ${messageOf(stopError)}`));
+    // The caller gets the error of the start; a failure to stop is only logged.
+    await stop().catch((stopError: unknown) =>
+      logger.error({}, `the agent did not start, and did not stop cleanly either: ${messageOf(stopError)}`),
+    );
     throw error;
   }
   return { runtime, socketPath, ended, stop };
 }
 
-/** Of the processes that earlier agents started, those that still live, as far as it can be told by their marks. */
+/** Finds plugin processes of earlier agents that still live, by the marks in their environment. */
 async function foundPids({ dataDir, tasks }: Runtime): Promise<Set<number | undefined>> {
   const searches = tasks.list().map(({ id }) => findProcesses(taskMark({ dataDir }, id)));
   return new Set((await Promise.all(searches)).flat().map(({ identity }) => identity.pid));
 }
 
-/** Prints what there is a line for. */
+/** Prints the events that have a description. */
 const teller =
   <T>(describe: (event: T) => string | undefined, print: Print) =>
   (event: T): void => {
@@ -150,14 +152,14 @@ const teller =
     if (line !== undefined) print(line);
   };
 
-/** Of an agent that leads, where others see the same events. */
+/** Prints events only while this agent leads: all agents on one store see the same events. */
 const leaderTeller = <T>(
   { leadership }: Runtime,
   describe: (event: T) => string | undefined,
   print: Print,
 ): ((event: T) => void) => teller((event) => (leadership.isOurs ? describe(event) : undefined), print);
 
-/** One that leads as it comes up has nothing new to say. */
+/** Prints changes of the leader. An agent that leads at its start prints nothing. */
 function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
   let wasOurs = runtime.leadership.isOurs;
   return (event) => {
@@ -169,7 +171,7 @@ function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEve
   };
 }
 
-/** More than these are counted only. */
+/** Allocs listed at the start; more are only counted. */
 const mostAllocs = 20;
 
 async function tellAllocs({ allocations }: Runtime, print: Print): Promise<void> {
@@ -183,14 +185,14 @@ async function tellPending(runtime: Runtime, print: Print): Promise<void> {
   try {
     for (const line of await pendingVolumes(runtime)) print(`  ${line}`);
   } catch (error) {
-    print(`  what becomes of volumes is not known: ${messageOf(error)}`);
+    print(`  can't list the volumes with work under way: ${messageOf(error)}`);
   }
 }
 
-/** Makes the running tasks those of the configuration. */
+/** Starts the configured tasks, and removes tasks that are not configured any more. */
 async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {
   const wanted = new Set(config.tasks.map(({ id }) => id));
-  // One that can't be started or stopped is told, and holds up no other.
+  // A task that can't be started or removed is printed, and does not hold up other tasks.
   const tried = (what: string, change: Promise<void>): Promise<void> =>
     change.catch((error: unknown) => print(`  task ${what}: ${messageOf(error)}`));
   const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
@@ -207,7 +209,7 @@ interface TellOptions {
   isEnding(): boolean;
 }
 
-/** Prints events as they come. After lost or unreadable events, the next ones are printed. */
+/** Prints events as they come, and goes on after lost or unreadable events. */
 async function tell<T>(
   { runtime, troubles, isEnding }: TellOptions,
   follow: () => AsyncIterable<T>,

@@ -1,7 +1,7 @@
 /**
- * The agent's HTTP API, on its unix socket. JSON in and out; errors are `{code, message, address?}`, what a plugin answered
- * with `{rpc, grpcCode, answerClass, final}` too. Of tasks: task-api.ts; of volumes: volume-api.ts; of their snapshots:
- * snapshot-api.ts; of nodes: node-api.ts; of allocs and mounts: mount-api.ts
+ * The agent's HTTP API on its unix socket: JSON in and out. Serves the agent, plugins and actors here, all else in *-api.ts.
+ * Errors are `{code, message, address?}`; errors of plugins also have `{rpc, grpcCode, answerClass, final}`.
+ * All paths: docs/configuration.md
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
@@ -24,20 +24,20 @@ export interface ApiOptions {
   socketPath: string;
   version: string;
   storeKind: StoreKind;
-  /** Asked for by `POST /v1/drain`; the answer waits for it. */
+  /** Called for `POST /v1/drain`, which answers when the promise settles. */
   drain(): Promise<void>;
 }
 
-/** What `GET /v1/plugins` tells of one plugin. */
+/** One plugin in the answer of `GET /v1/plugins`. */
 export interface PluginReport extends PluginStatus {
-  /** How many instances the name has; the status is that of the active one. */
+  /** Number of instances of this name. The status is that of the active instance. */
   instances: number;
 }
 
-/** What `GET /v1/actors` tells of one actor. */
+/** One actor in the answer of `GET /v1/actors`. */
 export interface ActorReport extends Partial<ActorStatus> {
   address: string;
-  /** Why it is out of service. */
+  /** Why the actor is out of service; absent if it is in service. */
   quarantined?: string;
 }
 
@@ -47,7 +47,7 @@ export interface AgentReport {
   dataDir: string;
   pid: number;
   store: { kind: StoreKind } & StoreStatus;
-  /** Whether it works on volumes and nodes; where another agent does, `reason` names it. */
+  /** Whether this agent works on volumes and nodes. If another agent does, `reason` names that agent. */
   leads: boolean;
   reason?: string;
 }
@@ -55,8 +55,8 @@ export interface AgentReport {
 const closeGraceMs = 1_000;
 
 /**
- * Listens; the caller holds the lock of the data directory, so that a socket file which is there already is stale.
- * @returns what stops it
+ * Starts to listen. The caller holds the lock of the data directory, so an existing socket file is stale and is replaced.
+ * @returns a function that stops the API
  */
 export async function serveApi({
   runtime,
@@ -68,7 +68,7 @@ export async function serveApi({
   checkSocketPath(socketPath);
   const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
   server.setReplySerializer(asJson);
-  // Whoever has nothing to say may call it JSON all the same.
+  // Accepts an empty body that is declared as JSON.
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) =>
     body === '' ? done(null) : parse(request, body, done),
@@ -97,7 +97,7 @@ export async function serveApi({
     async ({ params: { type, name }, query: { waitFor: until, timeoutMs } }) => {
       if (until === undefined) return report(runtime.plugins.status(type, name));
       if (until !== 'registered' && until !== 'healthy') {
-        throw new StagecraftError('INVALID_ARGUMENT', `waitFor is 'registered' or 'healthy', not '${until}'`);
+        throw new StagecraftError('INVALID_ARGUMENT', `waitFor must be 'registered' or 'healthy', not '${until}'`);
       }
       return report(await runtime.plugins.waitFor(type, name, { until, ...timeoutIn(timeoutMs) }));
     },
@@ -132,7 +132,7 @@ export async function serveApi({
   );
   server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const status = error instanceof StagecraftError ? errorTable[error.code]?.http : error.statusCode;
-    // A request that the server itself refuses, e.g. for a body that is no JSON.
+    // Fastify itself refuses some requests, e.g. a body that is not JSON.
     const isRefused = status !== undefined && status < 500;
     if (error instanceof StagecraftError) return reply.code(status ?? 500).send(toldOf(error));
     const code = isRefused ? 'INVALID_ARGUMENT' : 'INTERNAL';
@@ -140,25 +140,25 @@ export async function serveApi({
   });
 
   rmSync(socketPath, { force: true });
-  await server.ready(); // its own listen would bind some ticks later, when the umask is another one again
+  await server.ready(); // not server.listen(): that binds some ticks later, when the umask is back to normal
   bindPrivately(server.server, socketPath);
   await once(server.server, 'listening');
   return async () => {
     const closed = server.close();
-    // Whoever has not got an answer by then, or never asked for one, holds up nothing.
+    // After the grace, clients without an answer, and idle clients, do not hold up the end.
     const cut = setTimeout(() => server.server.closeAllConnections(), closeGraceMs);
     await closed;
     clearTimeout(cut);
   };
 }
 
-/** Sizes above 2⁵³−1 are texts. */
+/** Serializes sizes above 2⁵³−1 as decimal texts. */
 const asJson = (payload: unknown): string =>
   JSON.stringify(payload, (_, value: unknown) => (typeof value === 'bigint' ? bytesOf(value) : value));
 
 const bytesOf = (bytes: bigint): number | string => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
 
-/** What is told of an error; what is not there is left out. */
+/** Fields of an error for the answer. JSON leaves out those that are undefined. */
 const toldOf = ({
   code,
   message,

@@ -1,4 +1,4 @@
-/** The agent's configuration: a YAML file, every fault of it told with file, line and what is allowed. */
+/** Reads the agent's YAML configuration. Every fault is reported with file, line and what is allowed. */
 import { readFileSync } from 'node:fs';
 import { homedir, hostname } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
@@ -26,7 +26,7 @@ const endpoint = z
     port: Number(text.split(':').at(-1)),
   }));
 
-/** Where the store is a Redis. What each key means: docs/configuration.md */
+/** Keys of a Redis store. Their meaning: docs/configuration.md */
 const redisSchema = z
   .strictObject({
     url: z
@@ -53,16 +53,16 @@ const redisSchema = z
     message: 'must have exactly one of url, sentinels and cluster',
   })
   .refine(({ sentinels, master }) => (sentinels === undefined) === (master === undefined), {
-    message: 'sentinels are asked for a master by its name: give both, sentinels and master',
+    message: 'sentinels and master must be given together: the sentinels find the master by its name',
   });
 
-/** Where references to secrets lead. What each key means: docs/configuration.md */
+/** Keys of the secrets provider. Their meaning: docs/configuration.md */
 const secretsSchema = z
   .strictObject({
     directory: path.optional(),
     environment: z
       .union([z.boolean(), z.string().min(1)], {
-        error: 'must be true, false, or what the names of the variables begin with',
+        error: 'must be true, false, or the prefix of the names of the variables',
       })
       .default(false),
   })
@@ -88,23 +88,22 @@ const configSchema = z.strictObject({
   log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn') }).prefault({}),
 });
 
-/** Complete: every key has its default filled in, `dataDir` is absolute. */
+/** Complete configuration: defaults are filled in. From `loadConfig`, paths in a file are absolute. */
 export type AgentConfig = z.output<typeof configSchema> & {
-  /** Path of the file that was read. Absent: all defaults. */
+  /** Absolute path of the file; absent without a file. */
   file?: string;
-  /** The error for what shows only when a value is used, with its place in the file. */
+  /** Makes the error for faults that show only when a value is used, each with its line in the file. */
   invalid(faults: Fault[]): StagecraftError;
 };
 
-/** For root the system's place, else the user's. */
+/** Default data directory: the system's for root, else the user's. */
 export function defaultDataDir(): string {
   if (process.getuid?.() === 0) return '/var/lib/stagecraft';
   return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'stagecraft');
 }
 
 /**
- * @param file a YAML file, relative to the working directory; absent: all defaults. Relative paths in it are
- *   relative to the file.
+ * @param file a YAML file; absent: all defaults. Relative paths in the file start at the directory of the file.
  * @throws StagecraftError CONFIG_INVALID with every fault as `file:line: path: what is allowed`
  */
 export function loadConfig(file?: string): AgentConfig {
@@ -147,7 +146,7 @@ export function parseConfig(text: string, file: string): AgentConfig {
   throw inPlace(error.issues.flatMap(faultsIn));
 }
 
-/** Throws for aliases alone: one without an anchor before it, or so many that they would fill the memory. */
+/** Converts the document to plain values. Throws only for aliases: without an anchor, or too many for the memory. */
 function valueIn(document: Document, placeOf: (offset: number) => string): unknown {
   try {
     return document.toJS() ?? {};
@@ -164,14 +163,14 @@ function valueIn(document: Document, placeOf: (offset: number) => string): unkno
 }
 
 const invalid = (faults: string[]): StagecraftError =>
-  new StagecraftError('CONFIG_INVALID', `the configuration can't be taken:\n  ${faults.join('\n  ')}`, { faults });
+  new StagecraftError('CONFIG_INVALID', `the configuration is not valid:\n  ${faults.join('\n  ')}`, { faults });
 
 export interface Fault {
   path: PropertyKey[];
   message: string;
 }
 
-/** One fault per unknown key, each at its own place. */
+/** Splits an issue about unknown keys into one fault per key. */
 function faultsIn(issue: z.core.$ZodIssue): Fault[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
   const allowed = allowedKeys(configSchema, issue.path).join(', ');

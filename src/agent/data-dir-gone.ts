@@ -1,6 +1,6 @@
 /**
- * Notices that the data directory of a running agent was removed, or that another stands in its place: its store and
- * its API live on without a name, where nobody reaches them.
+ * Watches for the removal or replacement of a running agent's data directory.
+ * Without the directory, the agent's open store and socket still work, but nobody can reach them.
  */
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { StagecraftError } from '../errors.js';
 const lookEveryMs = 2_000;
 
 /**
- * Resolves with DATA_DIR_GONE when the lock file is no longer the one that was there first.
+ * Resolves with DATA_DIR_GONE when the lock file is gone, or is another file than at first.
  * @param dataDir locked by this process
  */
 export async function whenGone(dataDir: string): Promise<StagecraftError> {
@@ -19,12 +19,11 @@ export async function whenGone(dataDir: string): Promise<StagecraftError> {
   for (let present = first; present && isSame(present, first); present = await lockIn(dataDir)) {
     await pause(lookEveryMs, undefined, { ref: false });
   }
-  const advice =
-    'remove what is left of it, then start the agent again, which ends the plugin processes that still run';
+  const advice = 'remove what is left of it, then start the agent again, which ends plugin processes that still run';
   return new StagecraftError('DATA_DIR_GONE', `the data directory ${dataDir} was removed or replaced: ${advice}`);
 }
 
-/** Absent where it is not there; what else keeps it from being seen may pass. */
+/** Reads the lock file's identity; undefined if there is none. Other errors may pass, so it looks again. */
 async function lockIn(dataDir: string): Promise<BigIntStats | undefined> {
   for (;;) {
     try {

@@ -1,11 +1,11 @@
-/** What becomes of allocs and mounts of this node, in words for a person: one line each. */
+/** Describes events and states of allocs and mounts for a person, one line each. */
 import { type AllocStatus, type AllocVolumeStatus, reasonsOf, type Waiting } from '../allocs/alloc-view.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
 import { timeOf } from './describe.js';
 
 export { reasonsOf };
 
-/** Describes what happens to mounts, in its order. That a condition is normal is news only where it was not. */
+/** Describes events of mounts, in order. A normal condition is news only after an abnormal one. */
 export function mountTeller(): (event: MountEvent) => string | undefined {
   const unwell = new Set<string>();
   return (event) => {
@@ -29,7 +29,7 @@ const failedIn = {
   expand: 'not expanded on this node',
 };
 
-/** One that is dead is unstaged first, which a mount that answers keeps it from. */
+/** Staging of a dead volume needs an unstage first, which a mount that still answers prevents. */
 const stagedAgain = 'it is staged again, unless mount list says what keeps it from that';
 
 function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
@@ -42,7 +42,7 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
     }
     case 'unmounted-for-plugin': {
       const { plugin, path } = event;
-      return `plugin '${plugin}' said that it was unmounted, and had left it at ${path}: Stagecraft has unmounted it`;
+      return `plugin '${plugin}' reported it unmounted, but left it mounted at ${path}: Stagecraft has unmounted it`;
     }
     case 'failed': {
       const { allocId, failure } = event;
@@ -51,7 +51,7 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
     }
     case 'lost': {
       const how = event.is === 'dead' ? 'does not answer any more' : 'is not there any more';
-      const next = event.isMended ? 'it is mounted again' : 'it stays so until that is asked for: mount retry';
+      const next = event.isMended ? 'it is mounted again' : 'it stays so until stagecraft mount retry';
       return `its mount for alloc ${event.allocId} ${how}: ${next}`;
     }
     case 'staging-lost':
@@ -63,10 +63,10 @@ function changeIn(event: Exclude<MountEvent, { kind: 'condition' }>): string {
   }
 }
 
-/** Told by an event of its own. */
+/** Code of failures that also have the event `claim-lost`, which is printed instead. */
 const claimLost = 'CLAIM_LOST';
 
-/** Undefined for what is a step on a way only. */
+/** Describes an event of an alloc; undefined for steps that are not worth a line. */
 export function describeAllocEvent(event: AllocEvent): string | undefined {
   const { kind, failure } = event;
   const alloc = `${timeOf(event.at)} alloc ${event.allocId}`;
@@ -86,13 +86,13 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
   }
 }
 
-/** The one-line summary of an alloc. */
+/** Summarizes an alloc in one line. */
 export function describeAlloc(alloc: AllocStatus): string {
   const why = allocTrouble(alloc);
   return `alloc ${alloc.allocId}: ${alloc.state}${why === undefined ? '' : `: ${why}`}`;
 }
 
-/** Why it failed or is undone, what it waits for, and what is wrong with what it has; undefined: nothing. */
+/** Lists why an alloc failed, what it waits for, and what is wrong with its volumes; undefined if all is well. */
 export function allocTrouble({
   error,
   ...alloc
@@ -102,6 +102,6 @@ export function allocTrouble({
 
 type Wrong = Pick<AllocVolumeStatus, 'name' | 'message'>;
 
-/** What is wrong with the volumes of one that is prepared: `name: what`. */
+/** Lists what is wrong with the volumes of a prepared alloc, as `name: message`. */
 export const wrongsOf = ({ volumes = [] }: { volumes?: readonly Wrong[] }): string[] =>
   volumes.flatMap(({ name, message }) => (message === undefined ? [] : [`${name}: ${message}`]));

@@ -1,11 +1,11 @@
-/** Parts of volumes and mounts in words for a person: what each is at, when it goes on, and why. */
+/** Describes the parts of volumes and mounts for a person: the step of each, its next attempt, and why. */
 import type { PartView } from '../../machines/kit/parts.js';
 import type { Staging } from '../../machines/mount/staging.js';
 import type { Target } from '../../machines/mount/target.js';
 import { publicationId } from '../../machines/volume/parts.js';
 import type { Expansion, Lifecycle, Modification, Publication } from '../../machines/volume/types.js';
 
-/** What a publication is at, beside its public state; empty where that says it all. */
+/** Step of a publication in words; empty where the public state says enough. */
 const publicationWords: Record<Publication['at'], string> = {
   new: '',
   'pending-publish.due': 'waits for its turn',
@@ -41,7 +41,7 @@ const publicationWords: Record<Publication['at'], string> = {
   removed: '',
 };
 
-/** What its creation or deletion is at, beside its public state. */
+/** Step of a volume's creation or deletion in words; empty where the public state says enough. */
 const lifecycleWords: Record<Lifecycle['at'], string> = {
   absent: '',
   'pending-create.due': 'waits for its turn',
@@ -59,32 +59,32 @@ const lifecycleWords: Record<Lifecycle['at'], string> = {
   'finding-out.waiting-for-plugin': 'create in doubt and given up, waits for the plugin',
   'finding-out.backing-off': 'create in doubt and given up',
   'emptying.waiting-for-publications': 'deleted once no node has it',
-  'emptying.create-under-way': 'deleted once a create has ended that is under way',
-  'letting-go.waiting-for-publications': 'let go of once no node has it',
-  'letting-go.create-under-way': 'let go of once a call has ended that is under way',
+  'emptying.create-under-way': 'deleted once the create that is under way has ended',
+  'letting-go.waiting-for-publications': 'forgotten once no node has it',
+  'letting-go.create-under-way': 'forgotten once the call that is under way has ended',
   'pending-delete.due': 'waits for its turn',
   'pending-delete.calling': 'being deleted',
   'pending-delete.waiting-for-plugin': 'waits for the plugin',
   'pending-delete.backing-off': 'not deleted yet',
   'failed.refused': 'create refused',
-  'failed.in-doubt': 'create refused, but an earlier attempt may have made it',
-  'failed.not-as-asked': 'made otherwise than it was asked for',
+  'failed.in-doubt': 'create refused, but an earlier attempt may have created it',
+  'failed.not-as-asked': 'created, but not as requested',
   'failed.finding-out': 'create given up, and its id is not known',
   'failed.delete': 'delete refused',
 };
 
-/** What an expansion or a modification is at. */
+/** Step of an expansion or a modification in words. */
 const changeWords: Record<Expansion['at'] | Modification['at'], string> = {
   'pending.due': 'waits for its turn',
   'pending.calling': 'under way',
   'pending.waiting-for-plugin': 'waits for the plugin',
   'pending.backing-off': 'not done yet',
-  overtaken: 'under way, something else was asked for since',
+  overtaken: 'under way, a newer request comes next',
   failed: 'refused',
   done: '',
 };
 
-/** What a staging path is at. */
+/** Step of a staging path in words. */
 const stagingWords: Record<Staging['at'], string> = {
   'not-staged': 'not staged',
   'pending-stage.due': 'waits for its turn to be staged',
@@ -93,17 +93,17 @@ const stagingWords: Record<Staging['at'], string> = {
   'pending-stage.backing-off': 'stage not done',
   staged: '',
   'not-needed': '',
-  'in-doubt.waiting-for-users': 'stage in doubt, nobody needs it now',
+  'in-doubt.waiting-for-users': 'stage in doubt, no alloc needs it now',
   'in-doubt.due': 'stage in doubt, waits for its turn',
   'in-doubt.calling': 'stage in doubt, being repeated',
   'in-doubt.waiting-for-plugin': 'stage in doubt, waits for the plugin',
   'in-doubt.backing-off': 'stage in doubt',
-  'missing.waiting-for-request': 'not there any more, staged again once it is asked for',
+  'missing.waiting-for-request': 'not there any more, staged again on request',
   'missing.due': 'not there any more, waits for its turn to be staged again',
   'missing.calling': 'not there any more, being staged again',
   'missing.waiting-for-plugin': 'not there any more, waits for the plugin',
   'missing.backing-off': 'not there any more, could not be staged again',
-  'found-dead.waiting-for-targets': 'its file system does not answer, recovered once it is asked for',
+  'found-dead.waiting-for-targets': 'its file system does not answer, recovered on request',
   'found-dead.stage-under-way': 'its file system does not answer, a stage is under way',
   'dead.waiting-for-targets': 'its file system does not answer, its targets are unmounted first',
   'dead.stage-under-way': 'its file system does not answer, a stage is under way',
@@ -121,7 +121,7 @@ const stagingWords: Record<Staging['at'], string> = {
   'unstage-in-doubt.backing-off': 'unstage in doubt',
 };
 
-/** What the target of an alloc is at. */
+/** Step of an alloc's target path in words. */
 const targetWords: Record<Target['at'], string> = {
   'pending-publish.due': 'waits for its turn to be mounted',
   'pending-publish.calling': 'being mounted',
@@ -136,15 +136,15 @@ const targetWords: Record<Target['at'], string> = {
   'remounting.waiting-for-plugin': 'not there any more, waits for the plugin',
   'remounting.backing-off': 'not there any more, could not be mounted again',
   published: '',
-  lost: 'not there any more, mounted again once it is asked for',
+  lost: 'not there any more, mounted again on request',
   'pending-unpublish.first-publish': 'given up, its first mount is under way',
   'pending-unpublish.publish-under-way': 'to be unmounted, a mount is under way',
   'pending-unpublish.due': 'waits for its turn to be unmounted',
   'pending-unpublish.calling': 'being unmounted',
   'pending-unpublish.waiting-for-plugin': 'to be unmounted, waits for the plugin',
   'pending-unpublish.backing-off': 'not unmounted yet',
-  'replacing.first-publish': 'to be mounted anew, its first mount is under way',
-  'replacing.publish-under-way': 'to be mounted anew, a mount is under way',
+  'replacing.first-publish': 'to be mounted again, its first mount is under way',
+  'replacing.publish-under-way': 'to be mounted again, a mount is under way',
   'replacing.due': 'waits for its turn to be unmounted, then mounted again',
   'replacing.calling': 'being unmounted, then mounted again',
   'replacing.waiting-for-plugin': 'to be unmounted, then mounted again, waits for the plugin',
@@ -153,7 +153,7 @@ const targetWords: Record<Target['at'], string> = {
   'undoing.calling': 'mount failed, being undone',
   'undoing.waiting-for-plugin': 'mount failed, to be undone, waits for the plugin',
   'undoing.backing-off': 'mount failed, not undone yet',
-  'waiting-for-unstage': 'unmounted, let go once the volume is unstaged',
+  'waiting-for-unstage': 'unmounted, released once the volume is unstaged',
   failed: 'mount refused',
   released: '',
 };
@@ -167,19 +167,19 @@ const wordsOf: Record<string, Record<string, string>> = {
   target: targetWords,
 };
 
-/** The publication on the node, among the parts of its volume. Empty where the public state says it all. */
+/** Describes a volume's publication on a node; empty where the public state says enough. */
 export function describePublication(parts: PartView[], nodeId: string, nowMs: number): string {
   const part = parts.find(({ id }) => id === publicationId(nodeId));
   return part ? describe(part, nowMs) : '';
 }
 
-/** The part that there is one of. Empty where there is none, or the public state says it all. */
+/** Describes a part that a volume has at most once; empty without it, or where the public state says enough. */
 export function describeWork(parts: PartView[], id: 'lifecycle' | 'expansion' | 'modification', nowMs: number): string {
   const part = parts.find((one) => one.id === id);
   return part ? describe(part, nowMs) : '';
 }
 
-/** The staging path and the targets of a mount, each with its name; those left out of which nothing is to be said. */
+/** Describes the staging path and the targets of a mount, each with its name; leaves out those at rest. */
 export const describeMountParts = (parts: PartView[], nowMs: number): string[] =>
   parts.flatMap((part) => {
     const words = describe(part, nowMs);

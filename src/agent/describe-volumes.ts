@@ -1,4 +1,4 @@
-/** What becomes of volumes, and who works on them, in words for a person: one line each. */
+/** Describes events of volumes, nodes and the leader for a person, one line each. */
 import { describeLeaving } from '../../machines/volume/parts.js';
 import { describeLeftover } from '../../machines/volume/requests.js';
 import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
@@ -8,17 +8,17 @@ import type { VolumeEvent } from '../volumes/volume-events.js';
 import type { Volume } from '../volumes/volume-view.js';
 import { timeOf } from './describe.js';
 
-/** What may be left of a deleted volume, each with what its plugin knows it by. */
+/** Describes what may be left of a deleted volume, each part with its id at the plugin. */
 export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.map(describeLeftover);
 
-/** Claims whose allocs are being released, and whose node has not let go of the volume yet; undefined: none. */
+/** Describes claims of allocs in release whose node has not unstaged the volume yet; undefined if there are none. */
 export const describeAllLeaving = (claims: Claim[]): string | undefined =>
   claims
     .filter(({ state }) => state === 'unpublishing')
     .map(describeLeaving)
     .join('; ') || undefined;
 
-/** Undefined for what is a step on a way only. */
+/** Describes an event of a volume; undefined for steps that are not worth a line. */
 export function describeVolumeEvent(event: VolumeEvent): string | undefined {
   const what = changeIn(event);
   const { namespace, id } = event.key;
@@ -51,7 +51,9 @@ function changeIn(event: VolumeEvent): string | undefined {
       return seenIn(event);
     case 'drifted': {
       const lost = event.lost.map((nodeId) => `it was not on node ${nodeId} any more, and is published there again`);
-      const strays = event.strays.map((nodeId) => `it was on node ${nodeId} unasked, and is taken from there`);
+      const strays = event.strays.map(
+        (nodeId) => `it was on node ${nodeId} without a request, and is unpublished there`,
+      );
       return [...lost, ...strays].join('; ');
     }
     default:
@@ -62,24 +64,25 @@ function changeIn(event: VolumeEvent): string | undefined {
 function seenIn({ isMissing, condition, heldOn = [] }: Seen): string {
   if (isMissing) return 'its plugin does not list it';
   const health = condition && `its condition is ${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`;
-  const places = heldOn.length > 0 ? `it is on node ${heldOn.join(', ')} unasked, and stays there` : undefined;
+  const places =
+    heldOn.length > 0 ? `it is on node ${heldOn.join(', ')} without a request, and stays there` : undefined;
   return [health, places].filter((part) => part !== undefined).join('; ') || 'its plugin lists it as it should be';
 }
 
-/** The one-line summary of a volume's state. */
+/** Summarizes a volume in one line. */
 export function describeVolume({ key, state, error, leftovers = [] }: Volume): string {
   const [why = error?.message] = leftovers.length > 0 ? [describeLeftovers(leftovers).join('; ')] : [];
   return `volume ${key.namespace}/${key.id}: ${state}${why === undefined ? '' : `: ${why}`}`;
 }
 
-/** Undefined for what a node reports of itself. */
+/** Describes an event of a node; undefined for the node's own reports. */
 export function describeNodeEvent(event: NodeUpdate): string | undefined {
   const node = `${timeOf(event.at)} node ${event.nodeId}`;
   switch (event.kind) {
     case 'down':
       return `${node}: down, it takes no volume until it reports, as its agent does when it is started`;
     case 'fenced':
-      return `${node}: fenced, what is on it is released: ${event.reason}`;
+      return `${node}: fenced, its claims are released: ${event.reason}`;
     case 'gone':
       return `${node}: removed`;
     default:
@@ -87,6 +90,6 @@ export function describeNodeEvent(event: NodeUpdate): string | undefined {
   }
 }
 
-/** @param isOurs whether it is this agent that was elected */
+/** @param isOurs whether this agent was elected */
 export const describeLeader = ({ at, leader }: LeadershipEvent, isOurs: boolean): string =>
   `${timeOf(at)} ${isOurs ? 'this agent' : leader} leads volumes and nodes now`;

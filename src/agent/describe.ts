@@ -1,10 +1,10 @@
-/** What happens, in words for a person: one line each. */
+/** Describes events and states of plugins and tasks for a person, one line each. */
 import type { NodeInfo } from '../../machines/plugin/plugin.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
-/** Of an event, for the beginning of its line. */
+/** Time of day (UTC) of an event, for the beginning of a line. */
 export const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
 export function describePluginEvent(event: PluginEvent): string {
@@ -33,11 +33,11 @@ function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
 }
 
 /**
- * Describes what happens to plugins and to the tasks that run them, each in its order: why one is unhealthy, which its
- * instances and its task all say, is told once.
+ * Describes events of plugins and of the tasks that run them, in order. A task and all its instances report the same
+ * reason to be unhealthy: the reason is printed once.
  */
 export function pluginTellers(): { plugin(event: PluginEvent): string; task(update: TaskUpdate): string } {
-  /** By name: why it is unhealthy, as it was told last. */
+  /** Reason to be unhealthy that was printed last, by name. */
   const told = new Map<string, string>();
   const isTold = (name: string, reason: string): boolean => {
     const before = told.get(name);
@@ -61,7 +61,7 @@ export function pluginTellers(): { plugin(event: PluginEvent): string; task(upda
   };
 }
 
-/** Describes what happens to tasks, in its order: of a reason that was told right before, only what happened. */
+/** Describes events of tasks, in order. If the reason was printed right before, leaves out the end of the log. */
 function taskTeller(): (update: TaskUpdate) => string {
   const told = new Map<string, string>();
   return ({ at, change, ...update }) => {
@@ -75,14 +75,14 @@ function taskTeller(): (update: TaskUpdate) => string {
   };
 }
 
-/** What happened, and what the process had said by then: the end of its log, where a reason has it. */
+/** Splits a reason into what happened and the lines of the log that it ends with, if any. */
 export function partsOf(reason: string): { what: string; said: string[] } {
   const [what = '', log] = reason.split(/;? ?end of its log:\n/);
   const said = log === undefined || log === '(it wrote nothing)' ? [] : log.trimEnd().split('\n');
   return { what, said };
 }
 
-/** The line that says most of why a process ended: of a Go program that above its stacks, else the last one. */
+/** Finds the line that best explains why a process ended: the panic of a Go program above its stacks, else the last line. */
 export function tellingLine(said: string[]): string | undefined {
   const isReason = (line: string): boolean => /^(panic|fatal error): /.test(line);
   const stacksAt = said.findIndex((line) => /^goroutine \d+ \[/.test(line));
@@ -90,7 +90,7 @@ export function tellingLine(said: string[]): string | undefined {
   return above.findLast(isReason) ?? above.at(-1) ?? said.at(-1);
 }
 
-/** Why a task is as it is, with the end of its log where it has that. */
+/** Reason for a task's state, with the end of its log if it has one. */
 export const reasonOf = ({ state, spec, reason, healthy, description }: TaskStatus): string | undefined => {
   if (state === 'waiting' && spec.socket !== undefined) return `for an answer at ${spec.socket}`;
   return reason ?? (healthy === false ? description : undefined);
@@ -115,25 +115,25 @@ export function describeTaskUpdate({ at, change }: TaskUpdate): string {
   }
 }
 
-/** The one-line summary of a plugin's state as an earlier agent has left it: it was not looked at since. */
+/** Summarizes a plugin's state as an earlier agent left it. This agent has not checked it yet. */
 export const describeStatus = ({ info, state, description }: PluginStatus): string =>
   `plugin ${info.name} (${info.type}): ${state}: ${description}`;
 
-/** What an instance says of itself when it was deregistered, which was told already, is no news of its health. */
+/** Recognizes the health event of an instance that was just deregistered: no news, as that event was printed. */
 export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean =>
   kind === 'health' && !healthy && description === 'shut down';
 
-/** The one-line summary of a task that an earlier agent has left. @param lives whether its process was found */
+/** Summarizes a task that an earlier agent left. @param lives whether its process was found */
 export function describeTask(task: TaskStatus, lives: boolean): string {
   const { id, state, spec, pid } = task;
   const reason = reasonOf(task);
-  if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, by somebody else`;
+  if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, not started by Stagecraft`;
   if (state === 'running')
     return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;
   return `task ${id}: ${state}${reason === undefined ? '' : `: ${reason}`}`;
 }
 
-/** The one-line summary of a task as a drain has left it. */
+/** Summarizes a task at the end of a drain. */
 export const describeAtEnd = (task: TaskStatus): string =>
   task.state === 'running' && task.spec.socket === undefined
     ? `task ${task.id}: not stopped, pid ${task.pid}`

@@ -1,4 +1,4 @@
-/** Finds the configuration where none is named, and the data directory of the agent that it configures. */
+/** Finds the configuration file, and the data directory that it names. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isAlias, isScalar, parseDocument } from 'yaml';
@@ -8,17 +8,17 @@ import { defaultDataDir, loadConfig } from './config.js';
 const beside = './stagecraft.yaml';
 const system = '/etc/stagecraft/agent.yaml';
 
-/** Where `findConfig` looks; tests name other places. */
+/** Places where `findConfig` looks; tests use others. */
 export interface ConfigPlaces {
   env?: Record<string, string | undefined>;
-  /** In this order. */
+  /** Default files, in order. */
   files?: string[];
 }
 
 /**
- * @param given by `--config`; it goes first, then `STAGECRAFT_CONFIG`, then the files
- * @returns undefined where there is none: all defaults hold
- * @throws StagecraftError CONFIG_INVALID where STAGECRAFT_CONFIG names no file
+ * @param given value of `--config`, which wins over `STAGECRAFT_CONFIG`, which wins over the default files
+ * @returns undefined if there is no file: all defaults hold
+ * @throws StagecraftError CONFIG_INVALID if the file named by STAGECRAFT_CONFIG does not exist
  */
 export function findConfig(
   given?: string,
@@ -32,9 +32,9 @@ export function findConfig(
 }
 
 /**
- * The data directory alone: other faults of the file don't matter to whoever asks its agent.
+ * Reads only the data directory from a file, so that other faults in the file don't matter to commands.
  * @param file as `loadConfig` takes it
- * @throws StagecraftError CONFIG_INVALID where the file can't be read, or its dataDir is not clear
+ * @throws StagecraftError CONFIG_INVALID if the file can't be read, or its `dataDir` is wrong
  */
 export function dataDirIn(file?: string): string {
   if (file === undefined) return defaultDataDir();
@@ -47,7 +47,7 @@ export function dataDirIn(file?: string): string {
   return loadConfig(file).dataDir;
 }
 
-/** Empty where it can't be read: `loadConfig` says why. */
+/** Reads the file. If it can't be read, `loadConfig` throws the reason. */
 function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');

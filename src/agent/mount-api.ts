@@ -1,7 +1,6 @@
 /**
- * The part of the agent's API that is about allocs and the mounts of this node. Requests are answered when what they ask for
- * is done. Whoever goes before that takes nothing back, as with volumes: an alloc that is being prepared goes on, until it is
- * released, or its own time is over.
+ * API of allocs and of the mounts of this node. Requests are answered when the work is done.
+ * A client that disconnects cancels nothing: a prepare goes on until its own timeout, or until the alloc is released.
  */
 import type { FastifyInstance } from 'fastify';
 import type { AllocMount } from '../../machines/alloc/types.js';
@@ -16,21 +15,21 @@ import type { AwaitOptions } from '../requests/await-options.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { retryIn, textIn } from './requests.js';
 
-/** What `GET /v1/allocs` tells of each alloc. */
+/** One alloc in the answer of `GET /v1/allocs`. */
 export type AllocReport = AllocStatus;
 
-/** What `POST /v1/allocs/ID/prepare` answers of each volume. */
+/** One volume in the answer of `POST /v1/allocs/ID/prepare`. */
 export type PreparedMount = AllocMount;
 
-/** What `GET /v1/mounts` tells of each volume. */
+/** One volume in the answer of `GET /v1/mounts`. */
 export type MountReport = MountStatus;
 
-/** Answer of `GET /v1/orphaned-mounts` for each mount that nobody here knows of, or that its plugin leaves there. */
+/** One mount in the answer of `GET /v1/orphaned-mounts`: without a record, or not unmounted by its plugin. */
 export type OrphanedMountReport = OrphanedMount;
 
 type Bytes = number | string;
 
-/** What `GET /v1/mounts/NAMESPACE/ID/stats` tells. Sizes above 2⁵³−1 are texts. */
+/** Answer of `GET /v1/mounts/NAMESPACE/ID/stats`. Sizes above 2⁵³−1 are decimal texts. */
 export interface StatsReport extends Omit<VolumeStats, 'usage'> {
   usage: (Omit<VolumeUsage, 'total' | 'used' | 'available'> & { total: Bytes; used: Bytes; available: Bytes })[];
 }
@@ -45,7 +44,7 @@ interface OfMount {
 }
 
 export function serveMounts(server: FastifyInstance, { allocations, mounts }: Runtime): void {
-  // What a request says is checked by the runtime, whose types say what it may be.
+  // The types of bodies are unchecked here: the runtime validates them.
   server.get('/v1/allocs', (): Promise<AllocReport[]> => allocations.list());
   server.get<OfAlloc>('/v1/allocs/:allocId', ({ params }): Promise<AllocReport> => allocations.status(params.allocId));
   server.post<OfAlloc & { Body: { volumes: AllocVolumeRequest[]; wait?: boolean } }>(
@@ -66,7 +65,7 @@ export function serveMounts(server: FastifyInstance, { allocations, mounts }: Ru
   serveOrphans(server, mounts);
 }
 
-/** In a place of its own: volumes may have any name. */
+/** Has a path outside /v1/mounts, where volumes may have any name. */
 function serveOrphans(server: FastifyInstance, mounts: Runtime['mounts']): void {
   server.get('/v1/orphaned-mounts', (): Promise<OrphanedMountReport[]> => mounts.orphans());
   server.post('/v1/orphaned-mounts/clean', async ({ body }, reply) => {

@@ -1,11 +1,11 @@
-/** The part of the agent's API that is about nodes: what they report, and what becomes of those that do not. */
+/** API of nodes: their reports, and the fencing and removal of lost nodes. */
 import type { FastifyInstance } from 'fastify';
 import type { NodeStatus, NodeReport as Report, UnstagedReport } from '../nodes/node-manager.js';
 import type { VolumeKeyInput } from '../requests/fields.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { textIn } from './requests.js';
 
-/** What `GET /v1/nodes` tells of each node. */
+/** One node in the answer of `GET /v1/nodes`. */
 export type NodeReport = NodeStatus;
 
 interface OfNode {
@@ -19,7 +19,7 @@ interface Unstaged extends UnstagedReport {
 export function serveNodes(server: FastifyInstance, { nodes }: Runtime): void {
   server.get('/v1/nodes', (): Promise<NodeReport[]> => nodes.list());
   server.get<OfNode>('/v1/nodes/:id', ({ params: { id } }): Promise<NodeReport> => nodes.status(id));
-  // What a report says is checked by the runtime, whose types say what it may be.
+  // The type of the body is unchecked here: the runtime validates it.
   server.post<OfNode & { Body: Pick<Report, 'plugins'> }>(
     '/v1/nodes/:id/report',
     async ({ params: { id }, body }, reply) => {

@@ -1,14 +1,14 @@
-/** The volumes that are not at rest as an agent begins to lead: what it goes on with, and what is stuck. */
+/** Lists the volumes with work under way, or stuck, when an agent begins to lead. */
 import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { stateOf } from '../volumes/volume-view.js';
 import { describeVolume } from './describe-volumes.js';
 
-/** More than these are counted only. */
+/** Volumes listed; more are only counted. */
 const most = 20;
 const atRest = ['created', 'published'];
 
-/** One line each, of those that are in memory, which all are that have something to do. */
+/** Looks only at actors in memory: those of all volumes with work to do are there. */
 export async function pendingVolumes({ actors, volumes }: Pick<Runtime, 'actors' | 'volumes'>): Promise<string[]> {
   const pending = actors
     .list()

@@ -1,9 +1,9 @@
-/** Reads what requests to the agent's API have in them. What the runtime checks itself is handed on as it is. */
+/** Parsers of query and body fields of the agent's API. Other fields go to the runtime, which validates them. */
 import type { FastifyReply } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { WaitOptions } from '../requests/await-options.js';
 
-/** @throws StagecraftError INVALID_ARGUMENT, as all of these */
+/** @throws StagecraftError INVALID_ARGUMENT, as do all parsers in this file */
 export function timeoutIn(text: string | undefined): { timeoutMs?: number } {
   return text === undefined ? {} : { timeoutMs: countIn('timeoutMs', text, 'a positive number of milliseconds') };
 }
@@ -11,10 +11,10 @@ export function timeoutIn(text: string | undefined): { timeoutMs?: number } {
 export function countIn(name: string, text: string, what = 'a positive whole number'): number {
   const count = Number(text);
   if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new StagecraftError('INVALID_ARGUMENT', `${name} is ${what}, not '${text}'`);
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} must be ${what}, not '${text}'`);
 }
 
-/** Wait options in the query: how long the request waits, and for what. */
+/** Parses `timeoutMs` and `wait` of a query. */
 export const waitIn = ({ timeoutMs, wait }: { timeoutMs?: string; wait?: string }): WaitOptions => ({
   ...timeoutIn(timeoutMs),
   ...(wait !== undefined && { wait: switchIn('wait', wait) }),
@@ -22,36 +22,37 @@ export const waitIn = ({ timeoutMs, wait }: { timeoutMs?: string; wait?: string 
 
 function switchIn(name: string, text: string): boolean {
   if (text === 'true' || text === 'false') return text === 'true';
-  throw new StagecraftError('INVALID_ARGUMENT', `${name} is true or false, not '${text}'`);
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} must be true or false, not '${text}'`);
 }
 
 const field = (body: unknown, name: string): unknown => Reflect.get(Object(body), name);
 
-/** False where it is left out. */
+/** Reads a flag of the body; false if it is absent. */
 export function flagIn(body: unknown, name: string): boolean {
   const flag = field(body, name) ?? false;
   if (typeof flag === 'boolean') return flag;
-  throw new StagecraftError('INVALID_ARGUMENT', `${name} is true or false, not ${JSON.stringify(flag)}`);
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} must be true or false, not ${JSON.stringify(flag)}`);
 }
 
 export function textIn(body: unknown, name: string): string {
   const text = field(body, name);
   if (typeof text === 'string') return text;
-  throw new StagecraftError('INVALID_ARGUMENT', `${name} is a text, and must be there`);
+  throw new StagecraftError('INVALID_ARGUMENT', `${name} is missing, or not a text`);
 }
 
-/** Options in the body of a retry. The body may be absent. */
+/** Parses the body of a retry, which may be absent. */
 export function retryIn(body: unknown): { acceptDriver?: string } {
   return field(body, 'acceptDriver') === undefined ? {} : { acceptDriver: textIn(body, 'acceptDriver') };
 }
 
-/** Aborted when whoever asked has gone before the answer. */
+/** Returns a signal that aborts when the client disconnects before the answer. */
 export function untilGone(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   const end = (): void => {
-    if (!reply.raw.writableEnded) gone.abort(new StagecraftError('ABORTED', 'whoever asked has gone'));
+    if (!reply.raw.writableEnded)
+      gone.abort(new StagecraftError('ABORTED', 'the client disconnected before the answer'));
   };
-  // Ends at once where the caller has gone before this.
+  // The client may be gone already.
   if (reply.raw.destroyed) end();
   else reply.raw.once('close', end);
   return gone.signal;

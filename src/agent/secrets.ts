@@ -1,9 +1,9 @@
-/** The secrets provider that a configuration names. */
+/** Makes the secrets provider that the configuration names. */
 import type { SecretsProvider } from '../secrets/secrets.js';
 import { secretsFrom } from '../secrets/secrets-providers.js';
 import type { AgentConfig } from './config.js';
 
-/** Absent where none is configured. */
+/** @returns options of `createRuntime`: no provider if none is configured */
 export function secretsOf({ secrets }: Pick<AgentConfig, 'secrets'>): { secrets?: SecretsProvider } {
   if (!secrets) return {};
   const { directory, environment } = secrets;

@@ -1,4 +1,4 @@
-/** The part of the agent's API that is about snapshots, of one volume and of several. Answered when it is done, as in volume-api.ts */
+/** API of snapshots, of one volume and of several. Requests are answered when the work is done, as in volume-api.ts. */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { Runtime, Snapshots } from '../runtime/runtime.js';
@@ -10,15 +10,15 @@ interface Sized {
   sizeBytes?: number | string;
 }
 
-/** What `GET /v1/snapshots/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
+/** Answer of `GET /v1/snapshots/NAMESPACE/ID`. Sizes above 2⁵³−1 are decimal texts. */
 export type SnapshotReport = Omit<Snapshot, 'sizeBytes'> & Sized;
 
-/** What `GET /v1/group-snapshots/NAMESPACE/ID` tells. */
+/** Answer of `GET /v1/group-snapshots/NAMESPACE/ID`. */
 export type GroupSnapshotReport = Omit<GroupSnapshot, 'snapshots'> & {
   snapshots: (Omit<GroupMember, 'sizeBytes'> & Sized)[];
 };
 
-/** What `GET /v1/snapshots` and `GET /v1/group-snapshots` tell: a page, and where the next one begins. */
+/** Answer of `GET /v1/snapshots` and `GET /v1/group-snapshots`: a page, and `after` of the next page. */
 export interface SnapshotPage<TReport> {
   items: TReport[];
   next?: string;
@@ -34,11 +34,11 @@ interface OfSnapshot {
   Querystring: Awaited;
 }
 
-/** What is served of both sorts alike. */
+/** Routes that both kinds of snapshots share. */
 interface Served {
-  /** Below which they are. */
+  /** Path of the collection. */
   base: string;
-  /** What one is called. */
+  /** Name of the kind in messages. */
   name: string;
   snapshots: Pick<Snapshots, 'delete' | 'retry' | 'acknowledge'> & {
     list(filter: SnapshotFilter): Promise<unknown>;
@@ -47,7 +47,7 @@ interface Served {
 }
 
 export function serveSnapshots(server: FastifyInstance, { snapshots, groupSnapshots }: Runtime): void {
-  // What a request says is checked by the runtime, whose types say what it may be.
+  // The types of bodies are unchecked here: the runtime validates them.
   server.post<{ Body: SnapshotSpec; Querystring: Awaited }>('/v1/snapshots', ({ body, query }) =>
     snapshots.create(body, waitIn(query)),
   );

@@ -1,2 +1,2 @@
-/** For who asks an agent, and loads nothing else of it. */
+/** States for filters of lists, so that commands load nothing else of the agent. */
 export { snapshotStates, volumeStates } from '../volumes/states.js';

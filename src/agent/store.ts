@@ -1,4 +1,4 @@
-/** The store that a configuration names. Without one the runtime takes the embedded store. */
+/** Makes the store that the configuration names. Without it, the runtime uses the embedded store. */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { messageOf } from '../errors.js';
@@ -9,13 +9,13 @@ export type StoreKind = 'lmdb' | 'redis';
 
 export interface NamedStore {
   kind: StoreKind;
-  /** Absent for the embedded one. */
+  /** Absent for the embedded store. */
   store?: Store;
-  /** For a person: what it is, and where. */
+  /** Names the kind and the place of the store, for a person. */
   words: string;
 }
 
-/** @throws StagecraftError CONFIG_INVALID for files that can't be read or used, and for what no Redis is reached by */
+/** @throws StagecraftError CONFIG_INVALID for files that can't be read or used, and for wrong Redis options */
 export function storeOf({ store, invalid }: Pick<AgentConfig, 'store' | 'invalid'>): NamedStore {
   if (!store) return { kind: 'lmdb', words: 'embedded store in state/' };
   const { master, passwordFile, caFile, ...redis } = store.redis;
@@ -44,7 +44,7 @@ export function storeOf({ store, invalid }: Pick<AgentConfig, 'store' | 'invalid
 
 function passwordIn(file: string): string {
   const password = contentOf(file).trim();
-  if (password === '') throw new Error(`${file} is empty: write the password into it, or leave passwordFile out`);
+  if (password === '') throw new Error(`${file} is empty: write the password into it, or remove passwordFile`);
   return password;
 }
 

@@ -1,4 +1,4 @@
-/** The part of the agent's API that is about tasks: to look at them, read their logs, stop, remove and restart them. */
+/** API of tasks: show them, read their logs, stop, remove and restart them. */
 import type { FastifyInstance } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -6,13 +6,16 @@ import type { LogPart } from '../tasks/task-logs.js';
 import type { TaskStatus } from '../tasks/task-supervisor.js';
 import { flagIn } from './requests.js';
 
-/** What `GET /v1/tasks` tells of each task. */
+/** One task in the answer of `GET /v1/tasks`. */
 export type TaskReport = TaskStatus;
-/** What `GET /v1/tasks/ID/logs` answers. */
+/** Answer of `GET /v1/tasks/ID/logs`. */
 export type LogReport = LogPart;
 
 const noLog = (id: string): StagecraftError =>
-  new StagecraftError('LOG_UNREADABLE', `there is no log of task ${id} here: somebody else runs its plugin`);
+  new StagecraftError(
+    'LOG_UNREADABLE',
+    `there is no log of task ${id} here: Stagecraft did not start its plugin, look where it was started`,
+  );
 
 type OfTask = { Params: { id: string } };
 export function serveTasks(server: FastifyInstance, { tasks }: Runtime): void {

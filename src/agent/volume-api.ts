@@ -1,6 +1,6 @@
 /**
- * The part of the agent's API that is about volumes. Requests are answered when what they ask for is done; whoever goes
- * before that takes nothing back but a place in the queue for a claim.
+ * API of volumes. Requests are answered when the work is done.
+ * A client that disconnects cancels nothing, except its place in the queue for a claim.
  */
 import type { FastifyInstance } from 'fastify';
 import type { Availability, Claim } from '../../machines/volume/types.js';
@@ -13,19 +13,19 @@ import type { ClaimOptions, PublishOptions } from '../volumes/volume-manager.js'
 import type { Volume } from '../volumes/volume-view.js';
 import { flagIn, retryIn, textIn, timeoutIn, untilGone, waitIn } from './requests.js';
 
-/** What `GET /v1/volumes/NAMESPACE/ID` tells. Sizes above 2⁵³−1 are texts. */
+/** Answer of `GET /v1/volumes/NAMESPACE/ID`. Sizes above 2⁵³−1 are decimal texts. */
 export type VolumeReport = Omit<Volume, 'capacityBytes' | 'requested'> & {
   capacityBytes?: number | string;
   requested?: { requiredBytes?: number | string; limitBytes?: number | string };
 };
 
-/** What `GET /v1/volumes` tells: a page, and where the next one begins. */
+/** Answer of `GET /v1/volumes`: a page, and `after` of the next page. */
 export interface VolumePage {
   items: VolumeReport[];
   next?: string;
 }
 
-/** What `POST /v1/volumes/NAMESPACE/ID/expand` answers. */
+/** Answer of `POST /v1/volumes/NAMESPACE/ID/expand`. */
 export interface Expanded {
   capacityBytes?: number | string;
   nodeExpansionRequired: boolean;
@@ -40,7 +40,7 @@ interface OfVolume {
 const base = '/v1/volumes/:namespace/:id';
 
 export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): void {
-  // What a request says is checked by the runtime, whose types say what it may be.
+  // The types of bodies are unchecked here: the runtime validates them.
   server.post<{ Body: VolumeSpec; Querystring: { timeoutMs?: string; wait?: string } }>(
     '/v1/volumes',
     ({ body, query }) => volumes.create(body, waitIn(query)),

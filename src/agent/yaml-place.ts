@@ -1,7 +1,7 @@
-/** Where a value stands in a YAML file. */
+/** Finds the place of a value in a YAML file. */
 import { type Document, isMap, isNode, isScalar } from 'yaml';
 
-/** At its key where there is one, else at the nearest that encloses it. */
+/** @returns offset of the value's key, of the value, or of the nearest value that encloses it */
 export function offsetOf(document: Document, path: PropertyKey[]): number | undefined {
   for (let depth = path.length; depth > 0; depth -= 1) {
     const parent = document.getIn(path.slice(0, depth - 1), true);

@@ -71,7 +71,7 @@ stats: { intervalMs: 5000 }`;
     ['stats: { intervalMs: 0 }', 'stats.intervalMs: must be above 0'],
     ['calls: { nodeTimeoutMs: -1 }', 'calls.nodeTimeoutMs: must be above 0'],
     ['secrets: {}', 'agent.yaml:1: secrets: must have a directory, environment, or both'],
-    ['secrets: { environment: 1 }', 'secrets.environment: must be true, false, or what the names'],
+    ['secrets: { environment: 1 }', 'secrets.environment: must be true, false, or the prefix of the names'],
     ['secrets: { directory: "" }', 'secrets.directory'],
     ['retry: { initialMs: 9, maxMs: 3 }', 'retry.initialMs: must not be more than maxMs'],
     ['fencing: { afterMs: 0 }', 'fencing.afterMs: must be above 0'],
@@ -161,7 +161,7 @@ stats: { intervalMs: 5000 }`;
     it('A3 files that are not there, or empty, are named with their lines and what to do', () => {
       writeFileSync(join(directory, 'password'), '\n');
       expect(refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password').split('\n')).to.deep.equal([
-        'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or leave passwordFile out',
+        'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or remove passwordFile',
         "DIR/agent.yaml:5: store.redis.caFile: can't be read (ENOENT: no such file or directory, open 'DIR/ca.pem'): correct the path, or let the agent read it",
       ]);
     });

@@ -86,11 +86,11 @@ describe('A1 what the agent says', () => {
       [{ kind: 'seen', isMissing: false, condition: abnormal }, 'its condition is abnormal: one mirror is gone'],
       [
         { kind: 'seen', isMissing: false, condition: { abnormal: false, message: 'fine' }, heldOn: ['b'] },
-        'its condition is normal: fine; it is on node b unasked, and stays there',
+        'its condition is normal: fine; it is on node b without a request, and stays there',
       ],
       [
         { kind: 'drifted', lost: ['a'], strays: ['b'] },
-        'it was not on node a any more, and is published there again; it was on node b unasked, and is taken from there',
+        'it was not on node a any more, and is published there again; it was on node b without a request, and is unpublished there',
       ],
     ];
     for (const [event, line] of lines) expect(told(event)).to.equal(`00:00:00 volume team/data: ${line}`);
@@ -100,7 +100,7 @@ describe('A1 what the agent says', () => {
     const lines: [object, string | undefined][] = [
       [{ kind: 'reported', plugins: [] }, undefined],
       [{ kind: 'down' }, 'down, it takes no volume until it reports, as its agent does when it is started'],
-      [{ kind: 'fenced', reason: 'no power' }, 'fenced, what is on it is released: no power'],
+      [{ kind: 'fenced', reason: 'no power' }, 'fenced, its claims are released: no power'],
       [{ kind: 'gone' }, 'removed'],
     ];
     for (const [event, line] of lines) {
@@ -125,11 +125,11 @@ describe('A1 what the agent says', () => {
       'task ebs: failed: no license',
     );
     const others = { ...task, spec: { ...task.spec, command: undefined, socket: '/s' } };
-    expect(describeTask(others, false)).to.equal('task ebs: running, by somebody else');
+    expect(describeTask(others, false)).to.equal('task ebs: running, not started by Stagecraft');
     expect([task, { ...task, state: 'stopped' as const }, others].map(describeAtEnd)).to.deep.equal([
       'task ebs: not stopped, pid 7',
       'task ebs: stopped',
-      'task ebs: running, by somebody else',
+      'task ebs: running, not started by Stagecraft',
     ]);
   });
 
@@ -193,7 +193,7 @@ describe('A1 what the agent says', () => {
       ],
       [
         { kind: 'unmounted-for-plugin', plugin: 'disk', path: '/d/x', allocId: 'web' },
-        "plugin 'disk' said that it was unmounted, and had left it at /d/x: Stagecraft has unmounted it",
+        "plugin 'disk' reported it unmounted, but left it mounted at /d/x: Stagecraft has unmounted it",
       ],
       [{ kind: 'failed', in: 'publish', allocId: 'web', failure }, 'not mounted for alloc web yet: busy'],
       [{ kind: 'failed', in: 'unpublish', allocId: 'web', failure }, 'not unmounted for alloc web yet: busy'],
@@ -206,7 +206,7 @@ describe('A1 what the agent says', () => {
       ],
       [
         { kind: 'lost', allocId: 'web', is: 'dead', isMended: false },
-        'its mount for alloc web does not answer any more: it stays so until that is asked for: mount retry',
+        'its mount for alloc web does not answer any more: it stays so until stagecraft mount retry',
       ],
       [
         { kind: 'staging-lost', isMended: true },

@@ -118,7 +118,8 @@ describe('tasks as their operator sees them', function () {
       expect(cli('task', 'logs', 'foreign')).to.deep.include({
         status: 1,
         stdout: '',
-        stderr: 'there is no log of task foreign here: somebody else runs its plugin\n',
+        stderr:
+          'there is no log of task foreign here: Stagecraft did not start its plugin, look where it was started\n',
       });
     });
 
