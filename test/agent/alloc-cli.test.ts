@@ -1,4 +1,4 @@
-/** Allocs and mounts on the command line: what it asks and says, against a server that stands for an agent. */
+/** Commands for allocs and mounts, against a server that stands in for the agent: requests sent, text printed. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ describe('A5 allocs and mounts on the command line', function () {
   this.timeout(60_000);
   let directory: string;
   let server: Server;
-  /** By `METHOD path?query`; what is not there is not found. */
+  /** Answers by `METHOD path?query`; other requests get 404. */
   let answers: Record<string, object | undefined>;
   let asked: Asked[];
 
@@ -84,7 +84,7 @@ describe('A5 allocs and mounts on the command line', function () {
     },
   ];
 
-  it('H1 H5 M16 prepare: how each is used is left to the agent, but for what is asked for; the paths are a table', async () => {
+  it('H1 H5 M16 prepare sends only the options given, and prints the paths as a table', async () => {
     answers['POST /v1/allocs/a%2Fb/prepare'] = mounts;
     const volumes = ['--volume', 'data:/var/a-b', '--volume', 'disk:/dev/xvdb:ro', '--namespace', 'team'];
     expect(await cli('alloc', 'prepare', 'a/b', ...volumes, '--timeout', '1.5')).to.deep.equal({
@@ -117,7 +117,7 @@ describe('A5 allocs and mounts on the command line', function () {
     ]);
   });
 
-  it('H1 prepare: ro and rw behind the path say how it is mounted, anything else there is refused', async () => {
+  it('H1 prepare accepts :ro and :rw after the path, and refuses anything else there', async () => {
     answers['POST /v1/allocs/web/prepare'] = [];
     const given = ['/a:ro', '/b:rw', '/ro', '/:rw'];
     await cli('alloc', 'prepare', 'web', ...given.flatMap((rest) => ['--volume', `v:${rest}`]));
@@ -131,7 +131,7 @@ describe('A5 allocs and mounts on the command line', function () {
     ]);
   });
 
-  it('H1 prepare by a file: its list as it stands there; what is wrong with it has its line', async () => {
+  it('H1 prepare with a file sends its list unchanged, and reports faults with their line', async () => {
     const file = join(directory, 'volumes.yaml');
     writeFileSync(file, '- name: d\n  volume: { id: data }\n  taskPath: rel\n');
     answers['POST /v1/allocs/web/prepare'] = mounts;
@@ -147,7 +147,7 @@ describe('A5 allocs and mounts on the command line', function () {
     ]);
   });
 
-  it('H2 release: with its time', async () => {
+  it('H2 release sends its timeout', async () => {
     answers['GET /v1/allocs/web'] = { allocId: 'web' };
     answers['POST /v1/allocs/web/release'] = {};
     expect((await cli('alloc', 'release', 'web')).stdout).to.equal('alloc web is released: it has no volumes here\n');
@@ -155,7 +155,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect(posted().map(({ body }) => body)).to.deep.equal([{}, { timeoutMs: 2_000 }]);
   });
 
-  it('H2 release of what is not there: done, and it says that there was nothing to release', async () => {
+  it('H2 release of an unknown alloc succeeds, and says that there was nothing to release', async () => {
     answers['POST /v1/allocs/nosuch/release'] = {};
     const done = "there is no alloc 'nosuch' on this node: nothing to release";
     expect(await cli('alloc', 'release', 'nosuch')).to.deep.equal({ code: 0, stdout: `${done}\n`, stderr: '' });
@@ -163,13 +163,13 @@ describe('A5 allocs and mounts on the command line', function () {
     expect(posted()).to.have.length(2);
   });
 
-  it('H2 release: an agent that refuses to look is told as it is', async () => {
+  it('H2 release prints the error if the agent refuses to show the alloc', async () => {
     answers['GET /v1/allocs/web'] = { code: 'RUNTIME_CLOSED', message: 'the runtime was closed' };
     expect(await cli('alloc', 'release', 'web')).to.include({ code: 1, stderr: 'the runtime was closed\n' });
     expect(posted()).to.deep.equal([]);
   });
 
-  it('H1 H3 the allocs, and one of them: where its volumes are, and what they wait for', async () => {
+  it('H1 H3 alloc list and status show where volumes are, and what they wait for', async () => {
     const volumes: AllocReport['volumes'] = mounts.map(({ name, volume, taskPath, readOnly }) => ({
       ...{ name, volume, taskPath, readOnly, mode: 'write', state: 'mounted', step: 'mounted' },
       ...{ parts: [], ...block },
@@ -214,7 +214,7 @@ describe('A5 allocs and mounts on the command line', function () {
     );
   });
 
-  it('M3 M15 the mounts, what their plugin says of them, and another try', async () => {
+  it('M3 M15 mount list, stats and retry print their results', async () => {
     const mount = {
       state: 'published' as const,
       plugin: 'disk',
@@ -272,7 +272,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('mount', 'list')).stdout).to.equal('no volume is mounted on this node\n');
   });
 
-  it('M3 mounts and allocs whose plugin is a task that has failed, is stopped or waits: that is their trouble', async () => {
+  it('M3 the lists name the task of a plugin that has failed, is stopped or backs off as trouble', async () => {
     const mount = { state: 'published' as const, csiId: 'vol-1', isStaged: true, users: [], parts: [] };
     const plugins = ['disk', 'off', 'late', 'well', 'own'];
     answers['GET /v1/mounts'] = plugins.map((plugin) => ({
@@ -314,7 +314,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('alloc', 'status', 'web')).stdout).to.match(new RegExp(`^trouble +${failed}$`, 'm'));
   });
 
-  it('M6 mounts that nobody knows of, and one of them unmounted', async () => {
+  it('M6 orphaned mounts are listed, and one is unmounted', async () => {
     const orphan = { path: '/d/csi/1/staging/2', source: '0:39 /', fsType: 'tmpfs' };
     answers['GET /v1/orphaned-mounts'] = [orphan];
     answers['POST /v1/orphaned-mounts/clean'] = {};
@@ -331,7 +331,7 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('mount', 'orphans')).stdout).to.equal('there are no orphaned mounts\n');
   });
 
-  it('the help of what waits says for how long, also without --timeout', async () => {
+  it('the help of commands that wait says how long they wait by default', async () => {
     for (const [args, says] of [
       [['alloc', 'prepare'], 'an alloc that is not prepared by then is undone (default: as long as it takes)'],
       [['alloc', 'release'], 'the work goes on after that (default: as long as it takes)'],
@@ -340,7 +340,7 @@ describe('A5 allocs and mounts on the command line', function () {
       expect((await cli(...args, '--help')).stdout.replace(/\s+/g, ' ')).to.contain(says);
   });
 
-  it('misuse is told in one line, and is never asked of the agent', async () => {
+  it('misuse prints one line, and sends no request', async () => {
     for (const [args, told] of [
       [['alloc', 'status'], /^error: missing required argument 'alloc'\n\(see stagecraft alloc list\)\n$/],
       [['alloc', 'prepare'], /^error: missing required argument 'alloc'\n$/],

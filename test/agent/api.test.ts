@@ -1,4 +1,4 @@
-/** The agent's API in front of a runtime that knows what uses its plugins. */
+/** API of tasks, with a runtime that knows the users of its plugins. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
@@ -28,7 +28,7 @@ describe('A4 T7 a task whose plugin is in use, through the API', function () {
     await house.dispose();
   });
 
-  it('A4 T7 is neither stopped nor removed, and what uses it is named; with force it is', async () => {
+  it('A4 T7 stop and remove are refused and name the user; with force they succeed', async () => {
     const path = '/v1/tasks/hostpath';
     for (const ending of ['stop', 'remove']) {
       const error = await refusalOf(askAgent(socketPath, 'POST', `${path}/${ending}`));

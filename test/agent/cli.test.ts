@@ -34,17 +34,17 @@ describe('A5 the client', () => {
     return error instanceof AgentError ? error.code : String(error);
   }
 
-  it('A5 nobody who listens is not reachable, for want of a socket or of a process behind it', async () => {
+  it('A5 NOT_REACHABLE without a socket, or without a process that listens on it', async () => {
     expect(await codeOf(askAgent(join(directory, 'none.sock'), 'GET', '/'))).to.equal('NOT_REACHABLE');
   });
 
-  it('A5 the agent of another user: it says whose it is, instead of that there is none', async () => {
+  it('A5 the agent of another user: NOT_PERMITTED names the owner', async () => {
     const locked = join(directory, 'locked');
     const uid = process.geteuid?.();
     mkdirSync(locked, { mode: 0 });
     let asked: Promise<unknown>;
     try {
-      if (uid === 0) process.seteuid?.(65_534); // root may enter everywhere
+      if (uid === 0) process.seteuid?.(65_534); // root may enter any directory
       asked = askAgent(join(locked, 'agent.sock'), 'GET', '/');
     } finally {
       if (uid === 0) process.seteuid?.(0);
@@ -56,7 +56,7 @@ describe('A5 the client', () => {
     );
   });
 
-  it('A5 a connection that breaks before or amid the answer is an agent lost', async () => {
+  it('A5 a connection that breaks before or during the answer: AGENT_LOST', async () => {
     const socketPath = join(directory, 'agent.sock');
     for (const said of ['', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n[']) {
       server = createServer((socket) => {
@@ -81,7 +81,7 @@ describe('A1 signals', () => {
   beforeEach(() => {
     ends = [];
     nowMs = 1_000;
-    // Mocha listens too, and would end the run.
+    // Mocha's own listeners would end the test run.
     others = signals.map((signal) => [signal, process.listeners(signal)]);
     for (const signal of signals) process.removeAllListeners(signal);
     process.kill = (pid, signal) => {
@@ -99,7 +99,7 @@ describe('A1 signals', () => {
     }
   });
 
-  it('A1 the first is remembered until it is awaited, one right after it is the same, a later one ends it at once', async () => {
+  it('A1 the first signal is remembered, one right after counts as the same, a later one ends the process', async () => {
     const asked = firstSignal();
     process.emit('SIGINT');
     nowMs += 499;
@@ -124,21 +124,21 @@ describe('A1 the agent process', () => {
   });
   afterEach(() => removePlace(place, agent));
 
-  it('A1 a SIGTERM while it starts ends it in order once it has started', async () => {
+  it('A1 a SIGTERM during the start ends the agent in order after the start', async () => {
     while (!existsSync(join(place.dataDir, 'lock'))) await nextTurn();
     expect(agent.lines).to.deep.equal([]);
     expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
     expect(agent.lines.at(-1)).to.equal('stopping; plugin processes stay');
   });
 
-  it('A1 it runs on when nobody reads its output any more', async () => {
+  it('A1 the agent runs on when the reader of its output is gone', async () => {
     await agent.ready();
     agent.child.stdout?.destroy();
     agent.child.stderr?.destroy();
     expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
   });
 
-  it('A5 it is found by a data directory named through a symbolic link', async () => {
+  it('A5 commands find the agent by a data directory behind a symbolic link', async () => {
     await agent.ready();
     const link = join(place.directory, 'link');
     symlinkSync(place.dataDir, link);
@@ -152,7 +152,7 @@ describe('A1 the agent process', () => {
 });
 
 describe('A5 printing', () => {
-  it('A5 a list in a terminal: its last column is cut to the width, whole with more room', () => {
+  it('A5 a list in a terminal: the last column is cut to the width', () => {
     const rows = [
       ['data', 'no answer from the plugin since noon'],
       ['x', ''],
@@ -162,7 +162,7 @@ describe('A5 printing', () => {
     expect(table(['ID', 'TROUBLE'], rows)).to.include('since noon');
   });
 
-  it('A5 a real terminal of 80 columns: lists are cut there, --wide and --json are whole', async () => {
+  it('A5 in a real terminal of 80 columns lists are cut, except with --wide and --json', async () => {
     const agent = await new StubAgent().start();
     try {
       const message = 'x'.repeat(200);
@@ -185,7 +185,7 @@ describe('A5 printing', () => {
     }
   });
 
-  it('A5 what a driver says of itself stays in its row and steers no terminal', () => {
+  it('A5 a driver's text stays in its row and can't steer the terminal', () => {
     expect(oneLine('a\r\n\u001b[31mred\u0007\u0085b\u2028c')).to.equal('a [31mred b c');
     expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx y  z');
   });

@@ -1,4 +1,4 @@
-/** A3: the configuration file, as far as this version has keys. */
+/** The configuration file (A3): defaults, values, faults with file and line. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ describe('A3 configuration', () => {
     expect(config.tasks).to.deep.equal([]);
   });
 
-  it('A3 V19 what is said of volumes is taken, and what is left out has its default', () => {
+  it('A3 V19 settings of volumes are taken, and missing ones get their defaults', () => {
     const { calls, retry, fencing, reconcile, secrets, volumeNamePrefix } = parseConfig('', 'agent.yaml');
     expect({ calls, retry, fencing, reconcile, secrets, volumeNamePrefix }).to.deep.equal({
       calls: {},
@@ -53,7 +53,7 @@ volumeNamePrefix: west-1`;
     });
   });
 
-  it('A3 M6 M15 what is said of mounts is taken, and what is left out has its default', () => {
+  it('A3 M6 M15 settings of mounts are taken, and missing ones get their defaults', () => {
     expect(parseConfig('', 'agent.yaml')).to.deep.include({ onPluginLoss: 'remount', stats: {} });
     const text = `
 calls: { nodeTimeoutMs: 90000 }
@@ -78,12 +78,12 @@ stats: { intervalMs: 5000 }`;
     ['calls: { maxInFlightPerPlugin: 0.5 }', 'calls.maxInFlightPerPlugin: must be a whole number'],
     ['volumeNamePrefix: a/b', 'volumeNamePrefix: must be 1 to 64 letters and digits'],
   ] as const) {
-    it(`A3 ${text} is refused, and the fault named`, () => {
+    it(`A3 ${text} is refused, and the message names the fault`, () => {
       expect(faultsOf(text).join('\n')).to.include(fault);
     });
   }
 
-  it('A3 V19 the directory of secrets is relative to the file; each source is there only where it was asked for', async () => {
+  it('A3 V19 the secrets directory is relative to the file; only configured sources are used', async () => {
     const directory = mkdtempSync(join(tmpdir(), 'stagecraft-config-'));
     try {
       writeFileSync(join(directory, 'password'), 'x\n');
@@ -130,7 +130,7 @@ stats: { intervalMs: 5000 }`;
     ['{ url: "redis://a", password: x }', 'password'],
     ['{ url: "redis://a", durability: { replicas: 0, timeoutMs: 1 } }', 'replicas'],
   ] as const) {
-    it(`A3 a store of ${redis} is refused, and the fault named`, () => {
+    it(`A3 a store of ${redis} is refused, and the message names the fault`, () => {
       expect(faultsOf(`store: { redis: ${redis} }`).join('\n')).to.include(fault);
     });
   }
@@ -143,7 +143,7 @@ stats: { intervalMs: 5000 }`;
     });
     afterEach(() => rmSync(directory, { recursive: true }));
 
-    /** What is told of this below `store.redis` when the store is made. */
+    /** Makes a store with this text below `store.redis`, and returns the faults. */
     function refusalOf(redis: string): string {
       const file = join(directory, 'agent.yaml');
       writeFileSync(file, `nodeId: n1\nstore:\n  redis:\n    ${redis.replaceAll('\n', '\n    ')}\n`);
@@ -158,7 +158,7 @@ stats: { intervalMs: 5000 }`;
       throw new Error('it was taken');
     }
 
-    it('A3 files that are not there, or empty, are named with their lines and what to do', () => {
+    it('A3 missing and empty files are reported with their lines and advice', () => {
       writeFileSync(join(directory, 'password'), '\n');
       expect(refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password').split('\n')).to.deep.equal([
         'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or remove passwordFile',
@@ -166,19 +166,19 @@ stats: { intervalMs: 5000 }`;
       ]);
     });
 
-    it('A3 a caFile without a certificate is refused, and told what it is to be', () => {
+    it('A3 a caFile without a certificate is refused, and the message says what it must be', () => {
       writeFileSync(join(directory, 'ca.pem'), 'no certificate\n');
       expect(refusalOf('url: rediss://a\ncaFile: ca.pem')).to.match(
         /^DIR\/agent\.yaml:5: store\.redis\.caFile: DIR\/ca\.pem holds no certificate .*: name the PEM file of/,
       );
     });
 
-    it('A3 an address that only the store itself refuses has its file and line too', () => {
+    it('A3 an address that only the store refuses is reported with file and line, too', () => {
       expect(refusalOf('url: redis://:100%@a')).to.match(/^DIR\/agent\.yaml:3: store\.redis: .*url: must be redis:/);
     });
   });
 
-  it('A3 T1 a task gets the defaults of what it leaves out', () => {
+  it('A3 T1 a task gets defaults for missing keys', () => {
     const text = 'tasks:\n  - { id: hostpath, type: node, command: [stagecraft, driver] }\n';
     expect(parseConfig(text, 'agent.yaml').tasks).to.deep.equal([
       {
@@ -192,7 +192,7 @@ stats: { intervalMs: 5000 }`;
     ]);
   });
 
-  it('A3 an unknown key is refused with its file and line, and with what is allowed there', () => {
+  it('A3 an unknown key is refused with file, line and the allowed keys', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
       'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, log',
     ]);
@@ -205,7 +205,7 @@ stats: { intervalMs: 5000 }`;
     ]);
   });
 
-  it('A3 all faults are told at once, each with its path', () => {
+  it('A3 all faults are reported at once, each with its path', () => {
     const text = 'nodeId: ""\nfingerprint: { intervalMs: -1 }\nlog: { level: loud }\n';
     const faults = faultsOf(text);
     expect(faults).to.have.length(3);
@@ -227,7 +227,7 @@ stats: { intervalMs: 5000 }`;
     expect(bad('{ id: a, type: node, command: [x], healthTimeoutMs: 0 }')[0]).to.include('tasks.0.healthTimeoutMs');
   });
 
-  it('A3 a value of another kind: told what it is to be', () => {
+  it('A3 a value of a wrong type is refused, and the message says the right type', () => {
     const bad = (text: string): string => faultsOf(text).join('\n');
     const task = (rest: string): string => bad(`tasks: [{ id: a, type: node, ${rest} }]`);
     expect(task('command: x --y')).to.equal('agent.yaml:1: tasks.0.command: must be a list, e.g. [x, --y]');
@@ -243,7 +243,7 @@ stats: { intervalMs: 5000 }`;
     expect(bad('[]')).to.include('agent.yaml:1: the file: must be a map of keys and values');
   });
 
-  it('A3 two tasks of one id are refused at the second', () => {
+  it('A3 two tasks with one id are refused at the second', () => {
     const text = 'tasks:\n  - { id: a, type: node, command: [x] }\n  - { id: a, type: node, command: [y] }\n';
     expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);
   });
@@ -266,11 +266,11 @@ stats: { intervalMs: 5000 }`;
     expect(faultsOf(levels.join('\n'))[0]).to.match(/^agent\.yaml:\d+: .*alias/i);
   });
 
-  it('A3 what is no YAML is refused at its line', () => {
+  it('A3 text that is not YAML is refused at its line', () => {
     expect(faultsOf('nodeId: n1\ntasks: [\n')[0]).to.match(/^agent\.yaml:\d+: /);
   });
 
-  it('A3 a file that is not there is named', () => {
+  it('A3 a missing file is named in the error', () => {
     expect(() => loadConfig('/nowhere/agent.yaml')).to.throw(StagecraftError, /nowhere\/agent\.yaml/);
   });
 

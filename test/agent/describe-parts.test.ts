@@ -1,4 +1,4 @@
-/** Parts of volumes and mounts, in words for a person. */
+/** Descriptions of the parts of volumes and mounts. */
 import { expect } from 'chai';
 import type { PartView } from '../../machines/kit/parts.js';
 import { describeMountParts, describePublication } from '../../src/agent/describe-parts.js';
@@ -24,11 +24,11 @@ describe('a publication in words', () => {
     expect(wordsOf('in-doubt.calling')).to.equal('publish in doubt, being repeated');
   });
 
-  it('A5 a state that is not known here, as of a later version: by its name', () => {
+  it('A5 an unknown step, of a later version, is printed by its name', () => {
     expect(wordsOf('lost.somewhere', { why: 'busy' })).to.equal('lost.somewhere: busy');
   });
 
-  it('A5 on a node of which no part speaks: nothing', () => {
+  it('A5 a node without a publication: nothing', () => {
     expect(describePublication([{ id: 'publication/b', chart: 'publication', at: 'new' }], 'a', nowMs)).to.equal('');
   });
 });
@@ -49,7 +49,7 @@ describe('the parts of a mount in words', () => {
     ).to.deep.equal([]);
   });
 
-  it('A5 M7 each that is at work, with its name: what it is at, when it goes on, and why', () => {
+  it('A5 M7 parts at work: name, step, next attempt and why', () => {
     const why = 'INTERNAL: no device';
     const parts = [
       { ...staging, at: 'in-doubt.backing-off', why, nextAttemptAtMs: 3_500 },

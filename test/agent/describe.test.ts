@@ -1,4 +1,4 @@
-/** What the agent says of plugins and tasks, one line each. */
+/** Lines that the agent prints for events. */
 import { expect } from 'chai';
 import {
   describeAtEnd,
@@ -29,26 +29,26 @@ const event = (rest: Pick<PluginEvent, 'kind'> & Partial<PluginEvent>): PluginEv
   ...rest,
 });
 
-/** Of a change of a volume. */
+/** Describes an event of volume team/data. */
 const told = (rest: object): string | undefined =>
   describeVolumeEvent({ id: '1', at: 0, key: { namespace: 'team', id: 'data' }, uid: 'u', ...rest } as VolumeEvent);
 
-describe('A1 what the agent says', () => {
-  it('A1 I8 a node that changes is told with what it was before', () => {
+describe('A1 the lines of the agent', () => {
+  it('A1 I8 changed node info is printed with the info before', () => {
     const node = { nodeId: 'n2', topology: { zone: 'b' }, maxVolumes: 8, before: { nodeId: 'n1' } };
     expect(describePluginEvent(event({ kind: 'node-info', ...node }))).to.equal(
       '00:00:00 plugin ebs (csi-node): on node n2 (zone=b, at most 8 volumes); before, on node n1',
     );
   });
 
-  it('A1 I13 what still uses a plugin that is deregistered is named', () => {
+  it('A1 I13 the line on a deregistered plugin names its users', () => {
     const dependents = ['volume/default/data', 'volume/default/logs'];
     expect(describePluginEvent(event({ kind: 'deregistered', dependents }))).to.equal(
       '00:00:00 plugin ebs (csi-node): deregistered ebs-1, still used by volume/default/data, volume/default/logs',
     );
   });
 
-  it('A1 V13 what becomes of a volume is told, steps on the way are not', () => {
+  it('A1 V13 the fate of a volume has a line, steps on the way have none', () => {
     const failure = { code: 'CSI_ERROR', message: 'no room', final: true };
     const left = { what: 'published', nodeId: 'a', csiNodeId: 'n-a', csiId: 'vol-1', message: 'busy' };
     const lines: [object, string | undefined][] = [
@@ -73,7 +73,7 @@ describe('A1 what the agent says', () => {
     for (const [event, line] of lines) expect(told(event)).to.equal(line && `00:00:00 volume team/data: ${line}`);
   });
 
-  it('A1 V15 V20 what is found of a volume, and that it is to be left, is told', () => {
+  it('A1 V15 V20 observations of a volume and its availability have a line', () => {
     const abnormal = { abnormal: true, message: 'one mirror is gone' };
     const lines: [object, string][] = [
       [{ kind: 'availability', availability: 'pause', allocIds: ['w'] }, 'its availability is pause'],
@@ -96,7 +96,7 @@ describe('A1 what the agent says', () => {
     for (const [event, line] of lines) expect(told(event)).to.equal(`00:00:00 volume team/data: ${line}`);
   });
 
-  it('A1 N1 N3 what somebody says of a node is told, what it reports of itself is not', () => {
+  it('A1 N1 N3 down, fenced and removed nodes have a line, reports of nodes have none', () => {
     const lines: [object, string | undefined][] = [
       [{ kind: 'reported', plugins: [] }, undefined],
       [{ kind: 'down' }, 'down, it takes no volume until it reports, as its agent does when it is started'],
@@ -109,14 +109,14 @@ describe('A1 what the agent says', () => {
     }
   });
 
-  it('A1 the last word of an instance that was deregistered is no news; any other ill health is', () => {
+  it('A1 the last health event of a deregistered instance has no line; others have', () => {
     const ill = { kind: 'health', healthy: false } as const;
     expect(isLastWord(event({ ...ill, description: 'shut down' }))).to.equal(true);
     expect(isLastWord(event({ ...ill, description: 'no answer within 5000 ms' }))).to.equal(false);
     expect(isLastWord(event({ kind: 'deregistered' }))).to.equal(false);
   });
 
-  it('A1 a task that was there before: found, lost, failed, or with a plugin that somebody else runs', () => {
+  it('A1 a task of an earlier agent: found, lost, failed, or with a plugin that others started', () => {
     const { env: _, ...spec } = completeTask({ id: 'ebs', type: 'node', command: ['ebs'] });
     const task: TaskStatus = { id: 'ebs', state: 'running', spec: { ...spec, env: [] }, pid: 7 };
     expect(describeTask(task, true)).to.equal('task ebs: running, pid 7, found again');
@@ -133,7 +133,7 @@ describe('A1 what the agent says', () => {
     ]);
   });
 
-  it('A1 T4 why a plugin is unhealthy, which its instances and its task all say, is told once', () => {
+  it('A1 T4 instances and task report the same reason to be unhealthy: it is printed once', () => {
     const { plugin, task } = pluginTellers();
     const health = (type: string, description: string, healthy = false): string =>
       plugin(event({ kind: 'health', info: { ...info, type }, healthy, description }));
@@ -151,7 +151,7 @@ describe('A1 what the agent says', () => {
     expect(health('csi-node', 'no answer')).to.equal(`${of} (csi-node): unhealthy: no answer`);
   });
 
-  it('A1 a reason that was told right before is told in short, without the end of the log', () => {
+  it('A1 a reason that was printed right before is repeated without the end of the log', () => {
     const { task } = pluginTellers();
     const told = (change: TaskChanged): string => task({ id: '1', at: 0, change });
     const reason = 'not ready within 5 ms: it was not asked yet; end of its log:\nno license';
@@ -164,17 +164,17 @@ describe('A1 what the agent says', () => {
     expect(told({ type: 'failed', id: 'ebs', reason })).to.equal(`00:00:00 task ebs: failed: ${reason}`);
   });
 
-  it('A1 a task that waits for the plugin of somebody else says where', () => {
+  it('A1 a task that waits for a plugin that others start names its socket', () => {
     const { env: _, ...spec } = completeTask({ id: 'ebs', type: 'node', socket: '/s' });
     const task: TaskStatus = { id: 'ebs', state: 'waiting', spec: { ...spec, env: [] } };
     expect(describeTask(task, false)).to.equal('task ebs: waiting: for an answer at /s');
   });
 
-  it('A5 what a driver writes keeps its lines, and steers no terminal', () => {
+  it('A5 a driver's output keeps its lines and can't steer the terminal', () => {
     expect(linesOf('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
   });
 
-  it('A1 M14 M15 what becomes of mounts is told: what is left behind, what was lost, a condition that changes', () => {
+  it('A1 M14 M15 mounts left behind, lost mounts and changed conditions have a line', () => {
     const tell = mountTeller();
     const line = (rest: object): string | undefined =>
       tell({ id: '1', at: 0, node: 'a', key: { namespace: 'team', id: 'data' }, ...rest } as MountEvent);
@@ -231,7 +231,7 @@ describe('A1 what the agent says', () => {
     for (const [event, told] of lines) expect(line(event)).to.equal(told && `00:00:00 volume team/data: ${told}`);
   });
 
-  it('A1 H1 H3 what becomes of an alloc is told, steps on the way are not', () => {
+  it('A1 H1 H3 the fate of an alloc has a line, steps on the way have none', () => {
     const failure = { code: 'TIMEOUT' as const, message: 'too late', final: false };
     const lines: [object, string | undefined][] = [
       [{ kind: 'preparing' }, undefined],

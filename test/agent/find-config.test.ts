@@ -1,4 +1,4 @@
-/** Which configuration is found, and which agent a command asks: what it names, the environment, the files. */
+/** Precedence of options, environment and files when commands look for the configuration and the agent. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ describe('A1 A5 the configuration', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true }));
 
-  it('A1 A5 --config goes before STAGECRAFT_CONFIG, that before the file here, that before the system’s', () => {
+  it('A1 A5 --config wins over STAGECRAFT_CONFIG, then the file here, then the system’s file', () => {
     const [here, system] = [join(directory, 'here.yaml'), join(directory, 'system.yaml')];
     const files = [here, system];
     expect(findConfig(undefined, { env: {}, files })).to.equal(undefined);
@@ -55,7 +55,7 @@ describe('A1 A5 the configuration', () => {
       .with.property('code', 'CONFIG_INVALID');
   });
 
-  /** The socket that a command asks, where nobody answers. */
+  /** Runs a command without an agent, and returns the socket that it tried. */
   function asked(args: string[], env: Record<string, string> = {}): string {
     const { stderr, status } = spawnSync(process.execPath, [mainPath, 'plugin', 'list', ...args], {
       cwd: directory,

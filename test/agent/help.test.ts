@@ -1,4 +1,4 @@
-/** How the command line answers questions for help, and names that it does not know. */
+/** Requests for help, and unknown commands. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
@@ -45,14 +45,14 @@ describe('A5 help', function () {
     });
   });
 
-  it('A5 an unknown command that is like no other: the commands that there are', () => {
+  it('A5 an unknown command without a similar one: the error lists the commands', () => {
     expect(run('node frobnicate --help')).to.deep.include({
       status: 2,
       stderr: "error: unknown command 'frobnicate'\n(commands: list, status, fence, remove)\n",
     });
   });
 
-  it('A5 the words of help as arguments of a command are taken as they are', () => {
+  it('A5 help as an argument of a command is an ordinary argument', () => {
     expect(run('volume status help --socket /nosuch/agent.sock')).to.deep.include({ status: 3 });
   });
 });

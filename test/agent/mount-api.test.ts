@@ -1,4 +1,4 @@
-/** Allocs and mounts through the agent's API, in front of a runtime that has volumes, and no plugin to mount them. */
+/** API of allocs and mounts, with a runtime that has volumes, but no plugin to mount them. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ describe('A4 allocs and mounts through the API', () => {
     const { status, code } = await answerOf(socketPath, method, path, body);
     return [status, code];
   };
-  /** Until its volume waits for somebody. */
+  /** Waits until the alloc's volume waits. @returns the reason */
   const waiting = async (id: string): Promise<string> => {
     for (;;) {
       const alloc = (await allocs()).find(({ allocId }) => allocId === id);
@@ -50,7 +50,7 @@ describe('A4 allocs and mounts through the API', () => {
     await house.dispose();
   });
 
-  it('A4 H1 H2 who asks for an alloc and goes takes nothing back: it goes on, says what it waits for, and is released', async () => {
+  it('A4 H1 H2 the client of a prepare disconnects: the prepare goes on, and can be released', async () => {
     const body = JSON.stringify({ volumes: [data] });
     const headers = { 'content-type': 'application/json' };
     const gone = request({ socketPath, method: 'POST', path: '/v1/allocs/a%2Fb/prepare', headers });
@@ -69,7 +69,7 @@ describe('A4 allocs and mounts through the API', () => {
     expect(await refusal('POST', '/v1/allocs/a%2Fb/release', { timeoutMs: 5 })).to.deep.equal([204, undefined]);
   });
 
-  it('A4 H1 its time is over: 504, with what kept it; it is undone, and says so', async () => {
+  it('A4 H1 a prepare runs into its timeout: 504 with the reason, and it is undone', async () => {
     const answer = refusal('POST', '/v1/allocs/web/prepare', { volumes: [data], timeoutMs: 10_000 });
     const reason = await waiting('web');
     await house.clock.advance(10_000);
@@ -80,7 +80,7 @@ describe('A4 allocs and mounts through the API', () => {
     expect((await house.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
   });
 
-  it('A4 H1 what is wrong with a request, each with its status; nothing is begun', async () => {
+  it('A4 H1 wrong requests get their status, and nothing starts', async () => {
     const [status, code] = await refusal('POST', '/v1/allocs/web/prepare', {});
     expect([status, code]).to.deep.equal([400, 'INVALID_ARGUMENT']);
     for (const volumes of [[], {}, [{ ...data, taskPath: 'x' }], [data, data], [{ ...data, size: 1 }]])
@@ -103,7 +103,7 @@ describe('A4 allocs and mounts through the API', () => {
     expect(await refusal('POST', '/v1/allocs/web/release')).to.deep.equal([204, undefined]);
   });
 
-  it('A4 an alloc that has other volumes: 409', async () => {
+  it('A4 prepare of an alloc that has other volumes: 409', async () => {
     const prepared = refusal('POST', '/v1/allocs/web/prepare', { volumes: [data] });
     await waiting('web');
     const other = { ...data, taskPath: '/other' };
@@ -115,7 +115,7 @@ describe('A4 allocs and mounts through the API', () => {
     expect(await prepared).to.deep.equal([409, 'ABORTED']);
   });
 
-  it('A4 what is not there: 404', async () => {
+  it('A4 unknown allocs and mounts: 404', async () => {
     expect(await refusal('GET', '/v1/allocs/web')).to.deep.equal([404, 'ALLOC_NOT_FOUND']);
     expect(await refusal('GET', '/v1/mounts/team/data/stats')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);
     expect(await refusal('POST', '/v1/mounts/team/data/retry')).to.deep.equal([404, 'MOUNT_NOT_FOUND']);

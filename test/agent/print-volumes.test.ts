@@ -1,4 +1,4 @@
-/** What the command line shows of one volume. */
+/** Output of `volume status` and of the TROUBLE column of `volume list`. */
 import { expect } from 'chai';
 import type { VolumeReport } from '../../src/agent/volume-api.js';
 import { volumeDetails, volumeTable } from '../../src/cli/print-volumes.js';
@@ -28,7 +28,7 @@ const lineOf = (name: string, more: Partial<VolumeReport>): string | undefined =
     .trim();
 
 describe('the details of a volume', () => {
-  it('A5 V11 an expansion, and a change of parameters: under way, waiting for something, or failed for good', () => {
+  it('A5 V11 an expansion and a modification: under way, waiting, or failed for good', () => {
     const [capacity, mutableParameters] = [{ requiredBytes: 5_000 }, { iops: '2', tier: 'fast' }];
     const message = 'no room';
     expect(lineOf('expansion', { expansion: { capacity } })).to.equal('under way');
@@ -41,13 +41,13 @@ describe('the details of a volume', () => {
     expect(lineOf('change', {})).to.equal(undefined);
   });
 
-  it('A5 V13 its deletion was asked for as something else is under way', () => {
+  it('A5 V13 a deletion that waits for the current step is shown', () => {
     expect(lineOf('to be deleted', { state: 'pending-create', deleting: true })).to.equal('after the current step');
     expect(lineOf('to be deleted', { state: 'pending-delete', deleting: true })).to.equal(undefined);
     expect(lineOf('to be deleted', {})).to.equal(undefined);
   });
 
-  it('A5 V11 in the list: an expansion or a change that failed for good is trouble, one under way is not', () => {
+  it('A5 V11 in the list a failed expansion or modification is trouble, one under way is not', () => {
     const trouble = (more: Partial<VolumeReport>): string =>
       volumeTable([{ ...volume, ...more }])
         .split('\n')
@@ -60,7 +60,7 @@ describe('the details of a volume', () => {
     expect(trouble({ expansion, modification })).to.equal('');
   });
 
-  it('A5 C5 its node has not let go of it for an alloc: which one, and where to look', () => {
+  it('A5 C5 the node has not unstaged the volume: names the alloc, and where to look', () => {
     const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
     const claim = {
       allocId: 'web',
@@ -91,7 +91,7 @@ describe('the details of a volume', () => {
     expect(listed(held('taken'))).to.match(/ 1$/);
   });
 
-  it('A5 V2 what it was made of, and that it was there before', () => {
+  it('A5 V2 the source of a copy, and whether the volume was taken over', () => {
     const csiId = 'v-1';
     const other = { volume: { namespace: 'team', id: 'other' }, csiId };
     expect(lineOf('copy of', { source: other })).to.equal('volume team/other');

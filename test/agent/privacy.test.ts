@@ -1,4 +1,4 @@
-/** What others see of the data directory of an agent: their way to volumes, and nothing else. Needs root, to be somebody else. */
+/** Other users can reach volumes through an agent's data directory, and nothing else. Needs root, to act as another user. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     await house.dispose();
   });
 
-  it('M1 all directly in it is its owner’s only, but the way to volumes, which can be gone through', () => {
+  it('M1 its entries are for the owner only, but the path to volumes can be traversed', () => {
     const { dataDir } = house;
     const modes = Object.fromEntries(
       readdirSync(dataDir).map((name) => [name, (lstatSync(join(dataDir, name)).mode & 0o777).toString(8)]),
@@ -70,12 +70,12 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     return spawnSync('setpriv', [...user, ...command], { encoding: 'utf8', env: { ...process.env, LC_ALL: 'C' } });
   };
 
-  it('M1 somebody else reads a volume that is published for all', () => {
+  it('M1 another user reads a volume that is published for all', () => {
     const { stdout, stderr } = asNobody('cat', join(target, 'file'));
     expect([stdout, stderr]).to.deep.equal(['precious', '']);
   });
 
-  it('A4 somebody else lists nothing, reads nothing of the agent, and does not reach its API', () => {
+  it('A4 another user can't list or read files of the agent, nor reach its API', () => {
     const { dataDir } = house;
     const made = readdirSync(join(dataDir, 'csi'), { recursive: true, encoding: 'utf8' }).map((name) =>
       join('csi', name),

@@ -1,4 +1,4 @@
-/** Snapshots through the agent's API, in front of a runtime with a plugin in this process. */
+/** API of snapshots, with a runtime and a plugin in this process. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
@@ -47,7 +47,7 @@ describe('A4 snapshots through the API', () => {
     return [items.map(({ key }) => key.id), next];
   };
 
-  it('A4 V1 V6 a snapshot from its creation to its end; a size above what a number can hold is a text', async () => {
+  it('A4 V1 V6 a snapshot from creation to deletion; a size above 2⁵³−1 is a text', async () => {
     const asked = { id: 'a/b c', volume: { id: 'data' } };
     const made = (await ask('POST', '/v1/snapshots', asked)) as SnapshotReport;
     const key = { namespace: 'default', id: 'a/b c' };
@@ -64,7 +64,7 @@ describe('A4 snapshots through the API', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('A4 V1 a group from its creation to its end; its id is none of a snapshot', async () => {
+  it('A4 V1 a group snapshot from creation to deletion; its id is not found as a snapshot', async () => {
     const asked = { id: 'monday', volumes: [{ id: 'wal' }, { id: 'data' }] };
     const made = (await ask('POST', '/v1/group-snapshots', asked)) as GroupSnapshotReport;
     expect(made).to.deep.include({ state: 'ready', csiId: 'group-1' });
@@ -84,7 +84,7 @@ describe('A4 snapshots through the API', () => {
     );
   });
 
-  it('A4 V21 listed by pages and filters', async () => {
+  it('A4 V21 lists have pages and filters', async () => {
     for (const id of ['a', 'b', 'c']) await ask('POST', '/v1/snapshots', { id, volume: { id: 'data' } });
     const [first, next] = await ids('namespace=default&limit=2');
     expect(first).to.deep.equal(['a', 'b']);
@@ -96,7 +96,7 @@ describe('A4 snapshots through the API', () => {
       expect(await refusal('GET', `/v1/snapshots?${query}`), query).to.deep.equal([400, 'INVALID_ARGUMENT']);
   });
 
-  it('A4 V1 one that is not ready in time is TIMEOUT, and no source yet; it can be deleted, and is not made anew meanwhile', async () => {
+  it('A4 V1 a snapshot not ready in time: TIMEOUT, no source; during its deletion not created again', async () => {
     house.plugin.unreadyFor = 1_000;
     const asked = { id: 'monday', volume: { id: 'data' } };
     const waiting = refusal('POST', '/v1/snapshots?timeoutMs=100', asked);
@@ -119,7 +119,7 @@ describe('A4 snapshots through the API', () => {
     expect(await deleted).to.deep.equal(done);
   });
 
-  it('A4 V13 what a plugin has refused says so, and is retried; what a forced deletion left is acknowledged', async () => {
+  it('A4 V13 a refusal by the plugin is reported and retried; leftovers are acknowledged', async () => {
     house.plugin.script = () => ({ code: 'INVALID_ARGUMENT', text: 'not this one' });
     const asked = { id: 'monday', volume: { id: 'data' } };
     expect(await refusal('POST', '/v1/snapshots', asked)).to.deep.equal([502, 'CSI_ERROR']);
@@ -138,7 +138,7 @@ describe('A4 snapshots through the API', () => {
     expect(await refusal('GET', at('monday'))).to.deep.equal([404, 'SNAPSHOT_NOT_FOUND']);
   });
 
-  it('A4 V2 what is not well-formed is refused, what is not there too', async () => {
+  it('A4 V2 malformed requests and unknown snapshots are refused', async () => {
     const asked = { id: 'x', volume: { id: 'data' } };
     for (const [path, body] of [
       ['/v1/snapshots', undefined],

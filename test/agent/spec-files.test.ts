@@ -1,4 +1,4 @@
-/** Files of specs on the command line: several documents, standard input, the places of faults. */
+/** Spec files on the command line: several documents, standard input, faults with their lines. */
 import { expect } from 'chai';
 import { StubAgent } from './stub-agent.js';
 
@@ -22,7 +22,7 @@ describe('A5 V2 a file of specs', function () {
 
   const bodies = (): unknown[] => agent.posted.map(({ body }) => body);
 
-  it('A5 V2 several documents: each is made, in their order; an empty one is none', async () => {
+  it('A5 V2 several documents are created in order; empty ones are skipped', async () => {
     const file = agent.write('specs.yaml', `# all\n---\n${spec('a')}---\n${spec('b')}---\n`);
     expect(await agent.run(['volume', 'create', '--file', file])).to.deep.equal({
       code: 0,
@@ -34,7 +34,7 @@ describe('A5 V2 a file of specs', function () {
     expect(JSON.parse(stdout)).to.deep.equal([made({ id: 'a' }), made({ id: 'b' })]);
   });
 
-  it('A5 V2 an empty file: refused, and nothing is asked for', async () => {
+  it('A5 V2 an empty file is refused, and no request is sent', async () => {
     const file = agent.write('specs.yaml', '# nothing yet\n');
     const { code, stderr } = await agent.run(['volume', 'create', '--file', file]);
     expect([code, bodies()]).to.deep.equal([2, []]);
@@ -51,7 +51,7 @@ describe('A5 V2 a file of specs', function () {
     });
   });
 
-  it('A5 V2 one of several is refused: its line, and what was not asked for after that', async () => {
+  it('A5 V2 one of several is refused: prints its line, and the names after it', async () => {
     const error = { code: 'INVALID_ARGUMENT', message: 'the spec is wrong:\n  plugin: is missing' };
     agent.answers['POST /v1/volumes'] = (body) => ((body as { id: string }).id === 'b' ? error : made(body));
     const file = agent.write('specs.yaml', ['a', 'b', 'c', 'd'].map(spec).join('---\n'));
@@ -65,21 +65,21 @@ describe('A5 V2 a file of specs', function () {
     expect(JSON.parse(stdout)).to.deep.equal([made({ id: 'a' })]);
   });
 
-  it('A5 V2 a file that is no YAML further down: nothing is asked for', async () => {
+  it('A5 V2 a file with broken YAML further down: no request is sent', async () => {
     const file = agent.write('specs.yaml', `${spec('a')}---\nid: "b\n`);
     const { code, stderr } = await agent.run(['volume', 'create', '--file', file]);
     expect([code, agent.posted]).to.deep.equal([2, []]);
     expect(stderr).to.match(/specs\.yaml: line 6: /);
   });
 
-  it('A5 V2 --file - takes standard input, and names it where something is wrong', async () => {
+  it('A5 V2 --file - reads standard input, and errors name it', async () => {
     expect(await agent.run(['volume', 'create', '--file', '-'], spec('a'))).to.include({ code: 0 });
     expect(bodies()).to.deep.equal([bodyOf('a')]);
     const wrong = await agent.run(['volume', 'create', '--file', '-'], 'id: "b\n');
     expect(wrong.stderr).to.match(/^error: can't read the spec in standard input: line 2: /);
   });
 
-  it('A5 H1 alloc prepare: the volumes of all documents are one list; faults have the lines of their documents', async () => {
+  it('A5 H1 alloc prepare joins the volumes of all documents; faults keep their lines', async () => {
     agent.answers['POST /v1/allocs/web/prepare'] = [];
     const list = '- { name: a }\n- { name: b }\n---\nname: c\ntaskPath: rel\n';
     expect(await agent.run(['alloc', 'prepare', 'web', '--file', '-'], list)).to.include({ code: 0 });

@@ -1,4 +1,4 @@
-/** A server that stands for an agent, and the command line that asks it. */
+/** Server that stands in for an agent, and helpers that run commands against it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ export interface Said {
 
 export class StubAgent {
   readonly directory = mkdtempSync(join(tmpdir(), 'stagecraft-stub-'));
-  /** By `METHOD path?query`, also made of the body; what is not there is not found, what has a code is an error. */
+  /** Answers by `METHOD path?query`, as a value or made from the body. A value with a `code` is an error; others get 404. */
   readonly answers: Record<string, object | ((body: unknown) => object)> = { 'GET /v1/agent': {}, 'GET /v1/tasks': [] };
   /** Posted requests, in order. */
   readonly posted: { path: string; body: unknown }[] = [];
@@ -41,7 +41,7 @@ export class StubAgent {
     return this;
   }
 
-  /** @returns its path */
+  /** Writes a file. @returns its path */
   write(name: string, content: string): string {
     const path = join(this.directory, name);
     writeFileSync(path, content);

@@ -1,4 +1,4 @@
-/** Tasks on the command line: why they are as they are, and when they are started again. */
+/** Commands for tasks: reasons of states, and next starts. */
 import { expect } from 'chai';
 import type { TaskReport } from '../../src/agent/task-api.js';
 import { StubAgent } from './stub-agent.js';
@@ -40,7 +40,7 @@ describe('A5 T6 tasks on the command line', function () {
 
   const row = async (): Promise<string> => (await agent.run(['task', 'list'])).stdout.split('\n')[1] ?? '';
 
-  it('A5 T6 one that backs off: when the next start comes, and why a Go program ended', async () => {
+  it('A5 T6 a task that backs off: the next start, and why a Go program ended', async () => {
     const why = 'the process exited with code 2: panic: no region';
     task = { ...task, nextStartAtMs: Date.now() + 3_600_000 };
     const [, seconds] =
@@ -54,14 +54,14 @@ describe('A5 T6 tasks on the command line', function () {
     expect(await row()).to.match(new RegExp(`next start now: ${why}$`));
   });
 
-  it('A5 T10 the status of one whose log is too long: its first and last lines, not the last ones only', async () => {
+  it('A5 T10 the status of a task with a long log shows its first and last lines', async () => {
     const { stdout } = await agent.run(['task', 'status', 'disk']);
     expect(stdout.endsWith(`\n\n${stacks.join('\n')}\n`)).to.equal(true);
     task = { ...task, reason: `${panicked}\nno license` };
     expect((await agent.run(['task', 'status', 'disk'])).stdout).to.match(/\n\nthe last ten\n$/);
   });
 
-  it('A5 T4 one that failed by too many ends says that the limit was reached', async () => {
+  it('A5 T4 a task that ended too often says that the limit was reached', async () => {
     const limit = 'the limit of restarts is reached, it ended more than 5 times within 60000 ms';
     task = { ...task, state: 'failed', reason: `${limit}; the last time: ${task.reason}` };
     expect(await row()).to.match(

@@ -1,4 +1,4 @@
-/** Volumes and nodes through the agent's API, in front of a runtime with a plugin in this process. */
+/** API of volumes and nodes, with a runtime and a plugin in this process. */
 import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
@@ -37,7 +37,7 @@ describe('A4 volumes through the API', () => {
     await house.dispose();
   });
 
-  it('A4 V4 C1 a volume from its creation to its end, claimed in between', async () => {
+  it('A4 V4 C1 a volume from creation to deletion, with a claim', async () => {
     const made = (await ask('POST', '/v1/volumes', spec('a/b c'))) as VolumeReport;
     expect(made).to.deep.include({ key: { namespace: 'default', id: 'a/b c' }, state: 'created', csiId: 'vol-1' });
     expect(await ask('POST', at('a/b c', '/publish'), { nodeId: 'a' })).to.deep.equal({
@@ -63,7 +63,7 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('GET', at('a/b c'))).to.deep.equal([404, 'VOLUME_NOT_FOUND']);
   });
 
-  it('A4 V21 listed by pages and filters', async () => {
+  it('A4 V21 lists have pages and filters', async () => {
     for (const id of ['a-1', 'a-2', 'a-3', 'b-1']) await ask('POST', '/v1/volumes', spec(id));
     await ask('POST', at('a-2', '/publish'), { nodeId: 'a' });
     const list = async (query: string): Promise<[ids: string[], next: string | undefined]> => {
@@ -81,7 +81,7 @@ describe('A4 volumes through the API', () => {
       expect(await refusal('GET', `/v1/volumes?${query}`), query).to.deep.equal([400, 'INVALID_ARGUMENT']);
   });
 
-  it('A4 C5 whoever waits for a claim and goes gives up the place', async () => {
+  it('A4 C5 a client that waits for a claim disconnects: its place in the queue is gone', async () => {
     await ask('POST', '/v1/volumes', spec('data'));
     const use = { mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' };
     await ask('POST', at('data', '/claim'), { allocId: 'run-1', nodeId: 'a', ...use });
@@ -97,7 +97,7 @@ describe('A4 volumes through the API', () => {
     expect((await get('data')).claims.map(({ allocId }) => allocId)).to.deep.equal(['run-1']);
   });
 
-  it('A4 V6 a size above what a number can hold is a text, both ways', async () => {
+  it('A4 V6 a size above 2⁵³−1 is a text, both ways', async () => {
     const large = '9007199254740993';
     await ask('POST', '/v1/volumes', spec('large', { capacity: { requiredBytes: large } }));
     expect((await get('large')).capacityBytes).to.equal(large);
@@ -106,7 +106,7 @@ describe('A4 volumes through the API', () => {
     });
   });
 
-  it('A4 V1 whoever waits too long hears TIMEOUT; the request stands, and the work goes on', async () => {
+  it('A4 V1 a request that takes too long: TIMEOUT, and the work goes on', async () => {
     let answer = (): void => {};
     const before = new Promise<void>((resolve) => {
       answer = resolve;
@@ -121,7 +121,7 @@ describe('A4 volumes through the API', () => {
     while ((await get('data')).state !== 'created');
   });
 
-  it('A4 what a plugin has refused says so, with what it means', async () => {
+  it('A4 a refusal by the plugin has its gRPC code, and advice', async () => {
     house.plugin.script = () => ({ code: 'OUT_OF_RANGE', text: 'too large' });
     const refused: unknown = await ask('POST', '/v1/volumes', spec('data')).catch((error: unknown) => error);
     expect(refused).to.include({ code: 'CSI_ERROR' });
@@ -136,7 +136,7 @@ describe('A4 volumes through the API', () => {
     expect(await get('data')).to.include({ state: 'created' });
   });
 
-  it('A4 V6 a retry accepts another driver; what names none is refused', async () => {
+  it('A4 V6 a retry accepts another driver; acceptDriver that is not a text is refused', async () => {
     await ask('POST', '/v1/volumes', spec('data'));
     expect(await get('data')).to.include({ driver: 'fake.example' });
     const accepting = (acceptDriver: unknown) => refusal('POST', at('data', '/retry'), { acceptDriver });
@@ -146,7 +146,7 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('POST', at('data', '/delete'))).to.deep.equal([409, 'OTHER_DRIVER']);
   });
 
-  it('A4 V15 availability is set, and what it refuses has its code; what is not well-formed is refused', async () => {
+  it('A4 V15 availability is set, its refusals have a code; malformed requests are refused', async () => {
     await ask('POST', '/v1/volumes', spec('data'));
     const availability = at('data', '/availability');
     expect(await refusal('POST', availability, { availability: 'pause' })).to.deep.equal([204, undefined]);
@@ -179,7 +179,7 @@ describe('A4 volumes through the API', () => {
       expect(await refusal('POST', path, { reason: 'x' }), path).to.deep.equal([404, code]);
   });
 
-  it('A4 V5 C2 a claim that is released goes once its node says that it has let go', async () => {
+  it('A4 V5 C2 a released claim is gone once its node reports the volume unstaged', async () => {
     await ask('POST', '/v1/volumes', spec('data'));
     await ask('POST', at('data', '/publish'), { nodeId: 'a' });
     const use = { mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' };
@@ -210,7 +210,7 @@ describe('A4 volumes through the API', () => {
     expect(await get('data')).to.deep.include({ state: 'created', claims: [], publications: {} });
   });
 
-  it('A4 a request that needs no body may have none, called JSON or not; a broken one is refused', async () => {
+  it('A4 an empty body is accepted where none is needed, also as JSON; broken JSON is refused', async () => {
     const statusOf = async (body: string): Promise<number | undefined> => {
       const headers = { 'content-type': 'application/json' };
       const call = request({ socketPath, method: 'POST', path: '/v1/nodes/c/down', headers });

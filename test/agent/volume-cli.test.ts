@@ -1,4 +1,4 @@
-/** Volumes on the command line: what it says, against a server that stands for an agent. */
+/** Commands for volumes and snapshots, against a server that stands in for the agent. */
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -18,10 +18,10 @@ describe('A5 volumes on the command line', function () {
   this.timeout(30_000);
   let directory: string;
   let server: Server;
-  /** By `METHOD path`; what is not there is not found. */
+  /** Answers by `METHOD path`; other requests get 404. */
   let answers: Record<string, object | undefined>;
   let asked: string[];
-  /** The bodies of requests, by `METHOD path`. */
+  /** Bodies of requests, by `METHOD path`. */
   let sent: Record<string, string>;
 
   beforeEach(async () => {
@@ -62,7 +62,7 @@ describe('A5 volumes on the command line', function () {
       { what: 'created', csiId: 'vol-1', message: 'busy' },
     ];
 
-    it('V13 that leaves something: it is told, with what to do; programs get it as it is', async () => {
+    it('V13 with leftovers: prints them with what to do, or as JSON', async () => {
       answers['POST /v1/volumes/team/z/delete'] = {};
       answers['GET /v1/volumes/team/z'] = { state: 'deleted', leftovers };
       const args = ['volume', 'delete', 'z', '--force', '--namespace', 'team'];
@@ -84,7 +84,7 @@ describe('A5 volumes on the command line', function () {
       });
     });
 
-    it('V13 that leaves nothing, or whose id is taken by another one already: it is deleted', async () => {
+    it('V13 without leftovers, or with a new volume under the id: prints that it is deleted', async () => {
       answers['POST /v1/volumes/default/z/delete'] = {};
       for (const now of [undefined, { state: 'pending-create' }]) {
         answers['GET /v1/volumes/default/z'] = now;
@@ -93,7 +93,7 @@ describe('A5 volumes on the command line', function () {
       }
     });
 
-    it('V13 of snapshots, alike', async () => {
+    it('V13 of a group snapshot with leftovers: prints them in the same way', async () => {
       answers['POST /v1/group-snapshots/default/t/delete'] = {};
       answers['GET /v1/group-snapshots/default/t'] = { state: 'deleted', leftovers: ['made, csi id g-1: busy'] };
       const { stdout } = await cli('group-snapshot', 'delete', 't', '--force');
@@ -106,7 +106,7 @@ describe('A5 volumes on the command line', function () {
     });
   });
 
-  it('V6 a retry says which driver is accepted; one that does not sends nothing', async () => {
+  it('V6 a retry sends the accepted driver, and no body without it', async () => {
     answers['GET /v1/volumes/default/data'] = { state: 'failed', error: { message: 'another driver' } };
     const retry = 'POST /v1/volumes/default/data/retry';
     answers[retry] = {};
@@ -121,7 +121,7 @@ describe('A5 volumes on the command line', function () {
     expect(sent).to.deep.equal({});
   });
 
-  it('V2 one that was there before is taken over, and let go of', async () => {
+  it('V2 an external volume is taken over, and its deletion keeps the content', async () => {
     const one = { key: { namespace: 'default', id: 'data' }, state: 'created', csiId: 'their', external: true };
     answers['POST /v1/volumes'] = one;
     answers['GET /v1/volumes/default/data'] = one;
@@ -134,7 +134,7 @@ describe('A5 volumes on the command line', function () {
     );
   });
 
-  it('V5 unpublished from a node where it was not: it says where it is', async () => {
+  it('V5 unpublish from a node without the volume: prints where it is published', async () => {
     answers['POST /v1/volumes/default/data/unpublish'] = {};
     answers['GET /v1/volumes/default/data'] = { state: 'published', publications: { here: { state: 'published' } } };
     const from = async (nodeId: string): Promise<string> => (await cli('volume', 'unpublish', 'data', nodeId)).stdout;
@@ -144,13 +144,13 @@ describe('A5 volumes on the command line', function () {
     );
   });
 
-  it('V21 an empty list: none at all, or none that was asked for', async () => {
+  it('V21 an empty list: says whether filters were given', async () => {
     answers['GET /v1/volumes'] = { items: [] };
     expect((await cli('volume', 'list')).stdout).to.equal('there are no volumes\n');
     expect((await cli('volume', 'list', '--node', 'a')).stdout).to.equal('there are no such volumes\n');
   });
 
-  it('misuse is told in one line, with what helps, and is never asked of the agent', async () => {
+  it('misuse prints one line with a hint, and sends no request', async () => {
     for (const [args, told] of [
       [['volume', 'create', 'x1'], /^error: give the --plugin of volume x1\n$/],
       [['volume', 'create', 'x1', '--plugin', 'p', '--size', 'big'], /^error: [^\n]+\n$/],
@@ -169,7 +169,7 @@ describe('A5 volumes on the command line', function () {
     expect(asked).to.deep.equal([]);
   });
 
-  it('V2 a spec file, and anything beside it that says what is made: refused, nothing is asked', async () => {
+  it('V2 a spec file together with options of the spec is refused, and no request is sent', async () => {
     const file = join(directory, 'f.yaml');
     writeFileSync(file, 'id: data\n');
     const rest = ['--file', file, '--timeout', '5'];

@@ -1,4 +1,4 @@
-/** The command line as it waits: against a server that stands for an agent, and answers when it is told to. */
+/** Commands that wait, against a server that stands in for the agent and answers when the test says so. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
 import { until } from '../until.js';
 
-/** What is answered when it is told to, beside what is posted. */
+/** GET request that the test answers by hand, as it does every POST. */
 const askedPath = '/v1/mounts/team/data/stats';
 
 describe('A5 a command that waits', function () {
@@ -19,9 +19,9 @@ describe('A5 a command that waits', function () {
   let server: Server;
   let waitedPath: string;
   let volume: object;
-  /** What else it may look at, by path. */
+  /** Other answers, by path. */
   let others: Record<string, object>;
-  /** Answers the request that is waited for. */
+  /** Response to the request that the command waits for. */
   let asked: Promise<ServerResponse>;
   let child: ChildProcess | undefined;
 
@@ -62,7 +62,7 @@ describe('A5 a command that waits', function () {
     return { process, line: async () => String((await lines.next()).value), ended: once(process, 'exit') };
   }
 
-  it('A5 V4 it says what that waits for, whenever it is something else, and ends with the answer', async () => {
+  it('A5 V4 prints what the request waits for, at every change, and ends with the answer', async () => {
     volume = { state: 'pending-create', error: { message: 'plugin disk is unhealthy' } };
     const { line, ended } = start('create', 'data', '--plugin', 'disk');
     const response = await asked;
@@ -77,7 +77,7 @@ describe('A5 a command that waits', function () {
     expect(await ended).to.deep.equal([0, null]);
   });
 
-  it('A5 V4 Ctrl-C ends the waiting: it says that the request stands, and how it is', async () => {
+  it('A5 V4 Ctrl-C ends the wait, and prints that the request goes on, and its state', async () => {
     volume = { state: 'published', publications: { b: { state: 'pending-publish', message: 'busy' } } };
     const { process, line, ended } = start('publish', 'data', 'b');
     await asked;
@@ -88,7 +88,7 @@ describe('A5 a command that waits', function () {
     expect(await ended).to.deep.equal([130, null]);
   });
 
-  it('A5 V4 in a terminal: one line that counts the seconds, with the call in flight, and goes with the answer', async () => {
+  it('A5 V4 in a terminal one line counts seconds, names the call, and vanishes with the answer', async () => {
     volume = { state: 'pending-create' };
     const command = [process.execPath, mainPath, 'volume', 'create', 'data', '--plugin', 'disk', '--namespace', 'team'];
     const words = [...command, '--socket', join(directory, 'agent.sock')].map((word) => `'${word}'`).join(' ');
@@ -111,7 +111,7 @@ describe('A5 a command that waits', function () {
     expect(said.endsWith('\rCLEARvolume team/data is created: the plugin knows it as vol-1\r\n')).to.equal(true);
   });
 
-  it('A5 V4 Ctrl-C, for programs: the error is JSON', async () => {
+  it('A5 V4 Ctrl-C with --json: the error is JSON', async () => {
     volume = { state: 'pending-delete' };
     const { process, line, ended } = start('delete', 'data', '--json');
     await asked;
@@ -120,7 +120,7 @@ describe('A5 a command that waits', function () {
     expect(await ended).to.deep.equal([130, null]);
   });
 
-  it('A5 H1 H2 an alloc: what its volumes wait for, and why it is undone; Ctrl-C leaves it as it is', async () => {
+  it('A5 H1 H2 an alloc: prints what its volumes wait for and why it is undone; Ctrl-C undoes nothing', async () => {
     waitedPath = '/v1/allocs/web';
     const volumes = [
       { name: 'data', underWay: 'no answer yet' },
@@ -136,7 +136,7 @@ describe('A5 a command that waits', function () {
     expect(await ended).to.deep.equal([130, null]);
   });
 
-  it('A5 H6 a drain: the allocs that are not released yet, then the processes that are not stopped', async () => {
+  it('A5 H6 a drain: prints allocs not released yet, then processes not stopped yet', async () => {
     const alloc = (allocId: string, waits: object = {}, underWay?: string): object => ({
       ...{ allocId, state: 'releasing', waits, volumes: [{ name: 'data', ...(underWay && { underWay }) }] },
     });
@@ -158,7 +158,7 @@ describe('A5 a command that waits', function () {
     expect(await ended).to.deep.equal([0, null]);
   });
 
-  it('A5 M15 the stats of a volume: the plugin that has not answered yet, and what is known of why', async () => {
+  it('A5 M15 mount stats: prints which plugin has not answered yet, and why if known', async () => {
     const volume = { namespace: 'team', id: 'data' };
     const plugin = '/v1/plugins/csi-node/disk';
     others['/v1/mounts'] = [
