@@ -185,7 +185,7 @@ describe('A5 printing', () => {
     }
   });
 
-  it('A5 a driver's text stays in its row and can't steer the terminal', () => {
+  it('A5 text of a driver stays in its row and does not steer the terminal', () => {
     expect(oneLine('a\r\n\u001b[31mred\u0007\u0085b\u2028c')).to.equal('a [31mred b c');
     expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx y  z');
   });

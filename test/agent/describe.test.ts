@@ -170,7 +170,7 @@ describe('A1 the lines of the agent', () => {
     expect(describeTask(task, false)).to.equal('task ebs: waiting: for an answer at /s');
   });
 
-  it('A5 a driver's output keeps its lines and can't steer the terminal', () => {
+  it('A5 output of a driver keeps its lines and does not steer the terminal', () => {
     expect(linesOf('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
   });
 

@@ -75,7 +75,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     expect([stdout, stderr]).to.deep.equal(['precious', '']);
   });
 
-  it('A4 another user can't list or read files of the agent, nor reach its API', () => {
+  it('A4 another user can neither list nor read files of the agent, nor reach its API', () => {
     const { dataDir } = house;
     const made = readdirSync(join(dataDir, 'csi'), { recursive: true, encoding: 'utf8' }).map((name) =>
       join('csi', name),
