@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command. In a clone that was not built yet it says so; a build would make a file that nobody may execute. */
+/** The `stagecraft` command. Not the compiled file itself, as tsc makes files that are not executable. */
 import { existsSync } from 'node:fs';
 
 const program = new URL('../dist/src/cli/main.js', import.meta.url);

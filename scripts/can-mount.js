@@ -1,4 +1,4 @@
-/** Says whether the whole test suite can run here: as root, where bind mounts can be made. */
+/** Fails if the whole test suite can't run here. It needs root, and bind mounts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,7 @@ if (mount.status === 0) spawnSync('umount', [directory]);
 rmSync(directory, { recursive: true });
 if (mount.status !== 0) {
   const [why] = (mount.stderr || mount.error?.message || 'mount failed').trim().split('\n');
-  console.error(`npm test runs where bind mounts can be made, which is not so here (${why}).`);
-  console.error('Run it as root; npm run test:unit leaves out most of what mounts, but not all: see README.md');
+  console.error(`npm test needs to make bind mounts, which fails here (${why}).`);
+  console.error('Run it as root. npm run test:unit leaves out most tests that mount, but not all: see README.md');
   process.exit(1);
 }

@@ -1,14 +1,14 @@
-/** Sees to it that the tests have the programs that they start, installed where that is possible. $REDIS_URL is used besides. */
+/** Installs the programs that tests start, if possible; else fails and names them. Tests also use $REDIS_URL. */
 import { spawnSync } from 'node:child_process';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 
 const policy = '/usr/sbin/policy-rc.d';
 
-/** By the name of the program: what the tests need it for. `debian`: its package there, where that has another name. */
+/** Programs, with their use in tests. `debian` is the name of the package, if it differs from the program's. */
 const tools = {
-  // Those that kill their server, or need several, can't do with somebody else's.
+  // Tests that kill their server, or need several, can't use the server of $REDIS_URL.
   'redis-server': { use: 'servers to kill, 7 or newer', others: 'dnf install redis, apk add redis' },
-  python3: { use: 'processes in states that Node does not get into', others: 'dnf install python3, apk add python3' },
+  python3: { use: 'processes in states that Node cannot reach', others: 'dnf install python3, apk add python3' },
   'systemd-analyze': { use: 'to verify the unit of the service', debian: 'systemd', others: 'dnf install systemd' },
 };
 
@@ -28,7 +28,7 @@ function install(packages) {
   if (process.getuid?.() !== 0 || !works('apt-get', '--version')) return;
   console.log(`${packages.join(' and ')} missing: installing with apt-get`);
   const isOurs = !existsSync(policy);
-  // Debian's way to say that no service is to be started: the tests start servers of their own.
+  // Debian starts no service while this file exits with 101. The tests start their own servers.
   if (isOurs) writeFileSync(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   try {
     const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };

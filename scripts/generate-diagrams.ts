@@ -1,6 +1,6 @@
 /**
- * Writes docs/machines/: a page and pictures of each machine, from the machine itself and a text written by hand. The same
- * machine gives the same files. `--check` writes nothing and names files that are stale.
+ * Writes docs/machines/: a page and pictures of each machine, from its code and from docs/machines/prose/.
+ * The same machine gives the same files. `--check` writes nothing and names stale files. Pages: diagrams/page.ts
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,7 @@ import { faultsOf, unexplainedIn } from './diagrams/prose.js';
 import { screen } from './diagrams/render.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
-/** Letters smaller than that can't be read beside other text. */
+/** Least size of letters that people can still read. */
 const smallestScale = 0.72;
 
 const textAt = (name: string): string => (existsSync(directory + name) ? readFileSync(directory + name, 'utf8') : '');

@@ -1,5 +1,5 @@
 /**
- * Writes docs/errors.md from machines/kit/error-table.ts. `--check` writes nothing, and fails where the page is stale.
+ * Writes docs/errors.md from machines/kit/error-table.ts. `--check` writes nothing, and fails if the page is stale.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';

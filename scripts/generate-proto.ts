@@ -1,6 +1,7 @@
 /**
- * Generates src/csi/generated/plain.ts, the messages of proto/csi.proto as plain types. With `--check` it writes nothing and fails
- * where the file is stale. The readers of the compiled descriptor also serve test/csi/proto.test.ts and generate-test-messages.ts.
+ * Generates src/csi/generated/plain.ts, the messages of proto/csi.proto as plain types. `--check` writes nothing, and fails
+ * if the file is stale. Its text comes from plain-messages.ts.
+ * Exports readers of the compiled descriptor, for generate-test-messages.ts and test/csi/proto.test.ts.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -26,7 +27,7 @@ const outFile = join(root, 'src/csi/generated/plain.ts');
 const protoFile = 'csi.proto';
 export const banner = '// Generated, do not edit: npm run generate';
 
-/** A custom `bool` option on fields, as google-protobuf wants to be told of it. */
+/** Registers a custom `bool` option of fields with google-protobuf. */
 class FieldFlag extends jspb.ExtensionFieldInfo<boolean | undefined> {
   constructor(number: number, name: string) {
     super(number, { [name]: 0 }, jspb.Message, () => ({}), 0);
@@ -48,19 +49,17 @@ class FieldFlag extends jspb.ExtensionFieldInfo<boolean | undefined> {
 export const csiSecret = new FieldFlag(1059, 'csiSecret');
 export const alphaField = new FieldFlag(1060, 'alphaField');
 
-/** Whether a field of the compiled descriptor is marked `csi_secret`. */
 export function isSecret(field: FieldDescriptorProto): boolean {
   return field.getOptions()?.getExtension(csiSecret) ?? false;
 }
 
-/** Whether a field of the compiled descriptor is marked `alpha_field`. */
 export function isAlpha(field: FieldDescriptorProto): boolean {
   return field.getOptions()?.getExtension(alphaField) ?? false;
 }
 
 /**
  * Compiles proto/csi.proto with the protoc of node_modules.
- * @returns the descriptors of csi.proto and all that it imports, custom options included
+ * @returns the descriptors of csi.proto and of its imports, with custom options
  */
 export function compileProto(): FileDescriptorSet {
   return inTemporaryFolder((folder) => {
@@ -70,7 +69,7 @@ export function compileProto(): FileDescriptorSet {
   });
 }
 
-/** Every message of csi.proto with its name below the package, nested ones (`Outer.Inner`) right after their outer. */
+/** Lists the messages of csi.proto by their names without the package. Nested messages (`Outer.Inner`) follow their outer message. */
 export function messagesOf(set: FileDescriptorSet): Array<[name: string, message: DescriptorProto]> {
   const csi = set.getFileList().filter((file) => file.getName() === protoFile);
   return csi.flatMap((file) => file.getMessageTypeList()).flatMap((message) => withNested(message));
@@ -82,7 +81,7 @@ export function withNested(message: DescriptorProto, outer = ''): Array<[string,
   return [[name, message], ...nested.flatMap((inner) => withNested(inner, `${name}.`))];
 }
 
-/** Every enum of csi.proto with its name below the package. */
+/** Lists the enums of csi.proto by their names without the package. */
 function enumsOf(set: FileDescriptorSet): Array<[name: string, type: EnumDescriptorProto]> {
   const own = set.getFileList().filter((file) => file.getName() === protoFile);
   return [
@@ -96,7 +95,6 @@ const named = (prefix: string, type: EnumDescriptorProto): [string, EnumDescript
   type,
 ];
 
-/** @returns the text of the generated file */
 function generate(): string {
   const set = compileProto();
   const [messages, enums] = [messagesOf(set), enumsOf(set)];

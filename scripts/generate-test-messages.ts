@@ -1,9 +1,7 @@
 /**
- * Generates test/generated: message classes, gRPC clients and service definitions of proto/csi.proto, by protoc-gen-ts. Tests
- * compare our own codec and client with them, and benchmarks measure against them; nothing in src uses them.
- *
- * Descriptor set of generate-proto.ts → custom options are taken out, 64-bit integers become strings → protoc-gen-ts →
- * `adapt` mends what ESM, strict types and other encoders need.
+ * Generates test/generated with protoc-gen-ts: message classes, gRPC clients and service definitions of proto/csi.proto.
+ * Tests and benchmarks compare our own codec and client with them; src does not use them.
+ * Steps: compile the descriptor set; remove custom options and make 64-bit integers strings; generate; `adapt` the output.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -24,10 +22,10 @@ import {
 const require = createRequire(import.meta.url);
 const outDir = fileURLToPath(new URL('../test/generated', import.meta.url));
 const descriptorFile = 'google/protobuf/descriptor.proto';
-/** The classes are not written as strictly as the code around them. */
+/** Comment for generated files: they do not pass our strict type checks. */
 const unchecked = '// @ts-nocheck';
 
-/** The descriptor set that protoc-gen-ts gets: plain messages and services, no number that could lose digits. */
+/** Removes custom options from the descriptor set, and makes 64-bit integers strings, so that no digits are lost. */
 function plainSet(set: FileDescriptorSet): FileDescriptorSet {
   const files = set.getFileList().filter((file) => file.getName() !== descriptorFile);
   for (const file of files) {
@@ -41,7 +39,7 @@ function plainSet(set: FileDescriptorSet): FileDescriptorSet {
 }
 
 function makePlain(field: FieldDescriptorProto): void {
-  // Options of other kinds (message, enum, …) are unknown to google-protobuf and went when the set was read.
+  // Reading the set has dropped options of other types (message, enum, …) already: google-protobuf does not know them.
   field.getOptions()?.setExtension(csiSecret, undefined);
   field.getOptions()?.setExtension(alphaField, undefined);
   if (is64Bit(field)) {
@@ -64,7 +62,7 @@ function is64Bit(field: FieldDescriptorProto): boolean {
   }
 }
 
-/** Runs protoc-gen-ts. @returns file texts by path, relative to the output folder */
+/** Runs protoc-gen-ts. @returns texts of files by path, relative to the output folder */
 function generateClasses(set: FileDescriptorSet): Map<string, string> {
   return inTemporaryFolder((folder) => {
     const input = join(folder, 'set.bin');
@@ -82,10 +80,10 @@ function generateClasses(set: FileDescriptorSet): Map<string, string> {
 }
 
 /**
- * Mends the output of protoc-gen-ts:
- * - imports of its own files end in `.js`, as ESM needs;
- * - a message field that was not sent reads as `undefined`, and its type says so;
- * - a map entry whose key or value is empty may leave it out on the wire (Rust's prost does): that is '', not an error.
+ * Corrects the output of protoc-gen-ts:
+ * - imports of generated files end in `.js`, for ESM;
+ * - a message field that was not sent reads as `undefined`, also in its type;
+ * - map entries without key or value read as '': Rust's prost leaves out empty ones on the wire.
  */
 function adapt(path: string, text: string): string {
   const source = text
@@ -103,7 +101,7 @@ function adapt(path: string, text: string): string {
   return source;
 }
 
-/** Paths of all files below a folder, relative to it, sorted. */
+/** Lists all files below a folder, sorted, with paths relative to the folder. */
 function filesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

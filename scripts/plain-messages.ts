@@ -1,4 +1,4 @@
-/** The text of src/csi/generated/plain.ts: CSI's messages as plain data, and what codec.ts must know to convert them. */
+/** Makes the text of src/csi/generated/plain.ts: types of CSI's messages as plain data, and tables for codec.ts. */
 import type {
   DescriptorProto,
   EnumDescriptorProto,
@@ -9,13 +9,13 @@ import descriptorPb from 'google-protobuf/google/protobuf/descriptor_pb.js';
 
 const { Type, Label } = descriptorPb.FieldDescriptorProto;
 
-/** What a field is in plain data; `type` is its TypeScript type. */
+/** Field in plain data. `kind` is for codec.ts, `type` is the TypeScript type. */
 interface Plain {
   kind: string;
   type: string;
-  /** The message or enum that it is of. */
+  /** Name of the field's message or enum. */
   of?: string;
-  /** Absent where it was not sent; all others then have their zero value. */
+  /** Absent if it was not sent. Other fields then have their zero value. */
   isOptional: boolean;
 }
 
@@ -45,8 +45,8 @@ export function plainSource(source: Source, banner: string): string {
   return [
     banner,
     '/**',
-    " * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. What was",
-    ' * not sent is absent where it is a message or a wrapper, else it is empty. Converted by codec.ts.',
+    " * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. Messages and",
+    ' * wrappers that were not sent are absent; other fields have their zero value. codec.ts converts them.',
     ' */',
     '',
     ...source.enums.flatMap(([name, type]) => enumSource(name, type)),
@@ -57,7 +57,7 @@ export function plainSource(source: Source, banner: string): string {
   ].join('\n');
 }
 
-/** `Outer.Inner` as one name. */
+/** Makes `OuterInner` of `Outer.Inner`. */
 const flat = (name: string): string => name.replaceAll('.', '');
 const camel = (name: string): string => name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 const last = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
@@ -65,7 +65,7 @@ const last = (name: string): string => name.slice(name.lastIndexOf('.') + 1);
 function enumSource(name: string, type: EnumDescriptorProto): string[] {
   const names = type.getValueList().map((value) => `'${value.getName()}'`);
   return [
-    '/** A value that this version does not know: its number. */',
+    '/** Values that this version does not know are numbers. */',
     `export type ${flat(name)} = ${names.join(' | ')} | \`\${number}\`;\n`,
   ];
 }
@@ -108,12 +108,12 @@ function tableSource(source: Source): string {
     ),
   );
   return [
-    '/** The fields of each message, by its name below the package. */',
+    '/** Fields of each message, by its name without the package. */',
     'export const messages = {',
     messageRow('Timestamp', timestamp),
     ...rows,
     '} as const;\n',
-    '/** The numbers of each enum, by its name below the package. */',
+    '/** Numbers of each enum, by its name without the package. */',
     'export const enums = {',
     ...source.enums.map(([name, type]) => enumRow(name, type)),
     '} as const;\n',
@@ -150,11 +150,11 @@ function rpcSource({ services, protoFile, package: pkg }: Source): string {
     })),
   );
   return [
-    '/** What each RPC takes and gives. */',
+    '/** Request and response of each RPC. */',
     'export interface Rpcs {',
     ...rpcs.map(({ name, request, response }) => `  ${name}: { request: ${request}; response: ${response} };`),
     '}\n',
-    '/** Where each RPC is; those that stream answer with any number of messages. */',
+    '/** Service and path of each RPC. RPCs that stream answer with any number of messages. */',
     'export const rpcs = {',
     ...rpcs.map(
       ({ name, service, request, response, streams }) =>

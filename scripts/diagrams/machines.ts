@@ -1,4 +1,4 @@
-/** The machines that docs/machines/ shows, each with its source below machines/. */
+/** Lists the machines that docs/machines/ shows, each with its source below machines/. */
 import type { AnyStateMachine } from 'xstate';
 import {
   allocMachine,
@@ -23,9 +23,9 @@ import {
 export interface Shown {
   machine: AnyStateMachine;
   source: string;
-  /** The machine that keeps it as a value in its context. */
+  /** Machine that keeps this machine as a value in its context. */
   partOf?: AnyStateMachine;
-  /** Its text explains each event and condition, as that of a part does. */
+  /** Requires that the prose explains each event and condition, as for parts. */
   isExplained?: true;
 }
 

@@ -1,17 +1,17 @@
-/** Says where each event leads, box by box, and under which conditions: the arrows of a picture and their labels. */
+/** Finds where each event leads, box by box, and under which conditions: the arrows of a picture and their labels. */
 import type { AnyStateNode } from 'xstate';
 import { type Arrow, arrowsFrom, isHidden, isTransient } from './walk.js';
 
-/** The box that stands for a state in a picture. Absent: the state is not drawn. */
+/** Maps a state to its box in a picture; undefined if the state is not drawn. */
 export type BoxOf = (node: AnyStateNode) => string | undefined;
 
-/** By the box that an arrow comes from, then by the box that it leads to: one line for each event. */
+/** Lines of labels, by the box where the arrow starts, then by the box where it ends. Each event has one line. */
 export type Labels = Map<string, Map<string, string[]>>;
 
 interface Outcome {
   source: AnyStateNode;
   event: string;
-  /** Empty: always. */
+  /** Empty without a condition. */
   conditions: string[];
   to: string;
 }
@@ -22,10 +22,10 @@ interface End {
 }
 
 const otherwise = 'otherwise';
-/** In letters. */
+/** Characters in one line of a label. */
 const longestLine = 44;
 
-/** Arrows within a box are left out. */
+/** Makes the labels of all arrows between different boxes. */
 export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: BoxOf): Labels {
   const labels: Labels = new Map();
   const drawn = sources.filter((node) => !isHidden(node) && fromBox(node) !== undefined);
@@ -40,13 +40,13 @@ export function labelsBetween(sources: AnyStateNode[], fromBox: BoxOf, toBox: Bo
 
 export interface Rest {
   node: AnyStateNode;
-  /** Guard under which a start that is left by itself leads there. Empty: it always does. */
+  /** Guard under which a transient start leads to the node; empty if it always does. */
   condition: string;
-  /** Event by which a start that is never stored leads there. */
+  /** Event by which the start `new`, which is never stored, leads to the node. */
   event?: string;
 }
 
-/** The states in which the machine comes to rest when this one is entered. */
+/** States in which the machine comes to rest after it enters this state. */
 export function restsOf(entered: AnyStateNode): Rest[] {
   const [first] = entered.type === 'compound' ? (entered.initial.target ?? []) : [];
   if (first) return restsOf(first);
@@ -60,7 +60,7 @@ export function restsOf(entered: AnyStateNode): Rest[] {
   });
 }
 
-/** Where each event leads from this state. A condition that makes no difference to that is left out. */
+/** Finds where each event leads from this state. Leaves out conditions that make no difference. */
 function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[] {
   return [...grouped(arrowsFrom(source), ({ event }) => event)].flatMap(([event, ways]) => {
     const ends = ways.flatMap((way, at) => endsOf(way, at > 0, toBox, home));
@@ -72,7 +72,7 @@ function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[]
   });
 }
 
-/** An end without condition, or for all other cases, includes those that lead to the same box. */
+/** Joins the conditions of ends in one box. An end without condition, or with `otherwise`, covers the others. */
 function conditionsOf(ends: End[]): string[] {
   const all = ends.map(({ condition }) => condition);
   if (all.includes('')) return [];
@@ -90,7 +90,7 @@ function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home
   }));
 }
 
-/** The lines of one arrow. States within the box are named where the event leads elsewhere from as many others. */
+/** Makes the lines of one arrow. Names the inner states if the event leads elsewhere from at least as many others. */
 function linesOf(leaving: Outcome[], all: Outcome[], inside: AnyStateNode[]): string[] {
   const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
   const lines = [...byText].map(([text, same]) => ({
@@ -108,11 +108,11 @@ function linesOf(leaving: Outcome[], all: Outcome[], inside: AnyStateNode[]): st
   return joinedEnds(byPlace);
 }
 
-/** The states of a piece of work in which no call is under way, or waits, have one word. */
+/** Names the places of a line. `due` and `backing-off` together are `no call`: no call is under way or waits. */
 const placeText = (places: string[]): string =>
   places.join() === 'due,backing-off' ? ' (no call)' : ` (in ${places.join(', ')})`;
 
-/** As many in one line as are easily read. */
+/** Joins texts into lines of at most `longestLine` characters where possible. */
 function wrapped(texts: string[], place: string): string[] {
   const lines: string[] = [];
   for (const text of texts) {
@@ -128,7 +128,7 @@ function textOf(event: string, conditions: string[]): string {
   return [event === 'always' ? '' : event, condition].filter((part) => part !== '').join(' ');
 }
 
-/** Names of states within the box; where another one of this name takes the event as well, with the names around it. */
+/** Names of inner states; with the whole path if another state of the same name handles the event, too. */
 function placesOf(same: Outcome[], all: Outcome[]): string[] {
   const here = same.map(({ source }) => source);
   const others = all.filter(({ event, source }) => event === same[0]?.event && !here.includes(source));
@@ -136,11 +136,11 @@ function placesOf(same: Outcome[], all: Outcome[]): string[] {
   return [...new Set(here.map(({ key, path }) => (isShared(key) ? path.slice(1).join('.') : key)))];
 }
 
-/** `create.done` is within `create.*`. */
+/** Whether a pattern covers the event, as `create.*` covers `create.done`. */
 const isWithin = (event: string, pattern: string): boolean =>
   event === pattern || (pattern.endsWith('.*') && event.startsWith(pattern.slice(0, -1)));
 
-/** Whether the event leads there from the box as a whole, or from most states within it that know the event. */
+/** Whether the event leads there from the box as a whole, or from most of the inner states that handle it. */
 function isUsual(same: Outcome[], all: Outcome[], inside: AnyStateNode[]): boolean {
   const here = new Set(same.map(({ source }) => source));
   const [first] = same;
@@ -152,7 +152,7 @@ function isUsual(same: Outcome[], all: Outcome[], inside: AnyStateNode[]): boole
   return isWhole || here.size > elsewhere.size;
 }
 
-/** Whether the event changes nothing in this innermost state, as a state around it says. */
+/** Whether a state around this innermost state ignores the event. */
 function isIgnored(event: string, node: AnyStateNode): boolean {
   if (node.type === 'compound') return false;
   let around: AnyStateNode | undefined = node;
@@ -160,7 +160,7 @@ function isIgnored(event: string, node: AnyStateNode): boolean {
   return around !== node && around?.transitions.get(event)?.every(({ target }) => !target) === true;
 }
 
-/** Joins the outcomes of one effect where both lead to the same place. */
+/** Joins `X ended` and `X failed` of one arrow into one line. */
 function joinedEnds(lines: string[]): string[] {
   return lines.flatMap((line) => {
     const [, effect = '', outcome] = line.match(/^(.+) (ended|failed)$/) ?? [];
@@ -175,7 +175,7 @@ function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
   return groups;
 }
 
-/** `isLastToResolve` as `last to resolve`. */
+/** Turns `isLastToResolve` into `last to resolve`. */
 export const inWords = (guard: string): string =>
   guard
     .replace(/^is(?=[A-Z])/, '')

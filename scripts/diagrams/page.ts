@@ -1,4 +1,4 @@
-/** Writes the page of one machine: its text, its pictures, and tables of all that it does. */
+/** Makes the page of one machine: prose, pictures, and tables of its transitions and effects. */
 import type { IStateMachine } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Shown } from './machines.js';
@@ -9,11 +9,11 @@ import { activitiesOf, arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf 
 export interface GeneratedFile {
   name: string;
   text: string;
-  /** Of pictures: size of the letters, see Picture. */
+  /** Size of the letters in a picture, see Picture. */
   scale?: number;
 }
 
-/** @returns the page and its pictures */
+/** Makes the page and the pictures of a machine. */
 export function filesOf({ machine, source, partOf }: Shown, prose: string): GeneratedFile[] {
   const { id, version } = machine;
   const details = alike(
@@ -48,7 +48,7 @@ export function filesOf({ machine, source, partOf }: Shown, prose: string): Gene
   ];
 }
 
-/** Lists all pages, and says how to read a picture. `words`: those that mean the same in all parts. */
+/** Makes the index of all pages. @param words explanations that hold for all parts */
 export function indexOf(
   pages: { machine: AnyStateMachine; partOf?: AnyStateMachine; prose: string }[],
   words: string,
@@ -91,11 +91,11 @@ const fileOf = (name: string, { svg, scale }: Picture): GeneratedFile => ({ name
 
 interface Detail {
   states: [AnyStateNode, ...AnyStateNode[]];
-  /** Of the first of them. */
+  /** Chart of the first state. */
   chart: IStateMachine;
 }
 
-/** States that differ only in their name and in the effects that they wait for share one picture. */
+/** Groups states that differ only in their names and effects, so that they share one picture. */
 function alike(states: AnyStateNode[], machine: AnyStateMachine): Detail[] {
   const details = new Map<string, Detail>();
   for (const state of states) {

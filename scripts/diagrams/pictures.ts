@@ -1,4 +1,4 @@
-/** Draws a machine by an overview, one box per top-level state, and by a detail of each state that has states within. */
+/** Makes the charts of a machine: an overview with one box per top-level state, and a detail of each compound state. */
 import type { IState, IStateMachine, ITransition } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { type BoxOf, type Labels, labelsBetween, restsOf } from './outcomes.js';
@@ -7,7 +7,7 @@ import { activitiesOf, arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf }
 const faint = '#888888';
 const start: IState = { name: 'initial', type: 'initial' };
 
-/** Dark enough for letters on white, and told apart by most eyes. */
+/** Colours dark enough for letters on white, and different enough for most eyes. */
 const palette = [
   '#1f4e9c',
   '#b3261e',
@@ -21,7 +21,7 @@ const palette = [
   '#7d4427',
 ];
 
-/** Arrows have the colour of the box that they come from: many arrows can be followed then. */
+/** Gives arrows the colour of the box where they start, so that readers can follow many arrows. */
 function coloured({ states, transitions = [] }: IStateMachine): IStateMachine {
   const plain = states.filter(({ type, color }) => type === 'regular' && color === undefined);
   const colours = new Map(plain.map(({ name }, at) => [name, palette[at % palette.length] ?? faint]));
@@ -40,7 +40,7 @@ const box = (name: string, more: Partial<IState> = {}): IState => ({
   ...more,
 });
 
-/** Calls and effects, written into the box of these states. A wait for a call is seen by the name of its state. */
+/** Text of the calls and effects in a box. Waits for admission are left out: the name of the state says so. */
 const doing = (states: AnyStateNode[]): Partial<IState> => {
   const bodies = [...new Set(states.flatMap(activitiesOf))].filter((body) => body !== 'awaitAdmission');
   return bodies.length > 0 ? { actions: bodies.map((body) => ({ type: 'activity', body })) } : {};
@@ -56,7 +56,7 @@ const startsOf = (entered: AnyStateNode, nameOf: (node: AnyStateNode) => string)
     label: condition === '' ? event : `[${condition}]`,
   }));
 
-/** One box per top-level state. What happens within one is left to its detail. */
+/** Makes the overview: one box per top-level state. Changes within a state are in its detail. */
 export function overviewOf(machine: AnyStateMachine): IStateMachine {
   const states = topStatesOf(machine).filter((node) => !isHidden(node));
   const scheduler = schedulerOf(machine);
@@ -87,14 +87,14 @@ const anyState = 'any state';
 
 const schedulerOf = (machine: AnyStateMachine): AnyStateNode | undefined => topStatesOf(machine).find(isScheduler);
 
-/** Some states have an answer of their own to an event that leads away from all others. */
+/** Whether an inner state handles an event itself that leads away from all other states. */
 function hasExceptions(whole: AnyStateNode): boolean {
   const leading = new Set(arrowsFrom(whole).flatMap(({ to, event }) => (to ? [event] : [])));
   const inner = nodesOf(whole).filter((node) => node !== whole);
   return inner.some((node) => arrowsFrom(node).some(({ event }) => leading.has(event)));
 }
 
-/** Leads back to a scheduler: its note says when, for all of these arrows at once. */
+/** Makes a faint arrow without label back to the scheduler, whose note names the events of all such arrows. */
 const backOf = ({ from, to }: ITransition): ITransition => ({ from, to, color: faint });
 
 function noteOf(labels: Labels, scheduler: string): string[] {
@@ -110,7 +110,7 @@ function noteOf(labels: Labels, scheduler: string): string[] {
   ];
 }
 
-/** The states within one top-level state, the ways out, and the ways in to those that nothing within leads to. */
+/** Makes the detail of one top-level state: inner states, ways out, and ways in where no inner arrow leads. */
 export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
   const top = machine.root.states[key];
   if (!top) throw new Error(`${machine.id} has no state ${key}`);
@@ -149,7 +149,7 @@ export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {
 
 const innerName = ({ path }: AnyStateNode): string => path.slice(1).join('.');
 
-/** The name of the top-level state where it is entered by its usual start, else the whole path. */
+/** Names a state outside: by its top-level state if the arrow enters that at its start, else by the whole path. */
 function exitOf(machine: AnyStateMachine, node: AnyStateNode): string {
   const [top = ''] = node.path;
   const state = machine.root.states[top];

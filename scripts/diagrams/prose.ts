@@ -1,12 +1,12 @@
-/** Checks the hand-written text of a machine (docs/machines/prose/) against its chart. */
+/** Checks the hand-written prose of a machine (docs/machines/prose/) against its chart. */
 import type { AnyStateMachine } from 'xstate';
 import { inWords } from './outcomes.js';
 import { arrowsFrom, isHidden, nodesOf, pathOf, topStatesOf } from './walk.js';
 
 /**
- * A text is some sentences, then a list with one line for each top-level state, in any order. In backquotes stand only names
- * of the chart: its states, events and effects.
- * @returns faults; empty: none
+ * Checks that the prose has one list line for each top-level state, in any order. Backquoted names must be states, events or
+ * effects of the chart.
+ * @returns faults; empty if there are none
  */
 export function faultsOf(machine: AnyStateMachine, prose: string): string[] {
   const listed = linesIn(prose, '- ');
@@ -21,10 +21,10 @@ export function faultsOf(machine: AnyStateMachine, prose: string): string[] {
 }
 
 /**
- * The text of a part has a line for each event and each condition too, but for those that the common text explains, and for the
- * ends of effects and times, which the index explains.
- * @param common of the words that all parts share; `*.done` stands for all events that end so
- * @returns faults; empty: none
+ * Checks that the prose, or the common text, has a line for each event and each condition. Ends of effects and timers need
+ * none: the index explains them.
+ * @param common text for all parts; `*.done` stands for all events that end with `.done`
+ * @returns faults; empty if there are none
  */
 export function unexplainedIn(machine: AnyStateMachine, prose: string, common: string): string[] {
   const arrows = nodesOf(machine.root).flatMap(arrowsFrom);
@@ -45,7 +45,7 @@ export function unexplainedIn(machine: AnyStateMachine, prose: string, common: s
   ];
 }
 
-/** The names at the beginning of the lines of a list: several in one line have a comma between them. */
+/** Names at the start of list lines. Several names in one line are separated by commas. */
 const linesIn = (prose: string, start: '- ' | '- on ' | '- if '): string[] =>
   prose
     .split('\n')

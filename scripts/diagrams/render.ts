@@ -1,29 +1,29 @@
-/** Turns a chart into a picture that fits one screen. */
+/** Draws a chart as a picture that fits one screen. */
 import { type IStateMachine, render } from 'state-machine-cat';
 import type { Random } from '../../src/engine/random.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
-/** In pixels. */
+/** Size in pixels. */
 export const screen = { width: 1400, height: 900 };
 const pixelsPerPoint = 4 / 3;
 
 const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
   [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25, 0.2].map((ranksep) => ({ direction, nodesep, ranksep }))),
 );
-/** Orders of arrows that are tried for a chart that does not fit: the layout depends on them by chance. */
+/** Number of random orders of arrows to try if a chart does not fit: the layout depends on the order. */
 const mostOrders = 60;
-/** No eye sees the difference. */
+/** Scale that is good enough to stop trying: nobody sees the difference to 1. */
 const largeEnough = 0.95;
-/** Size of letters that is given up for one label fewer that lies on another one. */
+/** Loss of scale that is worth one overlap of labels less. */
 const clearness = 0.04;
 
 export interface Picture {
   svg: string;
-  /** Size of the letters on one screen; 1: as large as in a text beside it. */
+  /** Size of the letters on one screen; 1 is the size of text on the page. */
   scale: number;
 }
 
-/** The same chart gives the same picture. */
+/** Draws the chart with the best layout found. The same chart gives the same picture. */
 export function pictureOf(chart: IStateMachine): Picture {
   let best = { svg: '', scale: 0, worth: Number.NEGATIVE_INFINITY };
   for (let order = 0; order < mostOrders && best.worth < largeEnough; order += 1) {
@@ -54,10 +54,10 @@ function drawn(chart: IStateMachine, { direction, ...spacing }: (typeof layouts)
 }
 
 const texts = /<text [^>]*?text-anchor="(\w+)" x="([-\d.]+)" y="([-\d.]+)"[^>]*?font-size="([\d.]+)"[^>]*>([^<]*)</g;
-/** Of a letter, as a share of its size. */
+/** Width and height of a letter, as a share of the font size. */
 const letter = { width: 0.5, height: 0.8 };
 
-/** Pairs of lines of text that lie on each other. */
+/** Counts pairs of lines of text that overlap. */
 function overlapsIn(svg: string): number {
   const boxes = [...svg.matchAll(texts)].map(([, anchor, x, y, size, text = '']) => {
     const width = text.replace(/ *&#160;/g, '').replace(/&#\d+;/g, '-').length * Number(size) * letter.width;

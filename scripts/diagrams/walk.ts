@@ -1,13 +1,13 @@
-/** Reads a machine: its states, its transitions, and their names as a person reads them. */
+/** Reads the states and transitions of a machine, with names for people. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 
-/** One way that one event can take from one state. */
+/** Transition of one state by one event. */
 export interface Arrow {
   from: AnyStateNode;
-  /** Absent: the machine stays where it is. */
+  /** Absent if the machine stays in its state. */
   to?: AnyStateNode;
   event: string;
-  /** Empty: without condition. */
+  /** Empty without a condition. */
   guard: string;
   actions: string[];
 }
@@ -18,7 +18,7 @@ export const topStatesOf = ({ root }: AnyStateMachine): AnyStateNode[] => Object
 
 export const pathOf = (node: AnyStateNode): string => node.path.join('.') || 'any state';
 
-/** The transitions of this state alone, in the order in which the machine tries them. */
+/** Transitions of this state, without those of states around it, in the order in which the machine tries them. */
 export const arrowsFrom = (node: AnyStateNode): Arrow[] =>
   [...[...node.transitions.values()].flat(), ...(node.always ?? [])].map(({ eventType, target, guard, actions }) => ({
     from: node,
@@ -28,24 +28,24 @@ export const arrowsFrom = (node: AnyStateNode): Arrow[] =>
     actions: actions.map(nameOf),
   }));
 
-/** Actions on entry. The timers of `after` are left out: they have arrows of their own. */
+/** Actions on entry, without the timers of `after`, which have their own arrows. */
 export const entryActionsOf = (node: AnyStateNode): string[] =>
   node.entry.map(nameOf).filter((name) => name !== 'xstate.raise' && name !== 'raise');
 
-/** What runs while the machine is in this very state: the calls of a part, which its owner makes, and the effects of a machine. */
+/** Activities in this state: the call of a part, which its owner makes, and effects of the machine. */
 export const activitiesOf = ({ meta, invoke }: AnyStateNode): string[] => [
   ...(typeof meta?.call === 'string' ? [meta.call] : []),
   ...invoke.map(({ src }) => String(src)),
 ];
 
-/** The name of a guard or an action, with its parameter where that is a plain word. */
+/** Name of a guard or an action, with its parameter if that is one word. */
 function nameOf(item: unknown): string {
   if (typeof item === 'string') return item;
   const { type, name, params } = item as { type?: string; name?: string; params?: unknown };
   return typeof params === 'string' && !params.includes(' ') ? `${type} ${params}` : String(type ?? name);
 }
 
-/** XState's own event names, as a person reads them. */
+/** Translates XState's own names of events for people. */
 function eventName(node: AnyStateNode, type: string): string {
   if (type === '') return 'always';
   const after = type.match(/^xstate\.after\.([^.]+)\./);
@@ -55,14 +55,14 @@ function eventName(node: AnyStateNode, type: string): string {
   return type.replace(`.${node.id}`, '');
 }
 
-/** Never rests: one of its `always` transitions is taken as soon as it is entered. */
+/** The state never rests: one of its `always` transitions is taken at once. */
 export const isTransient = ({ always }: AnyStateNode): boolean => always?.at(-1) !== undefined && !always.at(-1)?.guard;
 
-/** Decides what is next, and comes back from everywhere: a star by nature. */
+/** The state decides what comes next: it has `always` transitions to more than three top-level states. */
 export const isScheduler = (node: AnyStateNode): boolean =>
   isTransient(node) && !isInitial(node) && new Set(arrowsFrom(node).map(({ to }) => to?.path[0])).size > 3;
 
-/** A start that is left at once, by itself or, where it is called `new`, by the first event: pictures show only where it leads. */
+/** The state is an initial state that is left at once, or `new`, which the first event leaves. Pictures leave it out. */
 export const isHidden = (node: AnyStateNode): boolean => isInitial(node) && (isTransient(node) || node.key === 'new');
 
 const isInitial = (node: AnyStateNode): boolean => node.parent?.initial.target?.[0] === node;

@@ -1,31 +1,31 @@
 // Generated, do not edit: npm run generate
 /**
- * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. What was
- * not sent is absent where it is a message or a wrapper, else it is empty. Converted by codec.ts.
+ * CSI's messages as plain data: field names in camelCase, int64 as bigint, enums by name, maps as records. Messages and
+ * wrappers that were not sent are absent; other fields have their zero value. codec.ts converts them.
  */
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type BlockMetadataType = 'UNKNOWN' | 'FIXED_LENGTH' | 'VARIABLE_LENGTH' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type PluginCapabilityServiceType = 'UNKNOWN' | 'CONTROLLER_SERVICE' | 'VOLUME_ACCESSIBILITY_CONSTRAINTS' | 'GROUP_CONTROLLER_SERVICE' | 'SNAPSHOT_METADATA_SERVICE' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type PluginCapabilityVolumeExpansionType = 'UNKNOWN' | 'ONLINE' | 'OFFLINE' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type VolumeCapabilityAccessModeMode = 'UNKNOWN' | 'SINGLE_NODE_WRITER' | 'SINGLE_NODE_READER_ONLY' | 'MULTI_NODE_READER_ONLY' | 'MULTI_NODE_SINGLE_WRITER' | 'MULTI_NODE_MULTI_WRITER' | 'SINGLE_NODE_SINGLE_WRITER' | 'SINGLE_NODE_MULTI_WRITER' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type ControllerServiceCapabilityRPCType = 'UNKNOWN' | 'CREATE_DELETE_VOLUME' | 'PUBLISH_UNPUBLISH_VOLUME' | 'LIST_VOLUMES' | 'GET_CAPACITY' | 'CREATE_DELETE_SNAPSHOT' | 'LIST_SNAPSHOTS' | 'CLONE_VOLUME' | 'PUBLISH_READONLY' | 'EXPAND_VOLUME' | 'LIST_VOLUMES_PUBLISHED_NODES' | 'VOLUME_CONDITION' | 'GET_VOLUME' | 'SINGLE_NODE_MULTI_WRITER' | 'MODIFY_VOLUME' | 'GET_SNAPSHOT' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type GroupControllerServiceCapabilityRPCType = 'UNKNOWN' | 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type VolumeUsageUnit = 'UNKNOWN' | 'BYTES' | 'INODES' | `${number}`;
 
-/** A value that this version does not know: its number. */
+/** Values that this version does not know are numbers. */
 export type NodeServiceCapabilityRPCType = 'UNKNOWN' | 'STAGE_UNSTAGE_VOLUME' | 'GET_VOLUME_STATS' | 'EXPAND_VOLUME' | 'VOLUME_CONDITION' | 'SINGLE_NODE_MULTI_WRITER' | 'VOLUME_MOUNT_GROUP' | `${number}`;
 
 export interface Timestamp {
@@ -494,7 +494,7 @@ export interface NodeGetInfoResponse {
   accessibleTopology?: Topology;
 }
 
-/** The fields of each message, by its name below the package. */
+/** Fields of each message, by its name without the package. */
 export const messages = {
   'Timestamp': [
     { name: 'seconds', number: 1, kind: 'int64' },
@@ -869,7 +869,7 @@ export const messages = {
   ],
 } as const;
 
-/** The numbers of each enum, by its name below the package. */
+/** Numbers of each enum, by its name without the package. */
 export const enums = {
   'BlockMetadataType': { UNKNOWN: 0, FIXED_LENGTH: 1, VARIABLE_LENGTH: 2 },
   'PluginCapability.Service.Type': { UNKNOWN: 0, CONTROLLER_SERVICE: 1, VOLUME_ACCESSIBILITY_CONSTRAINTS: 2, GROUP_CONTROLLER_SERVICE: 3, SNAPSHOT_METADATA_SERVICE: 4 },
@@ -881,7 +881,7 @@ export const enums = {
   'NodeServiceCapability.RPC.Type': { UNKNOWN: 0, STAGE_UNSTAGE_VOLUME: 1, GET_VOLUME_STATS: 2, EXPAND_VOLUME: 3, VOLUME_CONDITION: 4, SINGLE_NODE_MULTI_WRITER: 5, VOLUME_MOUNT_GROUP: 6 },
 } as const;
 
-/** What each RPC takes and gives. */
+/** Request and response of each RPC. */
 export interface Rpcs {
   GetPluginInfo: { request: GetPluginInfoRequest; response: GetPluginInfoResponse };
   GetPluginCapabilities: { request: GetPluginCapabilitiesRequest; response: GetPluginCapabilitiesResponse };
@@ -917,7 +917,7 @@ export interface Rpcs {
   NodeGetInfo: { request: NodeGetInfoRequest; response: NodeGetInfoResponse };
 }
 
-/** Where each RPC is; those that stream answer with any number of messages. */
+/** Service and path of each RPC. RPCs that stream answer with any number of messages. */
 export const rpcs = {
   GetPluginInfo: { service: 'Identity', path: '/csi.v1.Identity/GetPluginInfo', request: 'GetPluginInfoRequest', response: 'GetPluginInfoResponse', streams: false },
   GetPluginCapabilities: { service: 'Identity', path: '/csi.v1.Identity/GetPluginCapabilities', request: 'GetPluginCapabilitiesRequest', response: 'GetPluginCapabilitiesResponse', streams: false },
