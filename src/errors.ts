@@ -62,3 +62,9 @@ export function refuseNoObject(given: unknown, what: string): void {
   if (typeof given === 'object' && given !== null) return;
   throw new StagecraftError('INVALID_ARGUMENT', `${what} must be an object, not ${JSON.stringify(given)}`);
 }
+
+/** For `catch`: ignores that an actor is in quarantine, which was reported when it was put there. @throws any other error */
+export function unlessQuarantined(error: unknown): undefined {
+  if (error instanceof StagecraftError && error.code === 'ACTOR_QUARANTINED') return undefined;
+  throw error;
+}

@@ -18,7 +18,7 @@ export interface PluginsContext {
 export type PluginsEvent = (
   | { type: 'plugins.register'; info: PluginInfo }
   /** `dependents`: what depends on the instance, where that is known. `info`: only if it is still defined so; default anyway. */
-  | { type: 'plugins.deregister'; allocId: string; dependents?: string[]; info?: PluginInfo }
+  | { type: 'plugins.deregister'; allocId: string; dependents?: string[] | undefined; info?: PluginInfo }
 ) &
   Stamped;
 

@@ -154,7 +154,10 @@ export type SnapshotMachineEvent = (
   Partial<Stamped>;
 
 /** As users see it: `publicState` gives it. */
-export type SnapshotState = 'pending-create' | 'waiting' | 'ready' | 'pending-delete' | 'deleted' | 'failed';
+/** The states of a snapshot for its users, in the order of its life. */
+export const snapshotStates = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
+
+export type SnapshotState = (typeof snapshotStates)[number];
 
 /** Broadcast. */
 export type SnapshotChanged = { key: SnapshotKey; uid: string } & (

@@ -300,17 +300,21 @@ export type VolumeMachineEvent = (
 ) &
   Partial<Stamped>;
 
-export type VolumeState =
-  | 'pending-create'
-  | 'created'
-  | 'pending-publish'
-  | 'published'
-  | 'pending-unpublish'
-  | 'pending-expand'
-  | 'pending-modify'
-  | 'pending-delete'
-  | 'deleted'
-  | 'failed';
+/** The states of a volume for its users, in the order of its life. */
+export const volumeStates = [
+  'pending-create',
+  'created',
+  'pending-publish',
+  'published',
+  'pending-unpublish',
+  'pending-expand',
+  'pending-modify',
+  'pending-delete',
+  'deleted',
+  'failed',
+] as const;
+
+export type VolumeState = (typeof volumeStates)[number];
 
 /** Broadcast. */
 export type VolumeChanged = { key: VolumeKey; uid: string } & (

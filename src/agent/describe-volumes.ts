@@ -8,6 +8,10 @@ import type { VolumeEvent } from '../volumes/volume-events.js';
 import type { Volume } from '../volumes/volume-view.js';
 import { timeOf } from './describe.js';
 
+/** The states by which volumes and snapshots are listed. */
+export { snapshotStates } from '../../machines/snapshot/types.js';
+export { volumeStates } from '../../machines/volume/types.js';
+
 /** Describes what may be left of a deleted volume, each part with its id at the plugin. */
 export const describeLeftovers = (leftovers: Leftover[]): string[] => leftovers.map(describeLeftover);
 

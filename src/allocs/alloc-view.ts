@@ -1,4 +1,5 @@
 /** An alloc as callers see it, made of what is committed. */
+import type { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
 import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
@@ -9,7 +10,7 @@ import { isStaged } from '../../machines/mount/staging.js';
 import { mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
-import type { ActorView } from '../engine/engine.js';
+import type { ViewOf } from '../engine/actors-of.js';
 import { asData } from '../engine/machine/data.js';
 import { callIn, type MountStatus } from '../mounts/mount-view.js';
 import { stateName } from '../requests/state-name.js';
@@ -74,14 +75,12 @@ export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, str
 export const reasonsOf = (alloc: Waiting): string[] =>
   Object.entries(allWaitsOf(alloc)).map(([name, reason]) => `${name}: ${reason}`);
 
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-export const allocContextOf = (context: object): AllocContext => context as AllocContext;
+export type AllocView = ViewOf<typeof allocMachine>;
 
 export const allocStateOf = stateName<AllocState>;
 
 /** By the name of a volume: what it waits for. */
-export function waitsOf({ context }: ActorView): Record<string, string> {
-  const alloc = allocContextOf(context);
+export function waitsOf({ context: alloc }: Pick<AllocView, 'context'>): Record<string, string> {
   const lost = Object.entries(alloc.parts).flatMap(([name, { at }]) =>
     at === 'lost-at-reboot' ? [[name, newBoot]] : [],
   );
@@ -97,11 +96,11 @@ const newBoot = 'the host was started anew: prepare the alloc again, or release 
  * @param told of those: what is wrong with them
  */
 export function allocStatusOf(
-  view: ActorView,
+  view: AllocView,
   mountOf: (key: VolumeKey) => MountContext | undefined,
   told?: (key: VolumeKey) => MountStatus | undefined,
 ): AllocStatus {
-  const context = allocContextOf(view.context);
+  const { context } = view;
   const { allocId, volumes, parts, failure } = context;
   const mounts = mountsOf(context);
   const state = allocStateOf(view.state);

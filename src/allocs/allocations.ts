@@ -3,25 +3,27 @@
  * mailbox of the alloc concerned (machines/alloc/alloc.ts).
  */
 
+import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf } from '../../machines/alloc/parts.js';
 import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
 import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
-import { allocAddress, mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { allocAddress, mountAddress } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn } from '../../machines/kit/parts.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { asData } from '../engine/machine/data.js';
 import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError, unlessQuarantined } from '../errors.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import { type AllocEvent, allocEventOf } from '../mounts/mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
-import { unlessOutOfService } from '../mounts/out-of-service.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import {
   type AwaitOptions,
@@ -35,7 +37,7 @@ import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
 import {
   type AllocStatus,
-  allocContextOf,
+  type AllocView,
   allocStateOf,
   allocStatusOf,
   allWaitsOf,
@@ -59,7 +61,9 @@ export interface AllocationsOptions {
 
 export class Allocations {
   readonly #options: AllocationsOptions;
-  readonly #waits: ActorWaits;
+  readonly #allocs: ActorsOf<typeof allocMachine>;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
+  readonly #waits: ActorWaits<typeof allocMachine>;
   readonly #openModes: DefaultModes;
   /** By address: how many wait for it to be prepared. */
   readonly #callers = new Map<string, number>();
@@ -69,12 +73,13 @@ export class Allocations {
 
   constructor(options: AllocationsOptions) {
     this.#options = options;
-    const { engine, clock, node } = options;
+    const { engine, clock } = options;
+    this.#allocs = new ActorsOf(engine, allocMachine);
+    this.#mounts = new ActorsOf(engine, mountMachine);
     this.#openModes = new DefaultModes(options);
     this.#waits = new ActorWaits({
-      engine,
+      actors: this.#allocs,
       clock,
-      prefix: nodeOwnedPrefix('alloc', node),
       describe: (view) => {
         const alloc = this.#statusOf(view);
         return [alloc.state, ...reasonsOf(alloc), ...(alloc.error ? [alloc.error.message] : [])].join('; ');
@@ -102,7 +107,7 @@ export class Allocations {
     options: WaitOptions = {},
   ): Promise<AllocMount[]> {
     this.#refuseNew();
-    const { engine, clock, bootId } = this.#options;
+    const { clock, bootId } = this.#options;
     const id = allocIdOf(allocId);
     const asked = askedVolumes(requests);
     const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
@@ -117,11 +122,13 @@ export class Allocations {
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
     try {
-      const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait };
-      await inTime(clock, { timeoutMs: limitMs, signal }, (limit) => engine.ask(address, request, { signal: limit }));
+      const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait } as const;
+      await inTime(clock, { timeoutMs: limitMs, signal }, (limit) =>
+        this.#allocs.ask(address, request, { signal: limit }),
+      );
       const isStanding = this.#isIn(address, 'prepared');
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
-      if (this.#isLost(address)) await engine.ask(address, { type: 'alloc.recover', isNewBoot: false });
+      if (this.#isLost(address)) await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
       const mounts = await this.#prepared(id, { left, signal, leave });
       if (isStanding) await this.#refuseHidden(id);
       return mounts;
@@ -156,7 +163,7 @@ export class Allocations {
     const id = allocIdOf(allocId);
     const address = this.#addressOf(id);
     const told = await this.#told(this.#volumesAt(address).map(({ volume }) => volume));
-    const view = this.#options.engine.peek(address);
+    const view = this.#allocs.peek(address);
     if (view) return this.#statusOf(view, told);
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
   }
@@ -176,12 +183,10 @@ export class Allocations {
    * @throws StagecraftError STORE_UNAVAILABLE: not all were told
    */
   async recover(): Promise<void> {
-    const { engine, bootId } = this.#options;
+    const { bootId } = this.#options;
     const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
-      engine.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessOutOfService);
-    await Promise.all(
-      this.#all().map(([address, { context }]) => tell(address, allocContextOf(context).bootId !== bootId)),
-    );
+      this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessQuarantined);
+    await Promise.all(this.#all().map(([address, { context }]) => tell(address, context.bootId !== bootId)));
   }
 
   /**
@@ -189,7 +194,7 @@ export class Allocations {
    * @throws StagecraftError DRAIN_FAILED naming those that were not released in that time
    */
   async releaseAll(timeoutMs: number): Promise<void> {
-    const ids = this.#all().map(([, { context }]) => allocContextOf(context).allocId);
+    const ids = this.#all().map(([, { context }]) => context.allocId);
     const standing = 'the next start goes on with it';
     const outcomes = await Promise.allSettled(ids.map((id) => this.#release(id, { timeoutMs, standing })));
     const faults = outcomes.flatMap((one) => (one.status === 'rejected' ? [messageOf(one.reason)] : []));
@@ -213,8 +218,8 @@ export class Allocations {
     const { engine } = this.#options;
     const address = this.#addressOf(id);
     const seen: { isDecided: boolean; failure: Failure | null } = { isDecided: false, failure: null };
-    const reached = (view: ActorView): AllocMount[] | undefined => {
-      seen.failure = allocContextOf(view.context).failure;
+    const reached = (view: AllocView): AllocMount[] | undefined => {
+      seen.failure = view.context.failure;
       try {
         return preparedIn(address, view);
       } catch (error) {
@@ -227,7 +232,7 @@ export class Allocations {
       return await this.#waits.until({ ...awaited, standing: 'it goes on', timeoutMs: left(), signal });
     } catch (error) {
       const areOthers = leave();
-      const view = engine.peek(address);
+      const view = this.#allocs.peek(address);
       // It was released as it was undone, and is gone.
       if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
       // Whoever waits no more for what was prepared before takes nothing from it.
@@ -249,10 +254,10 @@ export class Allocations {
 
   /** Has what was begun undone: asked again until the store takes that. */
   async #abort(address: string, failure: Failure): Promise<void> {
-    const { engine, clock } = this.#options;
+    const { clock } = this.#options;
     for (;;) {
       try {
-        await engine.ask(address, { type: 'alloc.abort', failure });
+        await this.#allocs.ask(address, { type: 'alloc.abort', failure });
         return;
       } catch (error) {
         // Stops at another refusal: the alloc is over, or goes on in another runtime.
@@ -278,20 +283,18 @@ export class Allocations {
 
   /** @param waiting `standing`: what becomes of the request where the wait ends in vain */
   async #release(id: string, waiting: AwaitOptions & { standing?: string }): Promise<void> {
-    const { engine } = this.#options;
     const address = this.#addressOf(id);
     const message = `alloc ${id} was released before it was prepared`;
     this.#openModes.end(address, new StagecraftError('ABORTED', message, { address }));
-    if (!engine.has(address)) return;
+    if (!this.#allocs.has(address)) return;
     const { standing, ...own } = waiting;
     await inTime(this.#options.clock, own, (limit) => this.#released(id, { standing, signal: limit }));
   }
 
   async #released(id: string, waiting: AwaitOptions & { standing: string | undefined }): Promise<void> {
-    const { engine } = this.#options;
     const address = this.#addressOf(id);
-    await engine.ask(address, { type: 'alloc.release' }, { signal: waiting.signal });
-    const reached = (view: ActorView): true | undefined => {
+    await this.#allocs.ask(address, { type: 'alloc.release' }, { signal: waiting.signal });
+    const reached = (view: AllocView): true | undefined => {
       if (allocStateOf(view.state) === 'releasing') return undefined;
       throw new StagecraftError('ABORTED', `alloc ${id} was prepared again before it was released`, { address });
     };
@@ -301,8 +304,8 @@ export class Allocations {
   /** Resolves when nothing of it is on its way out. */
   async #settled(id: string, waiting: AwaitOptions): Promise<void> {
     const address = this.#addressOf(id);
-    if (!this.#options.engine.has(address)) return;
-    const reached = ({ state }: ActorView): true | undefined =>
+    if (!this.#allocs.has(address)) return;
+    const reached = ({ state }: AllocView): true | undefined =>
       allocStateOf(state) === 'releasing' ? undefined : true;
     const standing = 'nothing was asked for';
     await this.#waits.until({
@@ -318,16 +321,15 @@ export class Allocations {
 
   /** What it has, or is to have. */
   #volumesAt(address: string): AllocVolume[] {
-    const view = this.#options.engine.peek(address);
-    return view && allocStateOf(view.state) !== 'failed' ? allocContextOf(view.context).volumes : [];
+    const view = this.#allocs.peek(address);
+    return view && allocStateOf(view.state) !== 'failed' ? view.context.volumes : [];
   }
 
   #isIn(address: string, state: AllocState): boolean {
-    const view = this.#options.engine.peek(address);
+    const view = this.#allocs.peek(address);
     return view !== undefined && allocStateOf(view.state) === state;
   }
 
-  /** It is prepared, and a mount of it is known not to be there. */
   /** Whoever prepares again goes by what is at the paths. */
   async #refuseHidden(id: string): Promise<void> {
     const { volumes } = await this.status(id);
@@ -339,10 +341,11 @@ export class Allocations {
     throw new StagecraftError('HOST_UNFIT', message, { address: this.#addressOf(id) });
   }
 
+  /** Whether the alloc is prepared, and a mount of it is known to be gone. */
   #isLost(address: string): boolean {
-    const view = this.#options.engine.peek(address);
+    const view = this.#allocs.peek(address);
     if (!view || !this.#isIn(address, 'prepared')) return false;
-    const { allocId, volumes } = allocContextOf(view.context);
+    const { allocId, volumes } = view.context;
     const isThere = (mount: MountContext | undefined): boolean =>
       mount?.users.some((user) => user.allocId === allocId && isIn(user, 'published')) ?? false;
     return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
@@ -355,18 +358,16 @@ export class Allocations {
     return (key) => told.get(addressOf(key));
   }
 
-  #statusOf(view: ActorView, told?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
+  #statusOf(view: AllocView, told?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
     return allocStatusOf(view, (key) => this.#mountAt(key), told);
   }
 
   #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {
-    const { engine, node } = this.#options;
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return engine.peek(mountAddress(node, namespace, id))?.context as MountContext | undefined;
+    return this.#mounts.peek(mountAddress(this.#options.node, namespace, id))?.context;
   }
 
-  #all(): [address: string, view: ActorView][] {
-    return [...this.#options.engine.views(nodeOwnedPrefix('alloc', this.#options.node))];
+  #all(): [address: string, view: AllocView][] {
+    return [...this.#allocs.views()];
   }
 
   #addressOf(id: string): string {
@@ -398,9 +399,9 @@ const abortAgainMs = 1_000;
 const undoingMs = 1_000;
 
 /** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
-function preparedIn(address: string, view: ActorView): AllocMount[] | undefined {
+function preparedIn(address: string, view: AllocView): AllocMount[] | undefined {
   const { state } = view;
-  const alloc = allocContextOf(view.context);
+  const alloc = view.context;
   const { allocId, failure } = alloc;
   if (allocStateOf(state) === 'prepared') return asData(mountsOf(alloc) ?? []);
   if (allocStateOf(state) === 'failed' && failure) throw failedWith(address, failure);

@@ -1,6 +1,6 @@
 /** `stagecraft snapshot` and `stagecraft group-snapshot`: create, show and delete snapshots of one volume or of several. */
 import { type Command, Option } from 'commander';
-import { snapshotStates } from '../agent/states.js';
+import { snapshotStates } from '../agent/describe-volumes.js';
 import { collect } from './arguments.js';
 import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { type AnyReport, snapshotDetails, snapshotTable } from './print-snapshots.js';

@@ -1,7 +1,6 @@
 /** `stagecraft volume`: creates, shows, publishes, expands and deletes volumes. */
 import { Argument, type Command, Option } from 'commander';
-import { describeLeftovers } from '../agent/describe-volumes.js';
-import { volumeStates } from '../agent/states.js';
+import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
 import type { Expanded, VolumeReport } from '../agent/volume-api.js';
 import { collect, sizeIn } from './arguments.js';
 import { askAgent } from './client.js';

@@ -82,7 +82,7 @@ export interface ActorView {
 /** Asks and watches actors. The engine behind it may come and go (lease/elected-engine.ts). */
 export type ActorSystem = Pick<
   Engine,
-  'ask' | 'read' | 'page' | 'peek' | 'has' | 'observe' | 'follow' | 'storeTrouble'
+  'ask' | 'read' | 'page' | 'peek' | 'has' | 'views' | 'observe' | 'follow' | 'storeTrouble'
 >;
 
 const pageSize = 512;

@@ -4,14 +4,15 @@
  * alloc that has lost a claim is told; what can't be asked now is asked the next time.
  */
 
+import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
-import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { unlessAborted } from '../abort.js';
 import { claimLost } from '../allocs/alloc-faults.js';
 import { allocStateOf } from '../allocs/alloc-view.js';
 import { failureOf } from '../calls/call-failure.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { limited } from '../requests/limited.js';
@@ -19,7 +20,7 @@ import type { ClaimClient } from './claim-client.js';
 
 export interface ClaimWatchOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views' | 'ask'>;
+  engine: ActorSystem;
   claims: Pick<ClaimClient, 'holds'>;
   clock: Clock;
   logger: Logger;
@@ -44,12 +45,14 @@ const limitMs = 10_000;
 
 export class ClaimWatch {
   readonly #options: ClaimWatchOptions;
+  readonly #allocs: ActorsOf<typeof allocMachine>;
   readonly #stop = new AbortController();
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
   constructor(options: ClaimWatchOptions) {
     this.#options = options;
+    this.#allocs = new ActorsOf(options.engine, allocMachine);
   }
 
   start(): void {
@@ -94,7 +97,7 @@ export class ClaimWatch {
   }
 
   async #confirm({ address, alloc: { allocId }, volume, generation }: Held, silent: () => void): Promise<void> {
-    const { claims, engine, clock, logger } = this.#options;
+    const { claims, clock, logger } = this.#options;
     // Whoever has the volumes may give no answer at all.
     const failed = (): Error => {
       silent();
@@ -106,17 +109,15 @@ export class ClaimWatch {
       );
       if (isHeld) return;
       const failure = failureOf(claimLost(volume, allocId));
-      await engine.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
+      await this.#allocs.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
     } catch (error) {
       logger.debug({ address }, `whether its claim still is its own can't be known now: ${messageOf(error)}`);
     }
   }
 
   #all(): Held[] {
-    const { engine, nodeId } = this.#options;
-    return [...engine.views(nodeOwnedPrefix('alloc', nodeId))].flatMap(([address, { state, context }]) => {
+    return [...this.#allocs.views()].flatMap(([address, { state, context: alloc }]) => {
       if (!holding.has(allocStateOf(state))) return [];
-      const alloc = context as AllocContext;
       return alloc.volumes.flatMap((volume) => {
         const generation = alloc.parts[volume.name]?.generation;
         return generation === undefined ? [] : { address, alloc, volume, generation };

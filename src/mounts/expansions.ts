@@ -2,18 +2,20 @@
  * The node's part of expansions: a volume that has grown, while it is mounted here or while this runtime was away, has its
  * file system grown too. Whether that is due, whoever has the volumes knows; that it is done, the mount tells them.
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import type { MountContext } from '../../machines/mount/types.js';
+
+import { mountAddress } from '../../machines/kit/addresses.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ClaimClient } from './claim-client.js';
 
 export interface ExpansionsOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views' | 'peek' | 'ask'>;
+  engine: ActorSystem;
   claims: Pick<ClaimClient, 'look'>;
   /** Calls back with a volume that has grown; the answer ends that. */
   onExpanded(callback: (key: VolumeKey) => void): () => void;
@@ -25,18 +27,18 @@ const retryMs = 10_000;
 
 export class Expansions {
   readonly #options: ExpansionsOptions;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   #unsubscribe: () => void = () => {};
 
   constructor(options: ExpansionsOptions) {
     this.#options = options;
+    this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
   start(): void {
-    const { engine, nodeId, onExpanded } = this.#options;
-    this.#unsubscribe = onExpanded((key) => void this.#look(key));
-    for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId)))
-      void this.#look((context as MountContext).key);
+    this.#unsubscribe = this.#options.onExpanded((key) => void this.#look(key));
+    for (const [, { context }] of this.#mounts.views()) void this.#look(context.key);
   }
 
   stop(): void {
@@ -46,13 +48,13 @@ export class Expansions {
 
   /** As often as it takes, while the volume is here. */
   async #look(key: VolumeKey): Promise<void> {
-    const { engine, nodeId, claims, clock, logger } = this.#options;
+    const { nodeId, claims, clock, logger } = this.#options;
     const { signal } = this.#stop;
     const address = mountAddress(nodeId, key.namespace, key.id);
-    while (!signal.aborted && engine.peek(address)) {
+    while (!signal.aborted && this.#mounts.peek(address)) {
       try {
         const { expansion } = await claims.look(key, { nodeId }, { signal });
-        if (expansion) await engine.ask(address, { type: 'mount.expand', capacity: expansion });
+        if (expansion) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
         // Nothing of it will ever grow.

@@ -3,13 +3,16 @@
  * commits a hold before anything is staged for it, and releases it once nothing of that alloc is here. What mounts have still
  * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume/types.ts
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+
+import { mountAddress } from '../../machines/kit/addresses.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/types.js';
 import { onAbort, unlessAborted } from '../abort.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { oneAtATime } from '../engine/one-at-a-time.js';
 import { isRetryable, messageOf, StagecraftError } from '../errors.js';
@@ -21,8 +24,8 @@ import { retrying } from './retry.js';
 
 export interface HoldsOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views' | 'peek' | 'ask' | 'observe' | 'storeTrouble'>;
-  desk: MountClient;
+  engine: ActorSystem;
+  client: MountClient;
   claims: Pick<ClaimClient, 'look' | 'holdReleased'>;
   clock: Clock;
   logger: Logger;
@@ -53,9 +56,11 @@ const looksAtOnce = 16;
 /** How long an answer is waited for. */
 const limitMs = 10_000;
 
+type MountView = ViewOf<typeof mountMachine>;
+
 export class Holds {
   readonly #options: HoldsOptions;
-  readonly #prefix: string;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   readonly #mounting = new Map<string, Set<MountUnderWay>>();
   /** Addresses of mounts whose reports are being made. */
@@ -66,13 +71,12 @@ export class Holds {
 
   constructor(options: HoldsOptions) {
     this.#options = options;
-    this.#prefix = nodeOwnedPrefix('mount', options.nodeId);
+    this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
   start(): void {
-    const { engine } = this.#options;
-    this.#unobserve = engine.observe(({ address, context }) => this.#noticed(address, context));
-    for (const [address, { context }] of engine.views(this.#prefix)) this.#noticed(address, context);
+    this.#unobserve = this.#mounts.observe(({ address, view }) => this.#noticed(address, view));
+    for (const [address, view] of this.#mounts.views()) this.#noticed(address, view);
     void this.#loop();
   }
 
@@ -82,7 +86,7 @@ export class Holds {
    * Never rejects.
    */
   readonly look = oneAtATime(async (): Promise<void> => {
-    const mounts = [...this.#options.engine.views(this.#prefix)].map(heldIn).filter(({ users }) => users.length > 0);
+    const mounts = [...this.#mounts.views()].map(heldIn).filter(({ users }) => users.length > 0);
     let isAnswered = true;
     let isSilent = false;
     const silent = (): void => {
@@ -97,22 +101,21 @@ export class Holds {
 
   /** Asks the same about one volume. */
   async lookAt(key: VolumeKey): Promise<void> {
-    const { engine, nodeId } = this.#options;
-    const address = mountAddress(nodeId, key.namespace, key.id);
-    const view = engine.peek(address);
+    const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
+    const view = this.#mounts.peek(address);
     const mount = view && heldIn([address, view]);
     if (mount && mount.users.length > 0) await this.#check(mount);
   }
 
   /** @returns whether there was an answer, not an error; called back where there was neither */
   async #check({ address, key, users }: HeldMount, silent?: () => void): Promise<boolean> {
-    const { engine, logger } = this.#options;
+    const { logger } = this.#options;
     try {
       const kept = await this.#limited((signal) => this.#holdsOf(key, signal), silent);
       for (const { allocId, hold, isUnconfirmed } of users) {
         const isKept = kept.some((one) => one.allocId === allocId && one.generation >= hold);
-        if (!isKept) await engine.ask(address, { type: 'mount.leave', allocId, hold });
-        else if (isUnconfirmed) await engine.ask(address, { type: 'mount.confirm', allocId });
+        if (!isKept) await this.#mounts.ask(address, { type: 'mount.leave', allocId, hold });
+        else if (isUnconfirmed) await this.#mounts.ask(address, { type: 'mount.confirm', allocId });
       }
       return true;
     } catch (error) {
@@ -169,13 +172,13 @@ export class Holds {
     const all = [...(this.#mounting.get(nameIn(use)) ?? [])];
     const message = `${nameOf(use.key)} was unmounted for alloc ${use.allocId} meanwhile`;
     for (const { end } of all)
-      end.abort(new StagecraftError('ABORTED', message, { address: this.#options.desk.addressOf(use.key) }));
+      end.abort(new StagecraftError('ABORTED', message, { address: this.#options.client.addressOf(use.key) }));
     if (all.length > 0) await unlessAborted(signal, () => Promise.all(all.map(({ ended }) => ended)));
   }
 
   /** Resolves once what a mount has to report of an alloc is heard. */
   async reported({ key, allocId }: Use, signal: AbortSignal): Promise<void> {
-    await this.#options.desk.until(key, {
+    await this.#options.client.until(key, {
       goal: `reported as unmounted for alloc ${allocId}`,
       reached: ({ unreported = [] }) => (unreported.some((one) => one.allocId === allocId) ? undefined : true),
       gone: true,
@@ -202,16 +205,16 @@ export class Holds {
 
   /** Releases the hold before the caller hears that the mount failed, where the claims port answers in time. */
   async #failed(use: Use, signal: AbortSignal): Promise<void> {
-    const { clock, engine, desk } = this.#options;
+    const { clock, engine, client } = this.#options;
     // Where nothing is here, or the store is away, there is nothing to wait for.
-    if (!desk.contextAt(use.key) || engine.storeTrouble()) return;
+    if (!client.contextAt(use.key) || engine.storeTrouble()) return;
     const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
     const limits = { clock, timeoutMs: limitMs, signal, failed, end: this.#stop.signal };
     await limited(limits, (given) => this.reported(use, given)).catch(() => {});
   }
 
   #isWanted(use: Use): boolean {
-    const context = this.#options.desk.contextAt(use.key);
+    const context = this.#options.client.contextAt(use.key);
     return this.#mounting.has(nameIn(use)) || (context !== undefined && userOf(context, use.allocId) !== undefined);
   }
 
@@ -225,8 +228,8 @@ export class Holds {
     }
   }
 
-  #noticed(address: string, context: object | undefined): void {
-    if (!address.startsWith(this.#prefix) || !context || unreportedIn(context).length === 0) return;
+  #noticed(address: string, view: MountView | undefined): void {
+    if (!view || unreportedIn(view.context).length === 0) return;
     if (this.#reporting.has(address)) return;
     this.#reporting.add(address);
     void this.#report(address).finally(() => this.#reporting.delete(address));
@@ -234,16 +237,16 @@ export class Holds {
 
   /** As often as it takes, with pauses that grow while nobody hears. */
   async #report(address: string): Promise<void> {
-    const { engine, clock, logger } = this.#options;
+    const { clock, logger } = this.#options;
     const { signal } = this.#stop;
     let retryMs = firstRetryMs;
     while (!signal.aborted) {
-      const context = engine.peek(address)?.context as MountContext | undefined;
+      const context = this.#mounts.peek(address)?.context;
       const [hold] = context ? unreportedIn(context) : [];
       if (!context || !hold) return;
       try {
         await this.#tellReleased(context.key, hold);
-        await engine.ask(address, { type: 'mount.hold-released', ...hold });
+        await this.#mounts.ask(address, { type: 'mount.hold-released', ...hold });
         retryMs = firstRetryMs;
       } catch (error) {
         logger.debug({ address }, `that alloc ${hold.allocId} let go can't be reported now: ${messageOf(error)}`);
@@ -275,15 +278,14 @@ interface HeldMount {
   users: { allocId: string; hold: number; isUnconfirmed: boolean }[];
 }
 
-function heldIn([address, { context }]: [address: string, view: Pick<ActorView, 'context'>]): HeldMount {
-  const { key, users, unconfirmed } = context as MountContext;
+function heldIn([address, { context }]: [address: string, view: MountView]): HeldMount {
+  const { key, users, unconfirmed } = context;
   const held = users.flatMap(({ allocId, hold, isClaimed }) =>
     hold === undefined || isClaimed ? [] : [{ allocId, hold, isUnconfirmed: unconfirmed.includes(allocId) }],
   );
   return { address, key, users: held };
 }
 
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const unreportedIn = (context: object): Hold[] => (context as MountContext).unreported ?? [];
+const unreportedIn = ({ unreported }: MountContext): Hold[] => unreported ?? [];
 
 const nameIn = ({ key: { namespace, id }, allocId }: Use): string => JSON.stringify([namespace, id, allocId]);

@@ -2,14 +2,15 @@
  * What all requests to the mounts of this node go through: looks at one, asks it, waits for what becomes of it. Once it is
  * closed it refuses all, and ends all waiting. What is asked of mounts, and what is waited for, say those who have it.
  */
-import type { StateValue } from 'xstate';
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { troubleMs } from '../engine/storage/store-patience.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
@@ -18,10 +19,7 @@ import { limited } from '../requests/limited.js';
 import { mountStateOf, mountTrouble } from './mount-view.js';
 
 /** A mount as committed. */
-export interface CommittedMount {
-  state: StateValue;
-  context: MountContext;
-}
+export type CommittedMount = ViewOf<typeof mountMachine>;
 
 export interface MountGoal<T> {
   /** For whoever waits in vain. */
@@ -35,22 +33,23 @@ export interface MountGoal<T> {
 
 export class MountClient {
   readonly node: string;
-  readonly #engine: Engine;
+  readonly #engine: ActorSystem;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #clock: Clock;
-  readonly #waits: ActorWaits;
+  readonly #waits: ActorWaits<typeof mountMachine>;
   readonly #end = new AbortController();
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, clock }: { node: string; engine: Engine; clock: Clock }) {
+  constructor({ node, engine, clock }: { node: string; engine: ActorSystem; clock: Clock }) {
     this.node = node;
     this.#engine = engine;
+    this.#mounts = new ActorsOf(engine, mountMachine);
     this.#clock = clock;
     this.#waits = new ActorWaits({
-      engine,
+      actors: this.#mounts,
       clock,
-      prefix: nodeOwnedPrefix('mount', node),
       describe: ({ state, context }) => {
-        const trouble = mountTrouble(contextOf(context));
+        const trouble = mountTrouble(context);
         return `${mountStateOf(state)}${trouble ? `: ${trouble.message}` : ''}`;
       },
     });
@@ -62,33 +61,31 @@ export class MountClient {
 
   /** All that are here. */
   sights(volumes?: readonly VolumeKey[]): CommittedMount[] {
-    const views = volumes
-      ? volumes.flatMap((key) => this.#engine.peek(this.addressOf(key)) ?? [])
-      : [...this.#engine.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
-    return views.map(({ state, context }) => ({ state, context: contextOf(context) }));
+    return volumes
+      ? volumes.flatMap((key) => this.#mounts.peek(this.addressOf(key)) ?? [])
+      : [...this.#mounts.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
   }
 
   /** Undefined where there is none. */
   contextAt(key: VolumeKey): MountContext | undefined {
-    const view = this.#engine.peek(this.addressOf(key));
-    return view && contextOf(view.context);
+    return this.#mounts.peek(this.addressOf(key))?.context;
   }
 
   /** Whether a mount is here, or may be here soon: its first request may be on its way to the store. */
   has(key: VolumeKey): boolean {
-    return this.#engine.has(this.addressOf(key));
+    return this.#mounts.has(this.addressOf(key));
   }
 
   /** Resolves once it is committed. @throws StagecraftError why it is refused */
   async ask(key: VolumeKey, request: MountRequest): Promise<void> {
-    await this.#engine.ask(this.addressOf(key), request);
+    await this.#mounts.ask(this.addressOf(key), request);
   }
 
   /** Resolves once it is reached. @throws StagecraftError what `reached` throws; ABORTED, RUNTIME_CLOSED */
   until<T>(key: VolumeKey, { reached, ...goal }: MountGoal<T>): Promise<T> {
     return this.#waits.until({
       ...goal,
-      reached: ({ context }) => reached(contextOf(context)),
+      reached: ({ context }) => reached(context),
       address: this.addressOf(key),
       name: nameOf(key),
     });
@@ -138,9 +135,6 @@ export class MountClient {
 }
 
 const because = (reason: string | null | undefined): string => (reason ? ` (${reason})` : '');
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const contextOf = (context: object): MountContext => context as MountContext;
 
 export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>
   users.find((user) => user.allocId === allocId);

@@ -39,7 +39,7 @@ import type { MountPaths } from './paths.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 export interface MountManagerOptions {
-  desk: MountClient;
+  client: MountClient;
   mounting: MountSteps;
   holds: Holds;
   engine: Engine;
@@ -58,11 +58,11 @@ const retryLimitMs = 10_000;
 
 export class MountManager {
   readonly #options: MountManagerOptions;
-  readonly #desk: MountClient;
+  readonly #client: MountClient;
 
   constructor(options: MountManagerOptions) {
     this.#options = options;
-    this.#desk = options.desk;
+    this.#client = options.client;
   }
 
   /**
@@ -76,7 +76,7 @@ export class MountManager {
    * @see CSI specification, NodeStageVolume and NodePublishVolume
    */
   async mount(request: MountRequest, options: WaitOptions = {}): Promise<MountInfo> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const asked = knownMount(request);
     const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
     const { mounting, claims, holds } = this.#options;
@@ -93,7 +93,7 @@ export class MountManager {
       void holds.lookAt(mount.key);
       return mounting.mounted(used, published, { signal: given });
     };
-    return this.#desk.within({ timeoutMs, signal }, asked, (given) => holds.mounting(asked, given, work));
+    return this.#client.within({ timeoutMs, signal }, asked, (given) => holds.mounting(asked, given, work));
   }
 
   /**
@@ -103,7 +103,7 @@ export class MountManager {
    * @see CSI specification, NodeUnpublishVolume and NodeUnstageVolume
    */
   async unmount(request: Omit<MountRequest, 'usage'> & { usage?: unknown }, options: AwaitOptions = {}): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     refuseNoObject(request, 'the request');
     const { volume, allocId } = request;
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
@@ -113,7 +113,7 @@ export class MountManager {
     const tell = (why: string | null): void => {
       reason = why;
     };
-    await this.#desk.within({ timeoutMs, signal }, { ...asked, trouble: () => reason }, async (given) => {
+    await this.#client.within({ timeoutMs, signal }, { ...asked, trouble: () => reason }, async (given) => {
       await holds.endMounts(asked, given);
       await mounting.take(asked, { signal: given });
       await holds.released(asked, { signal: given, tell });
@@ -122,7 +122,7 @@ export class MountManager {
 
   /** Whether the alloc has the volume in this way, and the kernel shows it. @throws StagecraftError INVALID_ARGUMENT */
   async has(request: MountRequest): Promise<boolean> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const asked = knownMount(request);
     // Mounted anew while the table is read, it is what that shows, or was.
     const before = this.#shownFor(asked);
@@ -132,7 +132,7 @@ export class MountManager {
 
   /** Where an alloc has a volume in just that way, and what is to be seen there. */
   #shownFor({ key, allocId, usage, readOnly }: KnownMount): ToBeSeen | undefined {
-    const context = this.#desk.contextAt(key);
+    const context = this.#client.contextAt(key);
     const user = context && userOf(context, allocId);
     if (!context?.volume || !user || !isIn(user, 'published') || user.readOnly !== readOnly) return undefined;
     const { accessMode, attachmentMode } = context.capability ?? {};
@@ -144,16 +144,16 @@ export class MountManager {
   /** All that is here of volumes, or is to go, in the order of their keys. */
   async list(): Promise<MountStatus[]> {
     const all = await this.told();
-    return all.sort(byAddress(({ volume }) => this.#desk.addressOf(volume)));
+    return all.sort(byAddress(({ volume }) => this.#client.addressOf(volume)));
   }
 
   /** The same, of these volumes only. */
   async told(volumes?: readonly VolumeKey[]): Promise<MountStatus[]> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const { paths, tables } = this.#options;
     // Without it all is told but what is seen in place of a mount.
     const table = await tables.table().catch(() => undefined);
-    return this.#desk.sights(volumes).flatMap(({ state, context }) => {
+    return this.#client.sights(volumes).flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);
       if (!status) return [];
       const trouble = status.error ? undefined : this.#silence(context);
@@ -167,7 +167,7 @@ export class MountManager {
    * @see CSI specification, NodeGetVolumeStats
    */
   async stats(key: VolumeKeyInput): Promise<VolumeStats> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     return this.#options.stats.of(keyOf(key));
   }
 
@@ -176,13 +176,13 @@ export class MountManager {
    * again. @throws StagecraftError MOUNT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     const accepting = checkedRetry(options);
-    if (!this.#desk.contextAt(known)?.volume) throw mountNotFound(known, this.#desk.node);
+    if (!this.#client.contextAt(known)?.volume) throw mountNotFound(known, this.#client.node);
     await this.#options.compare([known]);
-    await this.#desk.ask(known, { type: 'mount.retry', ...accepting });
-    const users = this.#desk.contextAt(known)?.users ?? [];
+    await this.#client.ask(known, { type: 'mount.retry', ...accepting });
+    const users = this.#client.contextAt(known)?.users ?? [];
     const unclaimed = users.filter((user) => isIn(user, 'failed') && !user.isClaimed);
     await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
   }
@@ -191,7 +191,7 @@ export class MountManager {
   async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: Target): Promise<void> {
     const { mounting, holds, claims } = this.#options;
     const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
-    await this.#desk.within({ timeoutMs: retryLimitMs }, mount, (given) =>
+    await this.#client.within({ timeoutMs: retryLimitMs }, mount, (given) =>
       holds.mounting(mount, given, async (signal) => {
         const published = await claims.publish(key, { ...mounting.publishing(mount), hold: allocId }, { signal });
         signal.throwIfAborted();
@@ -206,7 +206,7 @@ export class MountManager {
    * their plugin was to unmount, and has not.
    */
   async orphans(): Promise<OrphanedMount[]> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     return this.#options.orphans.list();
   }
 
@@ -215,7 +215,7 @@ export class MountManager {
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: it is in use
    */
   async cleanOrphan(path: string): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     await this.#options.orphans.clean(checked(pathSchema, path, 'the path'));
   }
 
@@ -224,13 +224,13 @@ export class MountManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<MountEvent> {
-    this.#desk.refuseIfClosed();
-    return followAs(this.#options.engine, mountsTopic(this.#desk.node), options).reading(mountEventOf);
+    this.#client.refuseIfClosed();
+    return followAs(this.#options.engine, mountsTopic(this.#client.node), options).reading(mountEventOf);
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason?: StagecraftError): void {
-    this.#desk.close(reason);
+    this.#client.close(reason);
   }
 
   /** A call that its plugin does not answer goes on until its deadline: that the plugin is not well is known before. */

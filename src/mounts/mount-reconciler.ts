@@ -4,24 +4,26 @@
  * kernel's table is read: nothing that is mounted is touched; whether what a process serves answers still, a process of its
  * own finds out. What is to be done then: machines/mount/changes.ts
  */
+
 import { existsSync } from 'node:fs';
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import { isDead, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
-import { messageOf } from '../errors.js';
+import { messageOf, unlessQuarantined } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
 import { forEachLimited } from './for-each-limited.js';
 import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
-import { unlessOutOfService } from './out-of-service.js';
 import type { MountPaths } from './paths.js';
 
 /** What is done about a mount that is not there any more: it is mounted again, or only told of. */
@@ -29,7 +31,7 @@ export type OnPluginLoss = 'remount' | 'report';
 
 export interface MountReconcilerOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views' | 'ask'>;
+  engine: ActorSystem;
   paths: MountPaths;
   tables: MountTables;
   orphans: Pick<OrphanedMounts, 'tell'>;
@@ -55,6 +57,7 @@ type Mounts = ReadonlyMap<string, MountContext>;
 
 export class MountReconciler {
   readonly #options: MountReconcilerOptions;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   #tellCompared: () => void = () => {};
   /** The first comparison is done. */
@@ -69,6 +72,7 @@ export class MountReconciler {
 
   constructor(options: MountReconcilerOptions) {
     this.#options = options;
+    this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
   /** Compares all, as often as that takes, then goes on at intervals. Resolves after the first time. */
@@ -96,7 +100,7 @@ export class MountReconciler {
    * @throws Error where the table can't be read, or one could not be told; the others were
    */
   async compare(volumes: readonly VolumeKey[]): Promise<void> {
-    const known = this.#mounts();
+    const known = this.#contexts();
     const addresses = volumes.map(({ namespace, id }) => mountAddress(this.#options.nodeId, namespace, id));
     const mounts = new Map([...known].filter(([address]) => addresses.includes(address)));
     if (mounts.size === 0) return;
@@ -107,11 +111,11 @@ export class MountReconciler {
   /** What the kernel's table tells. */
   async #compare(plugin?: string, isFirst = false): Promise<void> {
     // What is committed before the table is read must be in it.
-    const before = this.#mounts();
+    const before = this.#contexts();
     // Where nothing was ever mounted there is nothing to look for.
     if (before.size === 0 && !existsSync(this.#options.paths.root)) return;
     const table = await this.#options.tables.table();
-    const after = this.#mounts();
+    const after = this.#contexts();
     await this.#tellEach(before, plugin, (mount) => this.#missing(mount, table), isFirst);
     if (plugin !== undefined) return;
     await this.#options.orphans.tell();
@@ -120,7 +124,7 @@ export class MountReconciler {
 
   /** Takes its time where some do not answer. */
   async #findDead(plugin?: string): Promise<void> {
-    const mounts = this.#mounts();
+    const mounts = this.#contexts();
     if (mounts.size === 0) return;
     const table = await this.#options.tables.table();
     await this.#tellEach(mounts, plugin, (mount, fail) => this.#dead(mount, table, fail));
@@ -140,8 +144,8 @@ export class MountReconciler {
         void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
       const seen = await seenOf(mount, fail);
       if (!isStart && seen.users.length + seen.staging.length === 0) return;
-      const told = this.#options.engine.ask(address, { type: 'mount.observed', ...seen, isStart });
-      await told.catch(unlessOutOfService).catch(fail);
+      const told = this.#mounts.ask(address, { type: 'mount.observed', ...seen, isStart });
+      await told.catch(unlessQuarantined).catch(fail);
     });
     const [first, ...more] = failed;
     if (!first) return;
@@ -149,10 +153,8 @@ export class MountReconciler {
     throw first;
   }
 
-  #mounts(): Mounts {
-    const { engine, nodeId } = this.#options;
-    const views = engine.views(nodeOwnedPrefix('mount', nodeId));
-    return new Map([...views].map(([address, { context }]) => [address, context as MountContext]));
+  #contexts(): Mounts {
+    return new Map([...this.#mounts.views()].map(([address, { context }]) => [address, context]));
   }
 
   /**

@@ -54,7 +54,7 @@ export interface Following extends Telling {
 }
 
 export interface MountingOptions {
-  desk: MountClient;
+  client: MountClient;
   clock: Clock;
   claims: ClaimClient;
   secrets: SecretsProvider;
@@ -71,11 +71,11 @@ type Of = Pick<KnownMount, 'key' | 'allocId'>;
 
 export class MountSteps {
   readonly #options: MountingOptions;
-  readonly #desk: MountClient;
+  readonly #client: MountClient;
 
   constructor(options: MountingOptions) {
     this.#options = options;
-    this.#desk = options.desk;
+    this.#client = options.client;
   }
 
   /**
@@ -86,18 +86,18 @@ export class MountSteps {
   async check(asked: KnownMount, signal: AbortSignal, { wait }: { wait: boolean }): Promise<CheckedMount> {
     const { claims, secrets, clock, paths, shared, baseDirOf } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
-    const known = await claims.look(key, { nodeId: this.#desk.node }, { signal });
+    const known = await claims.look(key, { nodeId: this.#client.node }, { signal });
     const capability = capabilityFor(key, known, usage);
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
       paths.toPlugin(known.plugin, path, baseDirOf(known.plugin));
-    const context = this.#desk.contextAt(key);
+    const context = this.#client.contextAt(key);
     if (context) {
       const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };
       const refusal = mountRefusalOf(context, {
         ...{ type: 'mount.use', volume, capability, allocId, readOnly },
         isClaimed: false,
       });
-      if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#desk.addressOf(key) });
+      if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#client.addressOf(key) });
     }
     if (wait) return { ...asked, known, capability };
     await shared();
@@ -110,7 +110,7 @@ export class MountSteps {
     const { accessMode, attachmentMode } = usage;
     // Others may write through the same node: only a mode with one writer of many has to know who that is.
     const isReader = isReadOnly(accessMode) || (accessMode === 'multi-node-single-writer' && readOnly);
-    return { nodeId: this.#desk.node, accessMode, attachmentMode, readOnly: isReader };
+    return { nodeId: this.#client.node, accessMode, attachmentMode, readOnly: isReader };
   }
 
   /** Asks for what is published to be mounted. @throws StagecraftError why it is refused */
@@ -119,8 +119,8 @@ export class MountSteps {
     const volume = mountedVolume(published);
     const { hold } = published;
     const use = { volume, capability, allocId, readOnly, isClaimed };
-    await this.#desk.ask(key, { type: 'mount.use', ...use, ...(hold !== undefined && { hold }) });
-    if (published.expansion) await this.#desk.ask(key, { type: 'mount.expand', capacity: published.expansion });
+    await this.#client.ask(key, { type: 'mount.use', ...use, ...(hold !== undefined && { hold }) });
+    if (published.expansion) await this.#client.ask(key, { type: 'mount.expand', capacity: published.expansion });
   }
 
   /** Mounts what is published. @throws StagecraftError as `mount` */
@@ -140,13 +140,13 @@ export class MountSteps {
       if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'undoing'))) return undefined;
       throw this.#error('ABORTED', key, `was unmounted for alloc ${allocId} meanwhile`);
     };
-    await this.#desk.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
+    await this.#client.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
     return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
   }
 
   /** Resolves once the plugin of what is here of a volume takes calls. */
   async reachable(key: VolumeKey, { signal, tell }: Following): Promise<void> {
-    const { volume } = this.#desk.contextAt(key) ?? {};
+    const { volume } = this.#client.contextAt(key) ?? {};
     if (!volume) return;
     (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => tell?.(reason) })).leave();
     tell?.(null);
@@ -154,7 +154,7 @@ export class MountSteps {
 
   /** What an alloc has mounted; undefined where it is not mounted. */
   async standing({ key, allocId }: Of): Promise<MountInfo | undefined> {
-    const context = this.#desk.contextAt(key);
+    const context = this.#client.contextAt(key);
     const user = context && userOf(context, allocId);
     const { volume, capability } = context ?? {};
     if (!volume || !capability || !user || !isIn(user, 'published')) return undefined;
@@ -169,14 +169,14 @@ export class MountSteps {
 
   /** The claim of an alloc is held still: what is to be mounted for it is mounted. */
   async confirm({ key, allocId }: Of): Promise<void> {
-    if (this.#desk.contextAt(key)) await this.#desk.ask(key, { type: 'mount.confirm', allocId });
+    if (this.#client.contextAt(key)) await this.#client.ask(key, { type: 'mount.confirm', allocId });
   }
 
   /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
   async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
     // A request without an answer from the store may be committed yet: the leave comes after it.
-    if (!this.#desk.has(key)) return;
-    await this.#desk.ask(key, { type: 'mount.leave', allocId });
+    if (!this.#client.has(key)) return;
+    await this.#client.ask(key, { type: 'mount.leave', allocId });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);
@@ -185,7 +185,7 @@ export class MountSteps {
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
     };
-    await this.#desk.until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
+    await this.#client.until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
   }
 
   /**
@@ -194,7 +194,7 @@ export class MountSteps {
    * @throws StagecraftError VOLUME_IN_USE naming those
    */
   refuseUnclaimed(key: VolumeKey): void {
-    const context = this.#desk.contextAt(key);
+    const context = this.#client.contextAt(key);
     if (!context) return;
     const users = context.users.filter(isHere);
     const unclaimed = users.filter(({ isClaimed }) => !isClaimed);
@@ -211,15 +211,15 @@ export class MountSteps {
 
   /** Whatever waits to be undone is undone now. */
   async hasten(): Promise<void> {
-    const waiting = this.#desk
+    const waiting = this.#client
       .sights()
       .filter(({ context: { users, staging } }) => staging.unstageTries || users.some(isToUnpublish));
-    await Promise.allSettled(waiting.map(({ context: { key } }) => this.#desk.ask(key, { type: 'mount.hasten' })));
+    await Promise.allSettled(waiting.map(({ context: { key } }) => this.#client.ask(key, { type: 'mount.hasten' })));
   }
 
   /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
   needing(plugin: string): string[] {
-    return this.#desk.sights().flatMap(({ context }) => {
+    return this.#client.sights().flatMap(({ context }) => {
       const { volume, key, users } = context;
       const using = users.filter(isHere);
       if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
@@ -229,11 +229,14 @@ export class MountSteps {
   }
 
   #failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
-    return new StagecraftError(code, `${nameOf(key)}: ${message}`, { ...details, address: this.#desk.addressOf(key) });
+    return new StagecraftError(code, `${nameOf(key)}: ${message}`, {
+      ...details,
+      address: this.#client.addressOf(key),
+    });
   }
 
   #error(code: ErrorCode, key: VolumeKey, what: string): StagecraftError {
-    return new StagecraftError(code, `${nameOf(key)} ${what}`, { address: this.#desk.addressOf(key) });
+    return new StagecraftError(code, `${nameOf(key)} ${what}`, { address: this.#client.addressOf(key) });
   }
 
   async #infoOf({

@@ -2,10 +2,11 @@
  * Mounts below our directory that nobody here knows of, as a driver that died may have finished one late, and those that
  * their plugin does not unmount: told of, and removed only when that is asked for.
  */
-import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+
 import type { Tries } from '../../machines/kit/csi-types.js';
-import type { MountContext } from '../../machines/mount/types.js';
-import type { Engine } from '../engine/engine.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import { ActorsOf } from '../engine/actors-of.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
@@ -24,7 +25,7 @@ export interface OrphanedMount {
 
 export interface OrphanedMountsOptions {
   nodeId: string;
-  engine: Pick<Engine, 'views'>;
+  engine: ActorSystem;
   paths: MountPaths;
   tables: Pick<MountTables, 'table'>;
   tool: Pick<HostTool, 'run'>;
@@ -90,10 +91,10 @@ export class OrphanedMounts {
   }
 
   #places(): Places {
-    const { engine, nodeId, paths } = this.#options;
+    const { engine, paths } = this.#options;
     const places: Places = { known: new Set(), staying: new Map() };
-    for (const [, view] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
-      const { key, volume, users, staging } = view.context as MountContext;
+    for (const [, view] of new ActorsOf(engine, mountMachine).views()) {
+      const { key, volume, users, staging } = view.context;
       if (!volume) continue;
       const { plugin } = volume;
       const add = ({ path }: Place, tries: Tries | undefined): void => {

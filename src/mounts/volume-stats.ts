@@ -3,10 +3,11 @@
  * tells of conditions, so that one that becomes abnormal is broadcast. One call for a volume at a time, be it for stats or
  * to change something.
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+
+import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import { isStaged } from '../../machines/mount/staging.js';
-import type { MountContext } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
@@ -14,8 +15,9 @@ import { failureOf } from '../calls/call-failure.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { Admitted, PluginAccess } from '../calls/plugin-access.js';
 import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { Engine } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
@@ -32,7 +34,7 @@ export interface VolumeStats extends NodeStats {
 
 export interface StatsOptions {
   nodeId: string;
-  engine: Pick<Engine, 'peek' | 'ask' | 'views'>;
+  engine: ActorSystem;
   node: Pick<NodePort, 'stats'>;
   access: PluginAccess;
   /** Those that others in this process share. */
@@ -57,6 +59,7 @@ const atOnce = 4;
 
 export class Stats {
   readonly #options: StatsOptions;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   /** By address. */
   readonly #underWay = new Map<string, Promise<VolumeStats>>();
@@ -65,6 +68,7 @@ export class Stats {
 
   constructor(options: StatsOptions) {
     this.#options = options;
+    this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
   /** Looks at all volumes at intervals. */
@@ -101,7 +105,7 @@ export class Stats {
 
   /** In its turn. */
   async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
-    const { access, engine, clock } = this.#options;
+    const { access, clock } = this.#options;
     const { plugin, driver, ...place } = this.#placeOf(address, key);
     const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
@@ -114,7 +118,7 @@ export class Stats {
       const seen = await this.#answer(admitted, plugin, place);
       admitted.leave({ grpcCode: 'OK' });
       const { condition = null } = seen;
-      await engine.ask(address, { type: 'mount.condition', condition });
+      await this.#mounts.ask(address, { type: 'mount.condition', condition });
       return { volume: key, at, ...seen };
     } catch (error) {
       admitted.leave(failureOf(error));
@@ -150,8 +154,8 @@ export class Stats {
 
   /** @throws StagecraftError MOUNT_NOT_FOUND */
   #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string; driver: string | undefined } {
-    const { engine, paths, baseDirOf, nodeId } = this.#options;
-    const context = engine.peek(address)?.context as MountContext | undefined;
+    const { paths, baseDirOf, nodeId } = this.#options;
+    const context = this.#mounts.peek(address)?.context;
     const user = context?.users.find((one) => isIn(one, 'published'));
     const isStagedHere = context !== undefined && isStaged(context.staging);
     if (!context?.volume || (!user && !isStaged))
@@ -176,10 +180,10 @@ export class Stats {
 
   /** Only those that are mounted, of plugins that can be asked now and tell of conditions: each plugin for itself. */
   #look(): void {
-    const { engine, nodeId, access } = this.#options;
+    const { access } = this.#options;
     const due = new Map<string, VolumeKey[]>();
-    for (const [, { context }] of engine.views(nodeOwnedPrefix('mount', nodeId))) {
-      const { key, volume, users } = context as MountContext;
+    for (const [, { context }] of this.#mounts.views()) {
+      const { key, volume, users } = context;
       if (!volume || !users.some((user) => isIn(user, 'published'))) continue;
       const { plugin } = volume;
       if (access.obstacle(plugin) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;

@@ -4,10 +4,11 @@
  * Ends only when all have heard it, however often the store or one of them gives no answer; begun again after a crash,
  * it tells those that had not heard yet.
  */
-import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { hasWaiting } from '../../machines/volume/claim-changes.js';
 import { isToBeFenced } from '../../machines/volume/letting-go.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorSystem } from '../engine/engine.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
@@ -15,7 +16,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
 export interface NodeFenceOptions {
-  engine: Pick<ActorSystem, 'ask' | 'page'>;
+  engine: ActorSystem;
   clock: Clock;
   troubles: TroubleLog;
   admission: Pick<NodeAdmission, 'settled'>;
@@ -34,15 +35,15 @@ interface News {
   signal: AbortSignal;
 }
 
-/** Told at a time: their commits go to the store together. */
-const pageSize = 512;
 const retryMs = 5_000;
 
 export class NodeFence {
   readonly #options: NodeFenceOptions;
+  readonly #volumes: ActorsOf<typeof volumeMachine>;
 
   constructor(options: NodeFenceOptions) {
     this.#options = options;
+    this.#volumes = new ActorsOf(options.engine, volumeMachine);
   }
 
   /** The node is fenced. */
@@ -78,28 +79,23 @@ export class NodeFence {
 
   /** @returns why some could not be told */
   async #round({ request, isFor, signal }: News): Promise<string[]> {
-    const { engine } = this.#options;
     const untold: string[] = [];
     const tell = async (address: string): Promise<void> => {
       try {
-        await engine.ask(address, request);
+        await this.#volumes.ask(address, request);
       } catch (error) {
         const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
         if (!isGone) untold.push(`${address}: ${messageOf(error)}`);
       }
     };
-    let next: string | undefined;
+    let after: string | undefined;
     do {
       signal.throwIfAborted();
-      const page = await engine.page({
-        prefix: volumesPrefix,
-        limit: pageSize,
-        ...(next !== undefined && { after: next }),
-      });
-      const concerned = page.rows.filter(([, { context }]) => isFor(context as VolumeContext));
+      const { rows, next } = await this.#volumes.page({ after });
+      const concerned = rows.filter(([, { context }]) => isFor(context));
       await Promise.all(concerned.map(([address]) => tell(address)));
-      next = page.next;
-    } while (next !== undefined);
+      after = next;
+    } while (after !== undefined);
     return untold;
   }
 }

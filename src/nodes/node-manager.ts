@@ -1,7 +1,6 @@
 /** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
-import type { StateValue } from 'xstate';
 import { z } from 'zod';
-import { addressParts, nodeAddress, nodesPrefix, volumeAddress } from '../../machines/kit/addresses.js';
+import { addressParts, nodeAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import {
@@ -9,20 +8,23 @@ import {
   type NodeContext,
   type NodeEvent,
   type NodePlugin,
+  nodeMachine,
   notReady,
   type ReportMark,
 } from '../../machines/node/node.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeRequest } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
 import { lockKey } from '../calls/volume-locks.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem, ActorView } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { asData } from '../engine/machine/data.js';
-import { pages } from '../engine/storage/pages.js';
 import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { stateName } from '../requests/state-name.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
 import { isWithin } from '../volumes/volume-checks.js';
@@ -30,12 +32,10 @@ import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
 
-const states = ['ready', 'down', 'gone'] as const;
-
 export interface NodeStatus {
   id: string;
   /** `gone`: it was removed, and its volumes are still being told. */
-  state: (typeof states)[number];
+  state: 'ready' | 'down' | 'gone';
   /** As reported last. */
   plugins: NodePlugin[];
   /** What is on it was taken for lost. */
@@ -84,8 +84,12 @@ export interface NodeManagerPorts {
   ownReport?(id: string): NodePlugin[] | undefined;
 }
 
+type NodeView = ViewOf<typeof nodeMachine>;
+
 export class NodeManager {
   readonly #engine: ActorSystem;
+  readonly #nodes: ActorsOf<typeof nodeMachine>;
+  readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #holders: ExclusiveRequests;
   readonly #witness: Pick<UnstagedWitness, 'contradicts'>;
   readonly #ownReport: (id: string) => NodePlugin[] | undefined;
@@ -96,6 +100,8 @@ export class NodeManager {
   /** @param ports `ownReport`: what this very runtime reports of a node; undefined: nothing */
   constructor({ ownReport = () => undefined, ...ports }: NodeManagerPorts) {
     this.#engine = ports.engine;
+    this.#nodes = new ActorsOf(ports.engine, nodeMachine);
+    this.#volumes = new ActorsOf(ports.engine, volumeMachine);
     this.#witness = ports.witness;
     this.#holders = new ExclusiveRequests(ports);
     this.#ownReport = ownReport;
@@ -143,12 +149,12 @@ export class NodeManager {
     const { id, plugins: given } = checked(reportSchema, report, 'the report of the node');
     const plugins = given.map(definedPlugin);
     const address = nodeAddress(id);
-    const view = await this.#engine.read(address);
+    const view = await this.#nodes.read(address);
     if (!mark) this.#refuseIfReported(id, plugins, view);
     const ask = (): Promise<void> => this.#ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
     // What was heard before changes nothing.
-    if (view && isHeard(contextOf(view), mark)) return ask();
-    const own = view ? namesOf(contextOf(view)) : [];
+    if (view && isHeard(view.context, mark)) return ask();
+    const own = view ? namesOf(view.context) : [];
     const things = namesOf({ plugins });
     const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
     await this.#holders.within({ address, things, refusal }, async () => {
@@ -159,8 +165,9 @@ export class NodeManager {
   }
 
   /** Refuses a report that differs from the node's own agent. A caller may repeat the agent's report, as for a down node. */
-  #refuseIfReported(id: string, plugins: NodePlugin[], view: ActorView | undefined): void {
-    const heard = view && contextOf(view).heard && outerOf(view.state) !== 'gone' ? contextOf(view).plugins : undefined;
+  #refuseIfReported(id: string, plugins: NodePlugin[], view: NodeView | undefined): void {
+    const heard =
+      view?.context.heard && stateName<NodeStatus['state']>(view.state) !== 'gone' ? view.context.plugins : undefined;
     const said = this.#ownReport(id) ?? heard;
     if (!said || isSameData(said.toSorted(byName), plugins.toSorted(byName))) return;
     const has = said.map(({ name, nodeId }) => `${name} as '${nodeId}'`).join(', ') || 'no plugin';
@@ -169,8 +176,8 @@ export class NodeManager {
   }
 
   async #refuseIfHeld(things: string[], { address, refusal }: Omit<Holding, 'things'>): Promise<void> {
-    for await (const [other, view] of this.#all()) {
-      const names = other === address ? [] : namesOf(contextOf(view));
+    for await (const [other, view] of this.#nodes.all()) {
+      const names = other === address ? [] : namesOf(view.context);
       const thing = things.find((one) => names.includes(one));
       if (thing !== undefined) throw refusal(thing, other);
     }
@@ -212,9 +219,9 @@ export class NodeManager {
     const id = checkedId(nodeId);
     const known = keyOf(key);
     const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
-    if (!(await this.#engine.read(nodeAddress(id)))) throw this.#notFound(id);
+    if (!(await this.#nodes.read(nodeAddress(id)))) throw this.#notFound(id);
     const address = volumeAddress(known.namespace, known.id);
-    if (!(await this.#engine.read(address)))
+    if (!(await this.#volumes.read(address)))
       throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
     if (contradiction !== undefined) {
@@ -225,14 +232,14 @@ export class NodeManager {
       ...{ type: 'volume.unstaged', nodeId: id, claimGeneration },
       ...(allocId !== undefined && { allocId }),
     };
-    await this.#engine.ask(address, unstaged);
+    await this.#volumes.ask(address, unstaged);
   }
 
   /** @throws StagecraftError NODE_NOT_FOUND */
   async status(id: string): Promise<NodeStatus> {
     this.#refuseIfClosed();
     const known = checkedId(id);
-    const view = await this.#engine.read(nodeAddress(known));
+    const view = await this.#nodes.read(nodeAddress(known));
     if (!view) throw this.#notFound(known);
     return statusOf(view);
   }
@@ -241,7 +248,7 @@ export class NodeManager {
   async list(): Promise<NodeStatus[]> {
     this.#refuseIfClosed();
     const nodes: NodeStatus[] = [];
-    for await (const [, view] of this.#all()) nodes.push(statusOf(view));
+    for await (const [, view] of this.#nodes.all()) nodes.push(statusOf(view));
     return nodes;
   }
 
@@ -260,10 +267,10 @@ export class NodeManager {
    * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT
    */
   target(id: string, plugin: string): NodeTarget {
-    const view = this.#engine.peek(nodeAddress(id));
+    const view = this.#nodes.peek(nodeAddress(id));
     if (!view) throw this.#notFound(id);
-    const { plugins } = contextOf(view);
-    const state = outerOf(view.state);
+    const { plugins } = view.context;
+    const state = stateName<NodeStatus['state']>(view.state);
     if (state !== 'ready') {
       const { code, message } = notReady(id, state);
       throw new StagecraftError(code, message);
@@ -281,15 +288,14 @@ export class NodeManager {
 
   /** What a node has reported last; absent: there is none. */
   async reported(id: string): Promise<NodePlugin[] | undefined> {
-    const view = await this.#engine.read(nodeAddress(id));
+    const view = await this.#nodes.read(nodeAddress(id));
     return view && statusOf(view).plugins;
   }
 
   /** Whether a report of the node's own agent is committed, whatever was said of the node since. */
   async hasHeard(id: string, mark: ReportMark): Promise<boolean> {
-    const view = await this.#engine.read(nodeAddress(id));
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return view !== undefined && isHeard(view.context as NodeContext, mark);
+    const view = await this.#nodes.read(nodeAddress(id));
+    return view !== undefined && isHeard(view.context, mark);
   }
 
   /** The nodes that have reported this plugin at one of these places; no place given: all that have it. */
@@ -302,14 +308,14 @@ export class NodeManager {
 
   /** How a node is; undefined where there is none. */
   async stateOf(id: string): Promise<NodeStatus['state'] | undefined> {
-    const view = await this.#engine.read(nodeAddress(id));
+    const view = await this.#nodes.read(nodeAddress(id));
     return view && statusOf(view).state;
   }
 
   /** By a plugin's own names for them, the nodes that have reported it. */
   async byCsiId(plugin: string): Promise<Map<string, string>> {
     const names = new Map<string, string>();
-    for await (const [, view] of this.#all()) {
+    for await (const [, view] of this.#nodes.all()) {
       const { id, plugins } = statusOf(view);
       for (const { name, nodeId } of plugins) if (name === plugin) names.set(nodeId, id);
     }
@@ -329,20 +335,16 @@ export class NodeManager {
     });
   }
 
-  #all(): AsyncGenerator<[address: string, view: ActorView], void> {
-    return pages((after) => this.#engine.page({ prefix: nodesPrefix, limit: 512, ...after }));
-  }
-
   async #tell(id: string, event: NodeEvent): Promise<void> {
     this.#refuseIfClosed();
     const known = checkedId(id);
     // One that was never there leaves no trace.
-    if (!(await this.#engine.read(nodeAddress(known)))) throw this.#notFound(known);
+    if (!(await this.#nodes.read(nodeAddress(known)))) throw this.#notFound(known);
     await this.#ask(known, event);
   }
 
   async #ask(id: string, event: NodeEvent): Promise<void> {
-    await this.#engine.ask(nodeAddress(id), event);
+    await this.#nodes.ask(nodeAddress(id), event);
   }
 
   #refuseIfClosed(): void {
@@ -364,22 +366,15 @@ function isOther(id: string, thing: string, holder: string): StagecraftError {
   return new StagecraftError('NODE_EXISTS', message, { address: nodeAddress(id) });
 }
 
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const contextOf = ({ context }: ActorView): NodeContext => context as NodeContext;
-
-function statusOf(view: ActorView): NodeStatus {
-  const { id, plugins, fence } = contextOf(view);
+function statusOf(view: NodeView): NodeStatus {
+  const { id, plugins, fence } = view.context;
   return {
     id,
-    state: outerOf(view.state),
+    state: stateName<NodeStatus['state']>(view.state),
     plugins: asData(plugins),
     ...(fence && { fence: { ...fence } }),
   };
 }
-
-/** The name of a state without what is inside it. */
-const outerOf = (value: StateValue): NodeStatus['state'] =>
-  states.find((state) => value === state || (typeof value === 'object' && state in value)) ?? 'gone';
 
 const byName = (one: NodePlugin, other: NodePlugin): number => (one.name < other.name ? -1 : 1);
 

@@ -3,9 +3,10 @@
  * them out (machines/node/node-slots.ts). Why so, and what a crash at each step leaves: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
-import { type NodeContext, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
+import { type NodeContext, nodeMachine, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
 import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node/node-slots.js';
-import type { VolumeContext } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
@@ -40,16 +41,20 @@ export class NodeSlots {
   /** Counts that are under way, by place. */
   readonly #counts = new Map<string, Promise<void>>();
   /** Where volumes are published, and with which slots, as committed. */
-  readonly #volumes: CommittedIndex;
+  readonly #index: CommittedIndex<typeof volumeMachine>;
+  readonly #nodes: ActorsOf<typeof nodeMachine>;
+  readonly #volumes: ActorsOf<typeof volumeMachine>;
 
   constructor(options: NodeSlotsOptions) {
     this.#options = options;
-    this.#volumes = nodeLoads(options.engine);
+    this.#nodes = new ActorsOf(options.engine, nodeMachine);
+    this.#volumes = new ActorsOf(options.engine, volumeMachine);
+    this.#index = nodeLoads(this.#volumes);
   }
 
   /** Another runtime leads, and changes what was read. */
   forget(): void {
-    this.#volumes.forget();
+    this.#index.forget();
   }
 
   /**
@@ -81,8 +86,9 @@ export class NodeSlots {
   /** The request for the publication has failed. Releases its slot, unless the volume has that all the same. */
   async giveBack({ address, nodeId, plugin }: SlotSeeker, reservation: string): Promise<void> {
     try {
-      const view = await this.#options.engine.read(address);
-      if (slotIn(view, nodeId) !== reservation) await this.#release(nodeId, plugin, [{ volume: address, reservation }]);
+      const view = await this.#volumes.read(address);
+      if (view?.context.slots?.[nodeId] !== reservation)
+        await this.#release(nodeId, plugin, [{ volume: address, reservation }]);
     } catch {
       // Stays reserved: whoever finds the node full finds it.
     } finally {
@@ -106,12 +112,11 @@ export class NodeSlots {
 
   /** What is committed may say already that the node is full: that costs no commit. */
   async #ask({ nodeId, limit }: SlotSeeker, request: SlotRequest): Promise<SlotAnswer | 'full'> {
-    const { engine } = this.#options;
     const node = this.#nodeAt(nodeId);
     if (node && slotRefusal(node, request)) return 'full';
     try {
       // The machine of nodes answers so.
-      return (await engine.ask(
+      return (await this.#nodes.ask(
         nodeAddress(nodeId),
         { type: 'node.reserve-slot', ...request },
         { signal: limit },
@@ -137,9 +142,9 @@ export class NodeSlots {
    */
   async #releaseUnused(seeker: SlotSeeker): Promise<boolean> {
     const { nodeId, plugin } = seeker;
-    while (!this.#volumes.isKnown) await this.#within(seeker, () => this.#volumes.known());
+    while (!this.#index.isKnown) await this.#within(seeker, () => this.#index.known());
     const unused = this.#reservedAt(nodeId, plugin).filter(
-      ({ reservation }) => this.#volumes.at(slotKeyOf(nodeId, reservation)).size === 0 && !this.#open.has(reservation),
+      ({ reservation }) => this.#index.at(slotKeyOf(nodeId, reservation)).size === 0 && !this.#open.has(reservation),
     );
     if (unused.length > 0) await this.#release(nodeId, plugin, unused);
     return unused.length > 0;
@@ -156,24 +161,21 @@ export class NodeSlots {
   }
 
   async #countAll({ nodeId, plugin }: SlotSeeker, number: number): Promise<void> {
-    const { engine, settled } = this.#options;
-
-    await settled(nodeId);
-    while (!this.#volumes.isKnown) await this.#volumes.known();
-    const volumes = [...this.#volumes.at(placeOf(nodeId, plugin))];
+    await this.#options.settled(nodeId);
+    while (!this.#index.isKnown) await this.#index.known();
+    const volumes = [...this.#index.at(placeOf(nodeId, plugin))];
     await Promise.all(volumes.map((address) => this.#addSlot(address, nodeId, plugin)));
 
-    await engine.ask(nodeAddress(nodeId), { type: 'node.slots-counted', plugin, number });
+    await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.slots-counted', plugin, number });
   }
 
   /** The node has the slot before the volume: so the volume's release finds it, whenever that comes. */
   async #addSlot(volume: string, nodeId: string, plugin: string): Promise<void> {
-    const { engine, random } = this.#options;
-    const held = slotIn(await engine.read(volume), nodeId);
+    const held = (await this.#volumes.read(volume))?.context.slots?.[nodeId];
     if (this.#reservedAt(nodeId, plugin).some(({ reservation }) => reservation === held)) return;
-    const slot = { volume, reservation: random.id() };
-    await engine.ask(nodeAddress(nodeId), { type: 'node.add-slot', plugin, ...slot });
-    const isThere = await engine
+    const slot = { volume, reservation: this.#options.random.id() };
+    await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.add-slot', plugin, ...slot });
+    const isThere = await this.#volumes
       .ask(volume, { type: 'volume.add-slot', nodeId, reservation: slot.reservation })
       .catch((error: unknown) => {
         if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return false;
@@ -183,7 +185,7 @@ export class NodeSlots {
   }
 
   async #release(nodeId: string, plugin: string, slots: Slot[]): Promise<void> {
-    await this.#options.engine.ask(nodeAddress(nodeId), { type: 'node.release-slots', plugin, slots });
+    await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.release-slots', plugin, slots });
   }
 
   #reservedAt(nodeId: string, plugin: string): readonly Slot[] {
@@ -193,8 +195,7 @@ export class NodeSlots {
 
   /** All nodes are in memory. */
   #nodeAt(nodeId: string): NodeContext | undefined {
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return this.#options.engine.peek(nodeAddress(nodeId))?.context as NodeContext | undefined;
+    return this.#nodes.peek(nodeAddress(nodeId))?.context;
   }
 
   /** Others may wait for the same. */
@@ -202,8 +203,3 @@ export class NodeSlots {
     return readBefore({ limit, address, engine: this.#options.engine }, work);
   }
 }
-
-/** The reservation that a volume has on a node. */
-const slotIn = (view: { context: object } | undefined, nodeId: string): string | undefined =>
-  // The engine keeps contexts as the machines made them, but does not know their types.
-  (view?.context as VolumeContext | undefined)?.slots?.[nodeId];

@@ -4,22 +4,23 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { pluginAddress } from '../../machines/kit/addresses.js';
-import type { PluginContext } from '../../machines/plugin/plugin.js';
+import { pluginMachine } from '../../machines/plugin/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 
 export class InstanceHealth {
   readonly #node: string;
-  readonly #engine: Engine;
+  readonly #plugins: ActorsOf<typeof pluginMachine>;
   /** By the address of an instance: its actor has committed. */
   readonly #watchers = new Waiters();
 
-  constructor({ node, engine }: { node: string; engine: Engine }) {
+  constructor({ node, engine }: { node: string; engine: ActorSystem }) {
     this.#node = node;
-    this.#engine = engine;
-    engine.observe(({ address }) => this.#watchers.wake(address));
+    this.#plugins = new ActorsOf(engine, pluginMachine);
+    this.#plugins.observe(({ address }) => this.#watchers.wake(address));
   }
 
   /**
@@ -37,7 +38,7 @@ export class InstanceHealth {
     let last: TaskHealth | undefined;
     const look = (): void => {
       const health = healthOf(
-        addresses.map((address) => this.#engine.peek(address)),
+        addresses.map((address) => this.#plugins.peek(address)),
         wereThere || last !== undefined,
       );
       if (!health || isDeepStrictEqual(health, last)) return;
@@ -53,7 +54,7 @@ export class InstanceHealth {
 }
 
 /** Absent while it is not known; an instance that was there and is gone was deregistered by somebody else. */
-function healthOf(views: (ActorView | undefined)[], wereThere: boolean): TaskHealth | undefined {
+function healthOf(views: (ViewOf<typeof pluginMachine> | undefined)[], wereThere: boolean): TaskHealth | undefined {
   if (views.includes(undefined)) {
     return wereThere ? { healthy: false, description: 'its plugin is not registered any more' } : undefined;
   }
@@ -61,8 +62,5 @@ function healthOf(views: (ActorView | undefined)[], wereThere: boolean): TaskHea
   const unhealthy = known.find(({ state }) => state === 'unhealthy');
   if (!unhealthy && known.some(({ state }) => state !== 'healthy')) return undefined;
   const told = unhealthy ?? known[0];
-  return { healthy: !unhealthy, description: told ? descriptionIn(told) : '' };
+  return { healthy: !unhealthy, description: told?.context.fingerprint.description ?? '' };
 }
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const descriptionIn = ({ context }: ActorView): string => (context as PluginContext).fingerprint.description;

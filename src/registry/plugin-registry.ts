@@ -2,17 +2,12 @@
  * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
  * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugin/plugins.ts).
  */
-import {
-  addressParts,
-  nodeOwnedPrefix,
-  pluginAddress,
-  pluginsAddress,
-  pluginsAddressOf,
-} from '../../machines/kit/addresses.js';
+import { addressParts, pluginAddress, pluginsAddress, pluginsAddressOf } from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
-import type { PluginsContext } from '../../machines/plugin/plugins.js';
+import { pluginsMachine } from '../../machines/plugin/plugins.js';
 import type { PluginKey } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
@@ -54,6 +49,7 @@ export const clientsOf = new WeakMap<object, Clients>();
 export class PluginRegistry {
   readonly #node: string;
   readonly #engine: Engine;
+  readonly #names: ActorsOf<typeof pluginsMachine>;
   readonly #clients: Clients;
   readonly #clock: Clock;
   readonly #logger: Logger;
@@ -74,6 +70,7 @@ export class PluginRegistry {
   constructor({ node, engine, clients, clock, logger, dependents, needing, asked }: PluginRegistryOptions) {
     this.#node = node;
     this.#engine = engine;
+    this.#names = new ActorsOf(engine, pluginsMachine);
     this.#clients = clients;
     this.#clock = clock;
     this.#logger = logger;
@@ -107,7 +104,7 @@ export class PluginRegistry {
     if (version !== undefined) known.version = version;
     if (options !== undefined) known.options = { ...options };
     checkAddress(this.#addressOf(known));
-    await this.#engine.ask(pluginsAddress(this.#node, type, name), { type: 'plugins.register', info: known });
+    await this.#names.ask(pluginsAddress(this.#node, type, name), { type: 'plugins.register', info: known });
   }
 
   /**
@@ -127,8 +124,8 @@ export class PluginRegistry {
     // What is mounted while others are asked needs it, too.
     const own = info ? this.#needing(info) : [];
     const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
-    if (this.#engine.has(address)) {
-      await this.#engine.ask(address, { type: 'plugins.deregister', allocId, ...asked });
+    if (this.#names.has(address)) {
+      await this.#names.ask(address, { type: 'plugins.deregister', allocId, ...asked });
     } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
@@ -299,8 +296,8 @@ export class PluginRegistry {
 
   #list(type?: string): PluginInfo[] {
     const active: PluginInfo[] = [];
-    for (const [address, { context }] of this.#engine.views(nodeOwnedPrefix('plugins', this.#node))) {
-      const [first] = instancesIn(context);
+    for (const [address, { context }] of this.#names.views()) {
+      const [first] = context.instances;
       if (first && (type === undefined || addressParts(address)[2] === type)) active.push(first);
     }
     return active;
@@ -311,8 +308,7 @@ export class PluginRegistry {
   }
 
   #instancesAt(address: string): PluginInfo[] {
-    const view = this.#engine.peek(address);
-    return view ? instancesIn(view.context) : [];
+    return this.#names.peek(address)?.context.instances ?? [];
   }
 
   #active(type: string, name: string): PluginInfo {
@@ -342,6 +338,3 @@ const together = (own: string[], others: string[] | undefined): string[] | undef
   others === undefined && own.length === 0 ? undefined : [...new Set([...own, ...(others ?? [])])].sort();
 
 const notFound = (message: string): StagecraftError => new StagecraftError('PLUGIN_NOT_FOUND', message);
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const instancesIn = (context: object): PluginInfo[] => (context as PluginsContext).instances;

@@ -4,7 +4,8 @@
  */
 import { addressParts, pluginAddress } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
-import type { Fingerprint, PluginContext, PluginInfo } from '../../machines/plugin/plugin.js';
+import { type Fingerprint, type PluginInfo, pluginMachine } from '../../machines/plugin/plugin.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { Engine } from '../engine/engine.js';
 
 /** What is known of the active instance of a plugin. */
@@ -41,19 +42,21 @@ const beingRegistered: Fingerprint = { healthy: false, description: 'being regis
 export class PluginStatuses {
   readonly #node: string;
   readonly #engine: Engine;
+  readonly #plugins: ActorsOf<typeof pluginMachine>;
   /** By the address of an instance, the last one. */
   readonly #looks = new Map<string, Look>();
 
   constructor({ node, engine }: { node: string; engine: Engine }) {
     this.#node = node;
     this.#engine = engine;
+    this.#plugins = new ActorsOf(engine, pluginMachine);
   }
 
   of(info: PluginInfo): PluginStatus {
     const address = this.#addressOf(info);
-    const view = this.#isBeingMade(address) ? undefined : this.#engine.peek(address);
-    const fingerprint = view ? fingerprintIn(view.context) : beingRegistered;
-    const state = (view?.state ?? 'registering') as PluginStatus['state'];
+    const view = this.#isBeingMade(address) ? undefined : this.#plugins.peek(address);
+    const fingerprint = view?.context.fingerprint ?? beingRegistered;
+    const state = view?.state ?? 'registering';
     const checkedAt = view && this.#looks.get(address)?.atMs;
     return {
       info,
@@ -100,6 +103,3 @@ export class PluginStatuses {
     return pluginAddress(this.#node, type, name, allocId);
   }
 }
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const fingerprintIn = (context: object): Fingerprint => (context as PluginContext).fingerprint;

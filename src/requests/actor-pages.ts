@@ -1,6 +1,7 @@
 /** Pages of actors: those that are meant, in the order of their addresses, whatever changes meanwhile. */
+import type { AnyStateMachine } from 'xstate';
 import { z } from 'zod';
-import type { ActorSystem, ActorView } from '../engine/engine.js';
+import { type ActorsOf, pageSize, type ViewOf } from '../engine/actors-of.js';
 
 /**
  * One page of a listing. `next` is there while there may be more: ask again with it as `after`. A page may hold fewer
@@ -11,7 +12,6 @@ export interface Page<T> {
   next?: string;
 }
 
-const pageSize = 512;
 /** One page looks at no more than this, however few of them are meant. */
 const maxLooks = 4_096;
 
@@ -25,15 +25,15 @@ export const pageShape = (prefix: string) => ({
 });
 
 /** What is made or deleted meanwhile may be in it or not; all others are, once. @param itemOf undefined: not meant */
-export async function pageOf<T>(
-  engine: ActorSystem,
+export async function pageOf<M extends AnyStateMachine, T>(
+  actors: ActorsOf<M>,
   { prefix, limit, after: from }: { prefix: string; limit: number; after?: string | undefined },
-  itemOf: (view: ActorView) => T | undefined,
+  itemOf: (view: ViewOf<M>) => T | undefined,
 ): Promise<Page<T>> {
   const items: T[] = [];
   let after = from;
   for (let looks = 0; looks < maxLooks; looks += pageSize) {
-    const { rows, next } = await engine.page({ prefix, limit: pageSize, ...(after !== undefined && { after }) });
+    const { rows, next } = await actors.page({ prefix, after });
     for (const [index, [address, view]] of rows.entries()) {
       const item = itemOf(view);
       if (item !== undefined) items.push(item);

@@ -1,17 +1,15 @@
-/** Callers who wait for what they asked of an actor: woken by its commits. What they wait for, say volumes and snapshots. */
-
+/** Callers who wait for what they asked of an actor: each commit of the actor wakes them. */
+import type { AnyStateMachine } from 'xstate';
+import type { ActorsOf, ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem, ActorView } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 
-export interface ActorWaitsOptions {
-  engine: ActorSystem;
+export interface ActorWaitsOptions<M extends AnyStateMachine> {
+  actors: ActorsOf<M>;
   clock: Clock;
-  /** Of the addresses of those that are waited for. */
-  prefix: string;
   /** How one is now, in words, after `it is`. */
-  describe(view: ActorView): string;
+  describe(view: ViewOf<M>): string;
 }
 
 /** One that is waited for. */
@@ -25,9 +23,9 @@ interface Awaited {
   standing?: string | undefined;
 }
 
-export interface ActorGoal<T> extends Awaited {
+export interface ActorGoal<M extends AnyStateMachine, T> extends Awaited {
   /** What is waited for; absent while it is not there. What it throws ends the wait. */
-  reached(view: ActorView): T | undefined;
+  reached(view: ViewOf<M>): T | undefined;
   /** The answer where the actor is not there any more; absent: that is an error. */
   gone?: T | undefined;
   timeoutMs?: number | undefined;
@@ -36,29 +34,27 @@ export interface ActorGoal<T> extends Awaited {
 
 const stands = 'the request stands, and the work goes on';
 
-export class ActorWaits {
-  readonly #options: ActorWaitsOptions;
+export class ActorWaits<M extends AnyStateMachine> {
+  readonly #options: ActorWaitsOptions<M>;
   /** By address: it has committed, or all is over. */
   readonly #waiters = new Waiters();
   #closed: StagecraftError | undefined;
 
-  constructor(options: ActorWaitsOptions) {
+  constructor(options: ActorWaitsOptions<M>) {
     this.#options = options;
-    options.engine.observe(({ address }) => {
-      if (address.startsWith(options.prefix)) this.#waiters.wake(address);
-    });
+    options.actors.observe(({ address }) => this.#waiters.wake(address));
   }
 
   /**
    * Resolves once it is reached.
    * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
    */
-  async until<T>({ reached, gone, timeoutMs, signal, ...awaited }: ActorGoal<T>): Promise<T> {
-    const { engine, clock } = this.#options;
+  async until<T>({ reached, gone, timeoutMs, signal, ...awaited }: ActorGoal<M, T>): Promise<T> {
+    const { actors, clock } = this.#options;
     const { address, name, goal } = awaited;
     // At rest it may have left memory already.
-    if (!engine.has(address))
-      await engine.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
+    if (!actors.has(address))
+      await actors.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
     const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
     const look = (): T | undefined => {
       const view = this.#seen(awaited);
@@ -92,9 +88,9 @@ export class ActorWaits {
   }
 
   /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
-  #seen({ address, name, goal, standing }: Awaited): ActorView | undefined {
+  #seen({ address, name, goal, standing }: Awaited): ViewOf<M> | undefined {
     try {
-      return this.#options.engine.peek(address);
+      return this.#options.actors.peek(address);
     } catch (cause) {
       if (!(cause instanceof StagecraftError)) throw cause;
       const now = standing ?? 'the request stands, and the work goes on there';
@@ -104,9 +100,9 @@ export class ActorWaits {
   }
 
   /** Undefined also where another runtime leads: a wait that has ended by itself has its own error. */
-  #seenIfLed(address: string): ActorView | undefined {
+  #seenIfLed(address: string): ViewOf<M> | undefined {
     try {
-      return this.#options.engine.peek(address);
+      return this.#options.actors.peek(address);
     } catch (error) {
       if (error instanceof StagecraftError) return undefined;
       throw error;

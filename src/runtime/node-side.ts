@@ -175,9 +175,9 @@ export class NodeSide {
         intervalMs,
         timeoutMs,
       });
-      const desk = new MountClient({ node: nodeId, engine, clock });
+      const client = new MountClient({ node: nodeId, engine, clock });
       const mounting = new MountSteps({
-        ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf },
+        ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf },
         shared: () => this.#propagation.ensureShared(),
       });
       const watch = new MountReconciler({
@@ -185,9 +185,9 @@ export class NodeSide {
         onPluginLoss: runtime.onPluginLoss ?? 'remount',
       });
       const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
-      const holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
+      const holds = new Holds({ nodeId, engine, client, claims, clock, logger });
       const mounter = new MountManager({
-        ...{ desk, mounting, holds, engine, claims, paths, tables, access, orphans, compare },
+        ...{ client, mounting, holds, engine, claims, paths, tables, access, orphans, compare },
         stats: volumeStats,
       });
       const mounts = (volumes?: readonly VolumeKey[]): Promise<MountStatus[]> => mounter.told(volumes);

@@ -2,6 +2,7 @@
 import { nodeOf, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { type RegistryContext, registryMachine } from '../../machines/registry/registry.js';
 import { untilAborted } from '../abort.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Engine } from '../engine/engine.js';
@@ -45,24 +46,26 @@ export const drainAgain = 'start the agent again, and drain again';
 /** Starts and stops the root actor, and waits until it has settled. */
 export class RegistryActor {
   readonly #engine: Engine;
+  readonly #registry: ActorsOf<typeof registryMachine>;
   readonly #address: string;
   readonly #clock: Clock;
 
   constructor(engine: Engine, address: string, clock: Clock) {
     this.#engine = engine;
+    this.#registry = new ActorsOf(engine, registryMachine);
     this.#address = address;
     this.#clock = clock;
   }
 
   async start(): Promise<void> {
-    await this.#engine.ask(this.#address, { type: 'registry.start' });
+    await this.#registry.ask(this.#address, { type: 'registry.start' });
     const context = await this.#settled(startLimitMs);
     if (context?.error === null) return;
     throw this.#failure('START_FAILED', `the runtime could not start: ${context?.error ?? 'it took too long'}`);
   }
 
   async stop(release: boolean, tasks: () => TaskStatus[]): Promise<void> {
-    await this.#engine.ask(this.#address, { type: 'registry.stop', release });
+    await this.#registry.ask(this.#address, { type: 'registry.stop', release });
     const context = await this.#settled(drainLimitMs);
     if (context?.error === null) return;
     const why = context
@@ -85,12 +88,12 @@ export class RegistryActor {
         resolve(context);
       };
       const look = (): void => {
-        const view = this.#engine.peek(this.#address);
-        if (view?.state === 'running' || view?.state === 'stopped') end(view.context as RegistryContext);
+        const view = this.#registry.peek(this.#address);
+        if (view?.state === 'running' || view?.state === 'stopped') end(view.context);
       };
       const cancel = this.#clock.after(limitMs, () => end());
       void this.#engine.lost.then(() => end());
-      const stopObserving = this.#engine.observe(look);
+      const stopObserving = this.#registry.observe(look);
       look();
     });
   }

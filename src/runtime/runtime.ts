@@ -45,29 +45,63 @@ import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 export type { ActorStatus } from './actor-records.js';
 export type { LeadershipEvent } from './leadership.js';
 
-/** `runtime.plugins`: what is left out belongs to the runtime itself. */
-export type Plugins = Omit<PluginRegistry, 'close' | 'checked' | 'dependentsOf' | 'seen' | 'watch' | 'lookAgain'>;
+/** `runtime.plugins`. */
+export type Plugins = Pick<
+  PluginRegistry,
+  | 'register'
+  | 'deregister'
+  | 'list'
+  | 'instances'
+  | 'forAlloc'
+  | 'status'
+  | 'has'
+  | 'waitFor'
+  | 'gone'
+  | 'dispense'
+  | 'updates'
+>;
 /** `runtime.tasks`. */
-export type Tasks = Omit<TaskSupervisor, 'close' | 'stopAll'>;
-
+export type Tasks = Pick<
+  TaskSupervisor,
+  'start' | 'restart' | 'stop' | 'remove' | 'list' | 'status' | 'logs' | 'readLog' | 'updates'
+>;
 /** `runtime.volumes`. */
-export type Volumes = Omit<
+export type Volumes = Pick<
   VolumeManager,
-  'close' | 'interrupt' | 'look' | 'publishTo' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
+  | 'create'
+  | 'delete'
+  | 'publish'
+  | 'unpublish'
+  | 'claim'
+  | 'release'
+  | 'setAvailability'
+  | 'expand'
+  | 'modify'
+  | 'retry'
+  | 'acknowledge'
+  | 'reconcile'
+  | 'get'
+  | 'list'
+  | 'capacity'
+  | 'updates'
 >;
+type SnapshotMethods = 'create' | 'delete' | 'retry' | 'acknowledge' | 'get' | 'list' | 'updates';
 /** `runtime.snapshots`. */
-export type Snapshots = Omit<ControllerSide['snapshots'], 'close' | 'interrupt'>;
+export type Snapshots = Pick<ControllerSide['snapshots'], SnapshotMethods>;
 /** `runtime.groupSnapshots`. */
-export type GroupSnapshots = Omit<ControllerSide['groupSnapshots'], 'close' | 'interrupt'>;
-/** `runtime.mounts`. */
-export type Mounts = Omit<MountManager, 'close'>;
-/** `runtime.allocations`. */
-export type Allocations = Omit<AllocationManager, 'close' | 'refuse' | 'recover' | 'releaseAll'>;
+export type GroupSnapshots = Pick<ControllerSide['groupSnapshots'], SnapshotMethods>;
 /** `runtime.nodes`. */
-export type Nodes = Omit<
+export type Nodes = Pick<
   NodeManager,
-  'close' | 'target' | 'at' | 'stateOf' | 'byCsiId' | 'reported' | 'hear' | 'hasHeard' | 'refuseUntakeable'
+  'report' | 'down' | 'fence' | 'remove' | 'reportUnstaged' | 'status' | 'list' | 'updates'
 >;
+/** `runtime.mounts`. */
+export type Mounts = Pick<
+  MountManager,
+  'mount' | 'unmount' | 'list' | 'has' | 'stats' | 'retry' | 'orphans' | 'cleanOrphan' | 'updates'
+>;
+/** `runtime.allocations`. */
+export type Allocations = Pick<AllocationManager, 'prepare' | 'release' | 'list' | 'status' | 'updates'>;
 
 export interface Runtime {
   readonly nodeId: string;

@@ -26,7 +26,7 @@ export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
   /** Owners of the ids that plugins give to snapshots. */
-  ids(): Pick<IdOwners, 'known' | 'reserve'>;
+  ids(): Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
   /** For one call, in milliseconds. */
   timeoutMs: number;
 }

@@ -2,20 +2,16 @@
  * `runtime.snapshots` and `runtime.groupSnapshots`: what callers ask of snapshots, checked before anything is stored,
  * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/snapshot/snapshot.ts).
  */
-import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
+import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
-import type {
-  SnapshotSpec as KnownSpec,
-  SnapshotContext,
-  SnapshotKey,
-  SnapshotRequest,
-} from '../../machines/snapshot/types.js';
+import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import type { Homes } from '../calls/homes.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
@@ -65,29 +61,27 @@ interface AskedSnapshot {
   wait: boolean;
 }
 
-interface View {
-  state: StateValue;
-  context: SnapshotContext;
-}
+/** Both machines of snapshots have the same types. */
+type SnapshotMachine = typeof volumeSnapshotMachine;
+type View = ViewOf<SnapshotMachine>;
 
 export class SnapshotManager<TSpec, TView> {
   readonly #options: SnapshotManagerOptions;
-  readonly #engine: ActorSystem;
+  readonly #snapshots: ActorsOf<SnapshotMachine>;
   readonly #variant: SnapshotVariant<TSpec, TView>;
-  readonly #waits: ActorWaits;
+  readonly #waits: ActorWaits<SnapshotMachine>;
   /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
   constructor(options: SnapshotManagerOptions, variant: SnapshotVariant<TSpec, TView>) {
     this.#options = options;
-    this.#engine = options.engine;
     this.#variant = variant;
+    this.#snapshots = new ActorsOf(options.engine, variant.machine);
     this.#waits = new ActorWaits({
-      engine: options.engine,
+      actors: this.#snapshots,
       clock: options.clock,
-      prefix: variant.prefix,
       describe: ({ state, context }) => {
-        const error = snapshotErrorOf(context as SnapshotContext);
+        const error = snapshotErrorOf(context);
         return `${publicState(state)}${error ? `: ${error.message}` : ''}`;
       },
     });
@@ -178,13 +172,12 @@ export class SnapshotManager<TSpec, TView> {
   async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
     this.#refuseIfClosed();
     const { namespace, plugin, state: wanted, ...page } = this.#variant.filterOf(filter);
-    const prefix = namespace === undefined ? this.#variant.prefix : this.#variant.addressOf(namespace, '');
-    return pageOf(this.#engine, { ...page, prefix }, ({ state, context }) => {
-      const known = context as SnapshotContext;
+    const prefix = namespace === undefined ? this.#snapshots.prefix : this.#variant.addressOf(namespace, '');
+    return pageOf(this.#snapshots, { ...page, prefix }, ({ state, context }) => {
       const isMeant =
-        (plugin === undefined || known.spec?.plugin === plugin) &&
+        (plugin === undefined || context.spec?.plugin === plugin) &&
         (wanted === undefined || publicState(state) === wanted);
-      return isMeant ? structuredClone(this.#variant.view(state, known)) : undefined;
+      return isMeant ? structuredClone(this.#variant.view(state, context)) : undefined;
     });
   }
 
@@ -195,7 +188,7 @@ export class SnapshotManager<TSpec, TView> {
    */
   updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
     this.#refuseIfClosed();
-    return followAs(this.#engine, this.#variant.topic, options).reading(snapshotEventOf);
+    return followAs(this.#options.engine, this.#variant.topic, options).reading(snapshotEventOf);
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
@@ -235,13 +228,11 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   async #ask(key: SnapshotKey, event: SnapshotRequest, limit?: AbortSignal): Promise<void> {
-    await this.#engine.ask(this.#addressOf(key), event, { signal: limit });
+    await this.#snapshots.ask(this.#addressOf(key), event, { signal: limit });
   }
 
-  async #view(key: SnapshotKey, limit?: AbortSignal): Promise<View | undefined> {
-    const view = await this.#engine.read(this.#addressOf(key), limit);
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return view && { state: view.state, context: view.context as SnapshotContext };
+  #view(key: SnapshotKey, limit?: AbortSignal): Promise<View | undefined> {
+    return this.#snapshots.read(this.#addressOf(key), limit);
   }
 
   async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
@@ -268,7 +259,7 @@ export class SnapshotManager<TSpec, TView> {
       address: this.#addressOf(key),
       name: this.#nameOf(key),
       goal,
-      reached: ({ state, context }) => reached({ state, context: context as SnapshotContext }),
+      reached,
       gone,
     });
   }

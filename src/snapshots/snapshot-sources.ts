@@ -2,12 +2,15 @@
 
 import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
-import type { SnapshotContext, SnapshotSource } from '../../machines/snapshot/types.js';
+import type { SnapshotSource } from '../../machines/snapshot/types.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
 import type { HomedCall, Homes } from '../calls/homes.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 import type { KnownSource } from '../volumes/volume-checks.js';
@@ -61,14 +64,12 @@ async function volumeSource(
   limit: AbortSignal | undefined,
 ): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
-  const view = await engine.read(address, limit);
-  // The engine keeps contexts as the machines made them, but does not know their types.
-  const { spec, csi, lifecycle, home, driver } = (view?.context ?? {}) as Partial<VolumeContext>;
-  if (!view || !spec || stateOf(view.state) === 'deleted')
-    throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(volume)}: list them, or create it`, {
-      address,
-    });
-  if (lifecycle && isLeaving(lifecycle))
+  const view = await new ActorsOf(engine, volumeMachine).read(address, limit);
+  const notFound = `there is no ${nameOf(volume)}: list them, or create it`;
+  if (!view || stateOf(view.state) === 'deleted') throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
+  const { spec, csi, lifecycle, home, driver } = view.context;
+  if (!spec) throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
+  if (isLeaving(lifecycle))
     throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: no more is made of it`, {
       address,
     });
@@ -90,9 +91,9 @@ export async function snapshotSource(
   limit?: AbortSignal,
 ): Promise<KnownSource> {
   const address = snapshotAddress(namespace, id);
-  const view = await engine.read(address, limit);
+  const view = await new ActorsOf(engine, volumeSnapshotMachine).read(address, limit);
   if (!view || publicState(view.state) === 'deleted') return { csiId: id };
-  const { kind, spec, csi, home, driver } = view.context as SnapshotContext;
+  const { kind, spec, csi, home, driver } = view.context;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;

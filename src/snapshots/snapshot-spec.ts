@@ -1,9 +1,9 @@
 /** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
+import { snapshotStates } from '../../machines/snapshot/types.js';
 import { nameSchema } from '../host/names.js';
 import { pageShape } from '../requests/actor-pages.js';
 import { checked, keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
-import { snapshotStates } from '../volumes/states.js';
 
 const common = {
   namespace: nameSchema.default('default'),

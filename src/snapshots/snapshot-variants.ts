@@ -6,6 +6,8 @@ import {
   snapshotAddress,
   snapshotsPrefix,
 } from '../../machines/kit/addresses.js';
+import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import type { SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { checked } from '../requests/fields.js';
@@ -23,7 +25,7 @@ import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from '
 
 export interface SnapshotVariant<TSpec, TView> {
   kind: SnapshotKind;
-  prefix: string;
+  machine: typeof volumeSnapshotMachine;
   topic: string;
   addressOf(namespace: string, id: string): string;
   /** @throws StagecraftError INVALID_ARGUMENT */
@@ -35,7 +37,7 @@ export interface SnapshotVariant<TSpec, TView> {
 
 export const volumeSnapshotVariant: SnapshotVariant<SnapshotSpec, Snapshot> = {
   kind: 'volume-snapshot',
-  prefix: snapshotsPrefix,
+  machine: volumeSnapshotMachine,
   topic: snapshotsTopic,
   addressOf: snapshotAddress,
   asked: (spec) => {
@@ -48,7 +50,7 @@ export const volumeSnapshotVariant: SnapshotVariant<SnapshotSpec, Snapshot> = {
 
 export const groupSnapshotVariant: SnapshotVariant<GroupSnapshotSpec, GroupSnapshot> = {
   kind: 'group-snapshot',
-  prefix: groupSnapshotsPrefix,
+  machine: groupSnapshotMachine,
   topic: groupSnapshotsTopic,
   addressOf: groupSnapshotAddress,
   asked: (spec) => {

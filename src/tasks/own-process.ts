@@ -5,9 +5,11 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { pluginsAddress, taskAddress } from '../../machines/kit/addresses.js';
-import type { PluginsContext } from '../../machines/plugin/plugins.js';
-import type { ProcessIdentity, TaskContext } from '../../machines/task/task-types.js';
-import type { Engine } from '../engine/engine.js';
+import { pluginsMachine } from '../../machines/plugin/plugins.js';
+import { taskMachine } from '../../machines/task/task.js';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
+import { ActorsOf } from '../engine/actors-of.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';
 
@@ -18,9 +20,9 @@ export interface NodeCallsProcess extends Partial<SessionLeader> {
 }
 
 /** Process that serves the node calls of a plugin now. Reads committed state. */
-export function nodeCallsProcess(engine: Pick<Engine, 'peek'>, node: string, plugin: string): NodeCallsProcess {
-  const plugins = engine.peek(pluginsAddress(node, 'csi-node', plugin))?.context as PluginsContext | undefined;
-  const task = engine.peek(taskAddress(node, plugin))?.context as TaskContext | undefined;
+export function nodeCallsProcess(engine: ActorSystem, node: string, plugin: string): NodeCallsProcess {
+  const plugins = new ActorsOf(engine, pluginsMachine).peek(pluginsAddress(node, 'csi-node', plugin))?.context;
+  const task = new ActorsOf(engine, taskMachine).peek(taskAddress(node, plugin))?.context;
   const active = plugins?.instances[0];
   const { spawned, ready } = task ?? {};
   const unknown = { bootId: bootId() };

@@ -3,12 +3,14 @@
  * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task/task.ts).
  */
 
-import type { AnyEventObject } from 'xstate';
-import { nodeOwnedPrefix, pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
+import { pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
+import { pluginMachine } from '../../machines/plugin/plugin.js';
+import { taskMachine } from '../../machines/task/task.js';
 import { instancesOf } from '../../machines/task/task-context.js';
-import type { PluginKey, TaskChanged, TaskContext, TaskSpec } from '../../machines/task/task-types.js';
+import type { PluginKey, TaskChanged, TaskSpec } from '../../machines/task/task-types.js';
+import { ActorsOf, type EventOf, type ViewOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
-import type { ActorView, Engine } from '../engine/engine.js';
+import type { Engine } from '../engine/engine.js';
 import { type FollowedRow, type FollowOptions, followAs } from '../engine/topics/event-ids.js';
 import { eventOf } from '../engine/topics/topics.js';
 import { Waiters } from '../engine/waiters.js';
@@ -67,9 +69,13 @@ interface StopOptions {
   isLast?: boolean;
 }
 
+type TaskView = ViewOf<typeof taskMachine>;
+
 export class TaskSupervisor {
   readonly #node: string;
   readonly #engine: Engine;
+  readonly #tasks: ActorsOf<typeof taskMachine>;
+  readonly #plugins: ActorsOf<typeof pluginMachine>;
   readonly #logs: TaskLogs;
   readonly #dependents: TaskSupervisorOptions['dependents'];
   readonly #mounted: TaskSupervisorOptions['mounted'];
@@ -81,6 +87,8 @@ export class TaskSupervisor {
   constructor({ node, engine, logs, dependents, mounted }: TaskSupervisorOptions) {
     this.#node = node;
     this.#engine = engine;
+    this.#tasks = new ActorsOf(engine, taskMachine);
+    this.#plugins = new ActorsOf(engine, pluginMachine);
     this.#logs = logs;
     this.#dependents = dependents;
     this.#mounted = mounted;
@@ -110,7 +118,7 @@ export class TaskSupervisor {
   async restart(id: string): Promise<void> {
     this.#refuseIfClosed();
     const address = taskAddress(this.#node, id);
-    if (!this.#engine.has(address)) throw notFound(id);
+    if (!this.#tasks.has(address)) throw notFound(id);
     await this.#runAnew(address, { type: 'task.restart' });
   }
 
@@ -135,13 +143,13 @@ export class TaskSupervisor {
   async remove(id: string, options: { force?: boolean } = {}): Promise<void> {
     await this.stop(id, options);
     const address = taskAddress(this.#node, id);
-    await this.#engine.ask(address, { type: 'task.remove' });
-    if (this.#engine.has(address)) throw startedAgain(id, address);
+    await this.#tasks.ask(address, { type: 'task.remove' });
+    if (this.#tasks.has(address)) throw startedAgain(id, address);
   }
 
   /** All tasks of this node, in the order of their ids. */
   list(): TaskStatus[] {
-    const all = [...this.#engine.views(nodeOwnedPrefix('task', this.#node))].sort(byAddress(([address]) => address));
+    const all = [...this.#tasks.views()].sort(byAddress(([address]) => address));
     return all.flatMap(([, view]) => this.#statusOf(view) ?? []);
   }
 
@@ -166,7 +174,7 @@ export class TaskSupervisor {
 
   /** @throws StagecraftError TASK_NOT_FOUND */
   status(id: string): TaskStatus {
-    const view = this.#engine.peek(taskAddress(this.#node, id));
+    const view = this.#tasks.peek(taskAddress(this.#node, id));
     const status = view && this.#statusOf(view);
     if (!status) throw notFound(id);
     return status;
@@ -201,37 +209,37 @@ export class TaskSupervisor {
   async #stop(id: string, how: StopOptions): Promise<void> {
     const address = taskAddress(this.#node, id);
     // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
-    if (!this.#engine.has(address)) throw notFound(id);
+    if (!this.#tasks.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
     const dependents = await this.#dependentsOf(id, address, how);
-    await this.#engine.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
+    await this.#tasks.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
   }
 
   /** Begins another run. The plugin of the one before is not taken for healthy any more when this resolves. */
-  async #runAnew(address: string, event: AnyEventObject): Promise<void> {
-    const before = this.#engine.peek(address);
-    await this.#engine.ask(address, event);
+  async #runAnew(address: string, event: EventOf<typeof taskMachine>): Promise<void> {
+    const before = this.#tasks.peek(address);
+    await this.#tasks.ask(address, event);
     if (!before) return;
-    const { run, spawned } = contextOf(before);
-    const present = this.#engine.peek(address);
-    if (!spawned?.process || !present || contextOf(present).run?.token === run?.token) return;
-    await Promise.all(instancesOf(contextOf(before)).map((instance) => this.#lost(instance)));
+    const { run, spawned } = before.context;
+    const present = this.#tasks.peek(address);
+    if (!spawned?.process || !present || present.context.run?.token === run?.token) return;
+    await Promise.all(instancesOf(before.context).map((instance) => this.#lost(instance)));
   }
 
   /** Resolves once an instance is not healthy, or nothing more is to be heard of it. */
   #lost({ type, name, allocId }: PluginKey): Promise<true> {
     const address = pluginAddress(this.#node, type, name, allocId);
     const isHealthy = (): boolean =>
-      this.#engine.peek(address)?.state === 'healthy' &&
+      this.#plugins.peek(address)?.state === 'healthy' &&
       !this.#engine.quarantined().some((actor) => actor.address === address);
     return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
   }
 
   /** A mount is undone where its plugin was told to make it. @throws StagecraftError PLUGIN_IN_USE */
   #refuseIfMoved({ id, stagePublishBaseDir }: TaskSpec, address: string): void {
-    const view = this.#engine.peek(address);
-    const present = view && contextOf(view).spec;
+    const view = this.#tasks.peek(address);
+    const present = view?.context.spec;
     if (!present || present.stagePublishBaseDir === stagePublishBaseDir) return;
     // Also what is mounted through it while it does not run.
     const mounted = this.#mounted(id);
@@ -243,8 +251,8 @@ export class TaskSupervisor {
   /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
   async #dependentsOf(id: string, address: string, { force = false, isLast = false }: StopOptions): Promise<string[]> {
     const advice = isLast ? '' : '; release that first, or stop it with force';
-    const view = this.#engine.peek(address);
-    const instances = view ? instancesOf(contextOf(view)) : [];
+    const view = this.#tasks.peek(address);
+    const instances = view ? instancesOf(view.context) : [];
     try {
       const dependents = await this.#dependents(instances);
       if (dependents.length === 0 || force) return dependents;
@@ -256,15 +264,16 @@ export class TaskSupervisor {
     }
   }
 
-  #statusOf(view: ActorView): TaskStatus | undefined {
-    const { spec, run, spawned, ready, health, reason, nextStartAtMs } = contextOf(view);
-    if (!spec) return undefined;
+  #statusOf({ state, context }: TaskView): TaskStatus | undefined {
+    const { spec, run, spawned, ready, health, reason, nextStartAtMs } = context;
+    // No commit ends in `ended`, and nothing is left of a task that is removed.
+    if (!spec || state === 'ended' || state === 'removed') return undefined;
     return {
       id: spec.id,
-      state: view.state as TaskState,
+      state,
       spec: { ...spec, env: Object.keys(spec.env) },
       ...(run ? { allocId: run.allocId } : {}),
-      ...(spawned?.process && hasProcess.has(view.state as TaskState) ? { pid: spawned.process.pid } : {}),
+      ...(spawned?.process && hasProcess.has(state) ? { pid: spawned.process.pid } : {}),
       ...(spec.command ? { logPath: this.#logs.pathOf(spec.id) } : {}),
       ...(ready ? { pluginName: ready.pluginName } : {}),
       ...health,
@@ -275,8 +284,8 @@ export class TaskSupervisor {
 
   #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<true> {
     return this.#waiters.until(address, () => {
-      const view = this.#engine.peek(address);
-      const isRemoved = !this.#engine.has(address); // whoever else stopped it has removed it too
+      const view = this.#tasks.peek(address);
+      const isRemoved = !this.#tasks.has(address); // whoever else stopped it has removed it too
       if (view?.state === 'stopped' || isRemoved) return true;
       if (endsWithClose && this.#closed) throw this.#closed;
       if (view?.state === 'stopping') return undefined;
@@ -301,13 +310,10 @@ const startedAgain = (id: string, address: string): StagecraftError =>
 const notFound = (id: string): StagecraftError =>
   new StagecraftError('TASK_NOT_FOUND', `there is no task '${id}': list them, or start it with its spec`);
 
-function notStopped(id: string, address: string, view: ActorView | undefined): StagecraftError {
+function notStopped(id: string, address: string, view: TaskView | undefined): StagecraftError {
   if (view && view.state !== 'failed') {
     return startedAgain(id, address);
   }
-  const reason = view ? contextOf(view).reason : 'it is out of service';
+  const reason = view ? view.context.reason : 'it is out of service';
   return new StagecraftError('TASK_STOP_FAILED', `task ${id} could not be stopped: ${reason}`, { address });
 }
-
-/** The engine keeps contexts as the machines made them, but does not know their types. */
-const contextOf = ({ context }: ActorView): TaskContext => context as TaskContext;

@@ -2,22 +2,19 @@
  * An index in memory over the records of actors: which of them have a key. Reads the store once, when the index is first
  * asked for, and follows each commit from then on.
  */
-import type { ActorSystem } from '../engine/engine.js';
-import { pages } from '../engine/storage/pages.js';
+import type { AnyStateMachine, ContextFrom } from 'xstate';
+import type { ActorsOf } from '../engine/actors-of.js';
 
-const pageSize = 512;
 const nobody: ReadonlySet<string> = new Set();
 
-export interface IndexedRecords {
-  /** Prefixes of the records' addresses. */
-  prefixes: readonly string[];
+export interface IndexedRecords<M extends AnyStateMachine> {
+  of: readonly ActorsOf<M>[];
   /** The keys of one record. */
-  keysOf(context: object, address: string): readonly string[];
+  keysOf(context: ContextFrom<M>): readonly string[];
 }
 
-export class CommittedIndex {
-  readonly #engine: Pick<ActorSystem, 'page' | 'observe'>;
-  readonly #records: IndexedRecords;
+export class CommittedIndex<M extends AnyStateMachine> {
+  readonly #records: IndexedRecords<M>;
   /** By address: its keys. */
   readonly #keys = new Map<string, readonly string[]>();
   /** By key: the addresses that have it. Most keys have one: a set for each takes several times the memory. */
@@ -28,8 +25,7 @@ export class CommittedIndex {
   #isKnown = false;
   #isWatching = false;
 
-  constructor(engine: Pick<ActorSystem, 'page' | 'observe'>, records: IndexedRecords) {
-    this.#engine = engine;
+  constructor(records: IndexedRecords<M>) {
     this.#records = records;
   }
 
@@ -68,10 +64,8 @@ export class CommittedIndex {
     this.#watch();
     // Its caller keeps it first.
     await Promise.resolve();
-    for (const prefix of this.#records.prefixes) {
-      for await (const [address, { context }] of pages((after) =>
-        this.#engine.page({ prefix, limit: pageSize, ...after }),
-      )) {
+    for (const actors of this.#records.of) {
+      for await (const [address, { context }] of actors.all()) {
         if (!isWanted()) return;
         if (!this.#newer.has(address)) this.#keep(address, context);
       }
@@ -84,15 +78,16 @@ export class CommittedIndex {
   #watch(): void {
     if (this.#isWatching) return;
     this.#isWatching = true;
-    this.#engine.observe(({ address, context }) => {
-      if (!this.#reading || !this.#records.prefixes.some((prefix) => address.startsWith(prefix))) return;
-      if (!this.#isKnown) this.#newer.add(address);
-      this.#keep(address, context);
-    });
+    for (const actors of this.#records.of)
+      actors.observe(({ address, view }) => {
+        if (!this.#reading) return;
+        if (!this.#isKnown) this.#newer.add(address);
+        this.#keep(address, view?.context);
+      });
   }
 
-  #keep(address: string, context: object | undefined): void {
-    const keys = context ? this.#records.keysOf(context, address) : [];
+  #keep(address: string, context: ContextFrom<M> | undefined): void {
+    const keys = context ? this.#records.keysOf(context) : [];
     const before = this.#keys.get(address) ?? [];
     if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;
     for (const key of before) this.#drop(key, address);

@@ -3,16 +3,21 @@
  * would let two nodes write to it, and the deletion of the one would take the other's content. An id is looked up in an
  * index of what is committed, and reserved from the moment that it is known until its owner has committed it.
  */
-import { addressParts, groupSnapshotsPrefix, snapshotsPrefix, volumesPrefix } from '../../machines/kit/addresses.js';
+import type { AnyStateMachine, ContextFrom } from 'xstate';
+import { addressParts } from '../../machines/kit/addresses.js';
 import { idTaken } from '../../machines/kit/call-states.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
+import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
+import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isMaking, isRemoving, publicState } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem, ActorView } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/engine.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
@@ -30,18 +35,18 @@ export interface PluginId {
 }
 
 /** Sort of records that have ids: volumes, or snapshots and groups of them. */
-export interface IdSort {
-  prefixes: readonly string[];
+export interface IdSort<M extends AnyStateMachine> {
+  machines: readonly M[];
   /** All that a record has, or is to have. */
-  idsIn(context: object): readonly PluginId[];
+  idsIn(context: ContextFrom<M>): readonly PluginId[];
   /** In words. */
   nameOf(address: string): string;
   /** Whether a call is under way whose answer may give it ids. */
-  isMaking(view: Pick<ActorView, 'state' | 'context'>): boolean;
+  isMaking(view: ViewOf<M>): boolean;
   /** Whether a call to delete it may have been made: its id may be given to another by now. */
-  isGoing(view: Pick<ActorView, 'state' | 'context'>): boolean;
+  isGoing(view: ViewOf<M>): boolean;
   /** Whether it is deleted, and may be left behind. */
-  isLeftBehind(view: Pick<ActorView, 'state'>): boolean;
+  isLeftBehind(view: ViewOf<M>): boolean;
 }
 
 const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
@@ -56,25 +61,28 @@ const keysOf = (id: PluginId): string[] => (id.home ? [keyOf(id, id.home), keyOf
 /** Under which keys others have it: an id without a home is the same as that of every home. */
 const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
 
-export class IdOwners {
+export class IdOwners<M extends AnyStateMachine> {
   readonly #engine: ActorSystem;
-  readonly #sort: IdSort;
-  readonly #index: CommittedIndex;
+  readonly #sort: IdSort<M>;
+  readonly #actors: readonly ActorsOf<M>[];
+  readonly #index: CommittedIndex<M>;
   readonly #holders: ExclusiveRequests;
   /** By address: ends the reservation of the ids that its plugin has answered with. */
   readonly #answered = new Map<string, () => void>();
 
-  constructor(ports: { engine: ActorSystem; clock: Clock }, sort: IdSort) {
+  constructor(ports: { engine: ActorSystem; clock: Clock }, sort: IdSort<M>) {
     this.#engine = ports.engine;
     this.#sort = sort;
+    this.#actors = sort.machines.map((machine) => new ActorsOf(ports.engine, machine));
     this.#holders = new ExclusiveRequests(ports);
-    this.#index = new CommittedIndex(ports.engine, {
-      prefixes: sort.prefixes,
+    this.#index = new CommittedIndex({
+      of: this.#actors,
       keysOf: (context) => [...new Set(sort.idsIn(context).flatMap(keysOf))],
     });
-    ports.engine.observe(({ address, state, context }) => {
-      if (this.#answered.size > 0 && !(state && context && sort.isMaking({ state, context }))) this.#leave(address);
-    });
+    for (const actors of this.#actors)
+      actors.observe(({ address, view }) => {
+        if (this.#answered.size > 0 && !(view && sort.isMaking(view))) this.#leave(address);
+      });
   }
 
   /** Resolves once it is known who has which ids. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
@@ -149,7 +157,7 @@ export class IdOwners {
 
   #describe(holder: string): { name: string; advice?: string; isGoing: boolean } {
     const name = this.#sort.nameOf(holder);
-    const view = this.#engine.peek(holder);
+    const view = this.#actors.find(({ prefix }) => holder.startsWith(prefix))?.peek(holder);
     if (view && this.#sort.isLeftBehind(view))
       return {
         name: `${name} (deleted)`,
@@ -161,15 +169,15 @@ export class IdOwners {
 }
 
 /** Of volumes. */
-export const volumeIds: IdSort = {
-  prefixes: [volumesPrefix],
-  idsIn: (context) => volumeIdsIn(context as VolumeContext),
+export const volumeIds: IdSort<typeof volumeMachine> = {
+  machines: [volumeMachine],
+  idsIn: volumeIdsIn,
   nameOf: (address) => {
     const [, namespace = '', id = ''] = addressParts(address);
     return nameOf({ namespace, id });
   },
-  isMaking: ({ context }) => isCalling((context as VolumeContext).work, ['create']),
-  isGoing: ({ context }) => (context as VolumeContext).work?.kind === 'delete',
+  isMaking: ({ context }) => isCalling(context.work, ['create']),
+  isGoing: ({ context }) => context.work?.kind === 'delete',
   isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
 };
 
@@ -181,9 +189,9 @@ function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): 
 }
 
 /** Of snapshots, and of the members of groups, which are snapshots too. */
-export const snapshotIds: IdSort = {
-  prefixes: [snapshotsPrefix, groupSnapshotsPrefix],
-  idsIn: (context) => snapshotIdsIn(context as SnapshotContext),
+export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
+  machines: [volumeSnapshotMachine, groupSnapshotMachine],
+  idsIn: (context) => snapshotIdsIn(context),
   nameOf: (address) => {
     const [kind = '', namespace = '', id = ''] = addressParts(address);
     return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });

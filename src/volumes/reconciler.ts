@@ -3,17 +3,17 @@
  * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
  */
 
-import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
 import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess, PluginAnswer, PluginObservation } from '../calls/plugin-access.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { pages } from '../engine/storage/pages.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
@@ -50,7 +50,6 @@ interface Believed {
   context: VolumeContext;
 }
 
-const pageSize = 512;
 /** A listing whose token the plugin no longer knows is begun again so often. */
 const listings = 3;
 /** A plugin that can't be asked now is asked at the next interval. */
@@ -70,6 +69,7 @@ interface Look {
 
 export class Reconciler {
   readonly #options: ReconcilerOptions;
+  readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #stop = new AbortController();
   /** By plugin: the last one. */
   readonly #looks = new Map<string, Look>();
@@ -78,6 +78,7 @@ export class Reconciler {
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
+    this.#volumes = new ActorsOf(options.engine, volumeMachine);
   }
 
   /** Begins the rounds. */
@@ -174,14 +175,10 @@ export class Reconciler {
 
   /** The volumes that are made, by plugin; of those that are gone, what is left of them is on record. */
   async #believed(): Promise<Map<string, Believed[]>> {
-    const { engine } = this.#options;
     const byPlugin = new Map<string, Believed[]>();
-    for await (const [address, view] of pages((after) =>
-      engine.page({ prefix: volumesPrefix, limit: pageSize, ...after }),
-    )) {
-      const context = view.context as VolumeContext;
+    for await (const [address, { state, context }] of this.#volumes.all()) {
       const { spec, csi } = context;
-      if (!spec || !csi || stateOf(view.state) === 'deleted') continue;
+      if (!spec || !csi || stateOf(state) === 'deleted') continue;
       const volumes = byPlugin.get(spec.plugin) ?? [];
       volumes.push({ address, context });
       byPlugin.set(spec.plugin, volumes);
@@ -204,7 +201,7 @@ export class Reconciler {
       const sighting = sightingOf(context, seen, { nodes, withNodes });
       if (!differs(context, sighting)) continue;
       try {
-        await this.#options.engine.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
+        await this.#volumes.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
         differing.push(`${context.key.namespace}/${context.key.id}`);
       } catch (error) {
         // One that can't be told, e.g. as it is in quarantine, keeps the others from nothing.

@@ -5,11 +5,13 @@
  */
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
-import type { ActorView } from '../engine/engine.js';
+import { viewOf } from '../engine/actors-of.js';
+import type { ActorSystem } from '../engine/engine.js';
 
 /** Volume that is said to be gone from a node: all of it, or the part of one alloc. */
 export interface SaidGone {
@@ -25,7 +27,7 @@ export interface UnstagedWitnessOptions {
   /** Paths where the kernel of this host shows the volume. @throws StagecraftError HOST_UNFIT: that can't be read */
   shownHere(key: VolumeKey, allocId?: string): Promise<string[]>;
   /** Reads what is committed of any actor. */
-  stored: { read(address: string): Promise<ActorView | undefined> };
+  stored: Pick<ActorSystem, 'read'>;
 }
 
 export class UnstagedWitness {
@@ -37,9 +39,8 @@ export class UnstagedWitness {
 
   /** Why it can't be gone, and what to do; undefined: nothing here says otherwise. */
   async contradicts({ nodeId, key, allocId }: SaidGone): Promise<string | undefined> {
-    const view = await this.#options.stored.read(mountAddress(nodeId, key.namespace, key.id));
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    const mount = view?.context as MountContext | undefined;
+    const address = mountAddress(nodeId, key.namespace, key.id);
+    const mount = viewOf(mountMachine, address, await this.#options.stored.read(address))?.context;
     if (nodeId === this.#options.nodeId) return this.#contradictsHere({ nodeId, key, allocId }, mount);
     const users = mount && usersIn(mount, allocId);
     if (!users) return undefined;

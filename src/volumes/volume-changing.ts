@@ -8,29 +8,28 @@ import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/awai
 import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { VolumeClient } from './volume-client.js';
-import type { Goal } from './volume-waits.js';
+import type { Goal, VolumeClient } from './volume-client.js';
 
 export class VolumeChanging {
-  readonly #desk: VolumeClient;
+  readonly #client: VolumeClient;
 
-  constructor(desk: VolumeClient) {
-    this.#desk = desk;
+  constructor(client: VolumeClient) {
+    this.#client = client;
   }
 
   async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions): Promise<Expanded> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
     const waiting = checkedOptions(awaitSchema, options);
-    return this.#desk.inTime(waiting, (limit) => this.#expand(known, asked, limit));
+    return this.#client.inTime(waiting, (limit) => this.#expand(known, asked, limit));
   }
 
   async #expand(known: VolumeKey, asked: CapacityRange, limit: AbortSignal | undefined): Promise<Expanded> {
-    const { context } = await this.#desk.present(known, limit);
-    await this.#desk.ask(known, { type: 'volume.expand', capacity: asked }, limit);
+    const { context } = await this.#client.present(known, limit);
+    await this.#client.ask(known, { type: 'volume.expand', capacity: asked }, limit);
     const reached: Goal<Expanded>['reached'] = (now) => {
-      this.#desk.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
+      this.#client.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
       const failure = now.expansion?.failure;
       if (failure) throw failed(known, failure);
@@ -38,22 +37,22 @@ export class VolumeChanging {
       const message = `${nameOf(known)} was asked for another size before it was expanded: ask for this one again`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
-    return this.#desk.until({ key: known, goal: 'expanded', reached, signal: limit });
+    return this.#client.until({ key: known, goal: 'expanded', reached, signal: limit });
   }
 
   async modify(key: VolumeKeyInput, mutableParameters: Record<string, string>, options: AwaitOptions): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     const asked = checked(parametersSchema, mutableParameters, 'the parameters');
     const waiting = checkedOptions(awaitSchema, options);
-    await this.#desk.inTime(waiting, (limit) => this.#modify(known, asked, limit));
+    await this.#client.inTime(waiting, (limit) => this.#modify(known, asked, limit));
   }
 
   async #modify(known: VolumeKey, asked: Record<string, string>, limit: AbortSignal | undefined): Promise<void> {
-    const { context } = await this.#desk.present(known, limit);
-    await this.#desk.ask(known, { type: 'volume.modify', mutableParameters: asked }, limit);
+    const { context } = await this.#client.present(known, limit);
+    await this.#client.ask(known, { type: 'volume.modify', mutableParameters: asked }, limit);
     const reached: Goal<true>['reached'] = (now) => {
-      this.#desk.refuseIfGone(known, { asked: context, now, goal: 'modified' });
+      this.#client.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
       const { wish, next, failure, refused } = now.modification;
       // What was asked for once more is still to be changed.
@@ -63,6 +62,6 @@ export class VolumeChanging {
       if (refused && !isDue && isAmong(asked, refused.wish)) throw failed(known, refused.failure);
       return undefined;
     };
-    await this.#desk.until({ key: known, goal: 'modified', reached, signal: limit });
+    await this.#client.until({ key: known, goal: 'modified', reached, signal: limit });
   }
 }

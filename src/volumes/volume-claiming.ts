@@ -10,9 +10,8 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';
 import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { VolumeClient } from './volume-client.js';
+import type { Goal, VolumeClient } from './volume-client.js';
 import type { VolumePlacement } from './volume-placement.js';
-import type { Goal } from './volume-waits.js';
 
 export interface ClaimOptions {
   allocId: string;
@@ -34,16 +33,16 @@ export interface LetGo {
 }
 
 export class VolumeClaiming {
-  readonly #desk: VolumeClient;
+  readonly #client: VolumeClient;
   readonly #places: VolumePlacement;
 
-  constructor(desk: VolumeClient, places: VolumePlacement) {
-    this.#desk = desk;
+  constructor(client: VolumeClient, places: VolumePlacement) {
+    this.#client = client;
     this.#places = places;
   }
 
   async claim(key: VolumeKeyInput, options: ClaimOptions): Promise<Claim> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     const { wait, signal, ...claim } = checked(claimSchema, options, 'the claim');
     const { allocId, nodeId } = claim;
@@ -51,15 +50,15 @@ export class VolumeClaiming {
       new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
         address: addressOf(known),
       });
-    const present = await this.#desk.present(known, signal);
+    const present = await this.#client.present(known, signal);
     if (signal?.aborted) throw withdrawn();
     // What it has it keeps, whatever became of its node meanwhile.
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
-    const context = await this.#desk.made(known, { signal });
+    const context = await this.#client.made(known, { signal });
     await this.#places.within(context, { nodeId, takesRoom: false, limit: signal }, async ({ csiNodeId }) => {
       if (signal?.aborted) throw withdrawn();
-      await this.#desk.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait });
+      await this.#client.ask(known, { type: 'volume.claim', claim: { ...claim, csiNodeId }, wait });
     });
     const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
       uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
@@ -70,12 +69,12 @@ export class VolumeClaiming {
         if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
         throw withdrawn(this.#places.whyWithdrawn(present, nodeId));
       };
-      return await this.#desk.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
+      return await this.#client.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
-      if (!signal?.aborted || this.#desk.isClosed) throw error;
+      if (!signal?.aborted || this.#client.isClosed) throw error;
       // Its place is for who comes next.
-      await this.#desk.tell(known, { type: 'volume.unclaim', allocId });
-      const view = await this.#desk.view(known);
+      await this.#client.tell(known, { type: 'volume.unclaim', allocId });
+      const view = await this.#client.view(known);
       const own = view && ownIn(view.context);
       if (!own) throw withdrawn();
       return asData(own);
@@ -94,7 +93,7 @@ export class VolumeClaiming {
     waiting: AwaitOptions & Telling,
   ): Promise<void> {
     const known = keyOf(key);
-    await this.#desk.tell(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
+    await this.#client.tell(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
     const reached: Goal<true>['reached'] = ({ claims, publications }) => {
       const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
       if (!own) return true;
@@ -104,13 +103,13 @@ export class VolumeClaiming {
       return undefined;
     };
     const goal = `let go of by alloc ${allocId}`;
-    await this.#desk.until({ key: known, goal, reached, gone: true, ...waiting });
+    await this.#client.until({ key: known, goal, reached, gone: true, ...waiting });
   }
 
   /** Its release may be on its way to the store: what is committed need not be the last word. */
   async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
     try {
-      await this.#desk.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
+      await this.#client.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });
       return true;
     } catch (error) {
       if (error instanceof StagecraftError && error.code === 'CLAIM_CONFLICT') return false;

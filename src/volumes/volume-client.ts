@@ -3,38 +3,45 @@
  * all, and ends all waiting. What is asked of volumes, and what is waited for, say those who have it.
  */
 
-import type { StateValue } from 'xstate';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf, refusalOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
+import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions, Telling } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
-import { stateOf } from './volume-view.js';
-import { type Goal, VolumeWaits } from './volume-waits.js';
+import { stateOf, troubleOf } from './volume-view.js';
 
-/** A volume as committed. */
-export interface VolumeSight {
-  state: StateValue;
-  context: VolumeContext;
+type VolumeView = ViewOf<typeof volumeMachine>;
+
+export interface Goal<T> extends Omit<ActorGoal<typeof volumeMachine, T>, 'address' | 'name' | 'reached'>, Telling {
+  key: VolumeKey;
+  /** What is waited for; absent while it is not there. What it throws ends the wait. */
+  reached(context: VolumeContext, state: VolumeView['state']): T | undefined;
 }
 
 export class VolumeClient {
   readonly clock: Clock;
-  readonly #engine: ActorSystem;
-  readonly #waits: VolumeWaits;
+  readonly #volumes: ActorsOf<typeof volumeMachine>;
+  readonly #waits: ActorWaits<typeof volumeMachine>;
   /** By address: how many requests are not answered yet. */
   readonly #underWay = new Map<string, number>();
   #closed: StagecraftError | undefined;
 
   constructor({ engine, clock }: { engine: ActorSystem; clock: Clock }) {
     this.clock = clock;
-    this.#engine = engine;
-    this.#waits = new VolumeWaits(engine, clock);
+    this.#volumes = new ActorsOf(engine, volumeMachine);
+    const describe = ({ state, context }: VolumeView): string => {
+      const trouble = troubleOf(context);
+      return `${stateOf(state)}${trouble ? `: ${trouble.message}` : ''}`;
+    };
+    this.#waits = new ActorWaits({ actors: this.#volumes, clock, describe });
   }
 
   get isClosed(): boolean {
@@ -58,7 +65,7 @@ export class VolumeClient {
     if (before === 0) this.#refuse(address, request);
     this.#underWay.set(address, before + 1);
     try {
-      await this.#engine.ask(address, request, { signal: limit });
+      await this.#volumes.ask(address, request, { signal: limit });
     } finally {
       const left = (this.#underWay.get(address) ?? 0) - 1;
       if (left > 0) this.#underWay.set(address, left);
@@ -68,10 +75,9 @@ export class VolumeClient {
 
   /** @throws StagecraftError why the committed state refuses it */
   #refuse(address: string, request: VolumeRequest): void {
-    const view = this.#engine.peek(address);
+    const view = this.#volumes.peek(address);
     if (!view || stateOf(view.state) === 'deleted') return;
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    const refusal = refusalOf(view.context as VolumeContext, request);
+    const refusal = refusalOf(view.context, request);
     if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }
 
@@ -83,20 +89,30 @@ export class VolumeClient {
     await this.ask(known, request);
   }
 
-  /** Resolves once it is reached. @throws StagecraftError as VolumeWaits has it */
-  until<T>(goal: Goal<T>): Promise<T> {
-    return this.#waits.until(goal);
+  /**
+   * Resolves once it is reached.
+   * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
+   */
+  until<T>({ key, reached, tell, ...goal }: Goal<T>): Promise<T> {
+    return this.#waits.until({
+      ...goal,
+      address: addressOf(key),
+      name: nameOf(key),
+      reached: ({ context, state }) => {
+        const found = reached(context, state);
+        tell?.((found === undefined && troubleOf(context)?.message) || null);
+        return found;
+      },
+    });
   }
 
   /** Undefined where there is none. */
-  async view(key: VolumeKey, limit?: AbortSignal): Promise<VolumeSight | undefined> {
-    const view = await this.#engine.read(addressOf(key), limit);
-    // The engine keeps contexts as the machines made them, but does not know their types.
-    return view && { state: view.state, context: view.context as VolumeContext };
+  view(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView | undefined> {
+    return this.#volumes.read(addressOf(key), limit);
   }
 
   /** @throws StagecraftError VOLUME_NOT_FOUND */
-  async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeSight> {
+  async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView> {
     const view = await this.view(key, limit);
     if (!view) throw notFound(key);
     if (stateOf(view.state) === 'deleted') throw deleted(key, view.context);

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import type { volumeMachine } from '../../machines/volume/volume.js';
 import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/engine.js';
@@ -22,9 +23,8 @@ import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { IdOwners } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
-import type { VolumeClient } from './volume-client.js';
+import type { Goal, VolumeClient } from './volume-client.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
-import type { Goal } from './volume-waits.js';
 
 export interface VolumeCreationPorts {
   engine: ActorSystem;
@@ -40,40 +40,40 @@ export interface VolumeCreationPorts {
   /** The own name of the driver that is registered so now, as far as it is known. */
   driverOf?(plugin: string): string | undefined;
   /** Owners of the ids that plugins give to volumes. */
-  ids: Pick<IdOwners, 'takingOver'>;
+  ids: Pick<IdOwners<typeof volumeMachine>, 'takingOver'>;
 }
 
 export class VolumeCreation {
-  readonly #desk: VolumeClient;
+  readonly #client: VolumeClient;
   readonly #ports: VolumeCreationPorts;
 
-  constructor(desk: VolumeClient, ports: VolumeCreationPorts) {
-    this.#desk = desk;
+  constructor(client: VolumeClient, ports: VolumeCreationPorts) {
+    this.#client = client;
     this.#ports = ports;
   }
 
   async create(spec: VolumeSpec, options: WaitOptions): Promise<Volume> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const asked = checked(specSchema, spec, 'the spec of the volume');
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
-    return this.#desk.inTime(waiting, (limit) => this.#create(asked, wait, limit));
+    return this.#client.inTime(waiting, (limit) => this.#create(asked, wait, limit));
   }
 
   async #create(asked: CheckedSpec, wait: boolean, limit: AbortSignal | undefined): Promise<Volume> {
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
     const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
-    const present = await this.#desk.view(key, limit);
+    const present = await this.#client.view(key, limit);
     // One that is there has passed it: the same spec again is the same volume.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
     // What is refused is kept, too: in the journal.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
-    const { clock } = this.#desk;
+    const { clock } = this.#client;
     if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
     const uid = random.id();
     const source: Partial<KnownSource> =
       (await sourceOf(asked, present?.context, {
-        volume: async (source) => (await this.#desk.present(source, limit)).context,
+        volume: async (source) => (await this.#client.present(source, limit)).context,
         snapshot: (source) => snapshotSource(this.#ports, source, limit),
         homeHere: async (what, call) => homes?.here(what, call),
       })) ?? {};
@@ -83,7 +83,7 @@ export class VolumeCreation {
     const name = `${namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
     const ask = (): Promise<void> =>
-      this.#desk.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin }, limit);
+      this.#client.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin }, limit);
     // One that is there has passed it: the same spec again is the same volume.
     const taken = present ? undefined : asked.external;
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
@@ -95,26 +95,26 @@ export class VolumeCreation {
       if (failure) throw failedCreation(key, failure);
       return undefined;
     };
-    return this.#desk.until({ key, goal: 'created', reached, signal: limit });
+    return this.#client.until({ key, goal: 'created', reached, signal: limit });
   }
 
   async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean }): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    await this.#desk.inTime(waiting, (limit) => this.#delete(known, force, limit));
+    await this.#client.inTime(waiting, (limit) => this.#delete(known, force, limit));
   }
 
   async #delete(known: VolumeKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
-    const { context } = await this.#desk.present(known, limit);
-    await this.#desk.ask(known, { type: 'volume.delete', force }, limit);
+    const { context } = await this.#client.present(known, limit);
+    await this.#client.ask(known, { type: 'volume.delete', force }, limit);
     const reached: Goal<true>['reached'] = (now, state) => {
       if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
       const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
       if (failure) throw failed(known, failure);
       return undefined;
     };
-    await this.#desk.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
+    await this.#client.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
   }
 }
 

@@ -32,7 +32,7 @@ export interface VolumeKindOptions {
   /** For one call, in milliseconds. */
   timeoutMs: number;
   /** Owners of the ids that plugins give to volumes. */
-  ids(): Pick<IdOwners, 'known' | 'reserve'>;
+  ids(): Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
   hindered?(plugin: string): void;
 }

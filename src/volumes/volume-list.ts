@@ -1,12 +1,13 @@
 /** Volumes by pages: filtered, in the order of their keys, whatever changes meanwhile. */
 import { z } from 'zod';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
-import type { VolumeContext } from '../../machines/volume/types.js';
+import { type VolumeContext, volumeStates } from '../../machines/volume/types.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { ActorsOf } from '../engine/actors-of.js';
 import type { ActorSystem } from '../engine/engine.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
 import { checked } from '../requests/fields.js';
-import { volumeStates } from './states.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
 const filterSchema = z.strictObject({
@@ -30,10 +31,11 @@ export type VolumeFilter = z.input<typeof filterSchema>;
  */
 export async function listVolumes(engine: ActorSystem, given: VolumeFilter): Promise<Page<Volume>> {
   const { limit, after, ...filter } = checked(filterSchema, given, 'the filter');
-  return pageOf(engine, { prefix: prefixOf(filter), limit, after }, ({ state, context: kept }) => {
-    const context = kept as VolumeContext;
-    return isMeant(context, stateOf(state), filter) ? volumeOf(state, context) : undefined;
-  });
+  return pageOf(
+    new ActorsOf(engine, volumeMachine),
+    { prefix: prefixOf(filter), limit, after },
+    ({ state, context }) => (isMeant(context, stateOf(state), filter) ? volumeOf(state, context) : undefined),
+  );
 }
 
 type Filter = Omit<z.output<typeof filterSchema>, 'limit' | 'after'>;

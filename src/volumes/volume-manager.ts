@@ -58,7 +58,7 @@ const releaseSchema: z.ZodType<ReleaseOptions> = z.strictObject({
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
   readonly #engine: ActorSystem;
-  readonly #desk: VolumeClient;
+  readonly #client: VolumeClient;
   readonly #making: VolumeCreation;
   readonly #publishing: VolumePublishing;
   readonly #claiming: VolumeClaiming;
@@ -67,12 +67,12 @@ export class VolumeManager {
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
     this.#engine = options.engine;
-    this.#desk = new VolumeClient(options);
+    this.#client = new VolumeClient(options);
     const places = new VolumePlacement(options);
-    this.#making = new VolumeCreation(this.#desk, options);
-    this.#publishing = new VolumePublishing(this.#desk, places, options);
-    this.#claiming = new VolumeClaiming(this.#desk, places);
-    this.#changing = new VolumeChanging(this.#desk);
+    this.#making = new VolumeCreation(this.#client, options);
+    this.#publishing = new VolumePublishing(this.#client, places, options);
+    this.#claiming = new VolumeClaiming(this.#client, places);
+    this.#changing = new VolumeChanging(this.#client);
   }
 
   /**
@@ -154,7 +154,7 @@ export class VolumeManager {
    * @see CSI specification, GetCapacity
    */
   async capacity(plugin: string, request: CapacityRequest = {}, options: AwaitOptions = {}): Promise<Capacity> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     return this.#options.capacity(plugin, request, options);
   }
 
@@ -178,7 +178,7 @@ export class VolumeManager {
   async release(key: VolumeKeyInput, allocId: string, only: ReleaseOptions = {}): Promise<void> {
     const known = checked(nameSchema, allocId, 'the alloc id');
     const { nodeId, generation } = checked(releaseSchema, only, 'the options');
-    await this.#desk.tell(key, {
+    await this.#client.tell(key, {
       type: 'volume.release',
       allocId: known,
       ...(nodeId !== undefined && { nodeId }),
@@ -191,18 +191,18 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo what is left
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.retry', ...checkedRetry(options) });
+    await this.#client.tell(key, { type: 'volume.retry', ...checkedRetry(options) });
   }
 
   /** `pause` and `drain`: no new use; with `drain` those who use it are told by event. @throws StagecraftError VOLUME_NOT_FOUND */
   async setAvailability(key: VolumeKeyInput, availability: Availability): Promise<void> {
     const known = checked(availabilitySchema, availability, 'the availability');
-    await this.#desk.tell(key, { type: 'volume.set-availability', availability: known });
+    await this.#client.tell(key, { type: 'volume.set-availability', availability: known });
   }
 
   /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.acknowledge' });
+    await this.#client.tell(key, { type: 'volume.acknowledge' });
   }
 
   /**
@@ -210,14 +210,14 @@ export class VolumeManager {
    * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
    */
   async list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     return listVolumes(this.#engine, filter);
   }
 
   /** A volume as committed last; undefined where there is none. */
   async get(key: VolumeKeyInput): Promise<Volume | undefined> {
-    this.#desk.refuseIfClosed();
-    const view = await this.#desk.view(keyOf(key));
+    this.#client.refuseIfClosed();
+    const view = await this.#client.view(keyOf(key));
     return view && volumeOf(view.state, view.context);
   }
 
@@ -228,7 +228,7 @@ export class VolumeManager {
    *   INVALID_ARGUMENT
    */
   async reconcile(plugin?: string): Promise<Reconciled[]> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     if (plugin !== undefined) refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
     return this.#options.reconciler.run(plugin);
   }
@@ -239,14 +239,14 @@ export class VolumeManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<VolumeEvent> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     return followAs(this.#engine, volumesTopic, options).reading(volumeEventOf);
   }
 
   /** A volume as it is committed, not to be changed; also on an agent that does not lead. @throws StagecraftError VOLUME_NOT_FOUND */
   async look(key: VolumeKeyInput): Promise<VolumeContext> {
-    this.#desk.refuseIfClosed();
-    return (await this.#desk.present(keyOf(key))).context;
+    this.#client.refuseIfClosed();
+    return (await this.#client.present(keyOf(key))).context;
   }
 
   /** As `publish`. @returns the volume as it was committed when it had come there, not to be changed */
@@ -264,29 +264,29 @@ export class VolumeManager {
     key: VolumeKeyInput,
     { nodeId, allocId }: Pick<LetGo, 'nodeId' | 'allocId'>,
   ): Promise<number | undefined> {
-    const leftovers = (await this.#desk.view(keyOf(key)))?.context.leftovers ?? [];
+    const leftovers = (await this.#client.view(keyOf(key)))?.context.leftovers ?? [];
     return leftovers.find((one) => one.what === 'staged' && one.nodeId === nodeId && one.allocId === allocId)
       ?.generation;
   }
 
   /** A node has let go of what a hold has stood for. Resolves once that is committed. @throws StagecraftError VOLUME_NOT_FOUND */
   async holdReleased(key: VolumeKeyInput, released: HoldReleased): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.hold-released', ...released });
+    await this.#client.tell(key, { type: 'volume.hold-released', ...released });
   }
 
   /** A node has done its part of an expansion; nothing where that was not due. @throws StagecraftError VOLUME_NOT_FOUND */
   async nodeExpanded(key: VolumeKeyInput, expanded: NodeExpanded): Promise<void> {
-    await this.#desk.tell(key, { type: 'volume.node-expanded', ...expanded });
+    await this.#client.tell(key, { type: 'volume.node-expanded', ...expanded });
   }
 
   /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
   interrupt(): void {
-    this.#desk.interrupt();
+    this.#client.interrupt();
   }
 
   /** Ends all waiting; every later call is refused. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#desk.close(reason);
+    this.#client.close(reason);
   }
 }
 

@@ -18,10 +18,9 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
-import type { VolumeClient } from './volume-client.js';
+import type { Goal, VolumeClient } from './volume-client.js';
 import type { NodeRoom, VolumePlacement } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
-import type { Goal } from './volume-waits.js';
 
 export interface PublishOptions extends WaitOptions {
   /** One that the volume was made with; default: as it is published on the node, else as it is claimed there, else its first. */
@@ -64,12 +63,12 @@ interface ClaimingLimits {
 }
 
 export class VolumePublishing {
-  readonly #desk: VolumeClient;
+  readonly #client: VolumeClient;
   readonly #places: VolumePlacement;
   readonly #ports: PublishingPorts;
 
-  constructor(desk: VolumeClient, places: VolumePlacement, ports: PublishingPorts) {
-    this.#desk = desk;
+  constructor(client: VolumeClient, places: VolumePlacement, ports: PublishingPorts) {
+    this.#client = client;
     this.#places = places;
     this.#ports = ports;
   }
@@ -80,12 +79,12 @@ export class VolumePublishing {
     nodeId: string,
     { claim, hold, claiming, tell, ...options }: ClaimedPublish,
   ): Promise<VolumeContext> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
     const { capability, readOnly, wait, ...waiting } = checkedOptions(publishSchema, options);
     const asked = { nodeId, capability, readOnly, wait, claim, hold, claiming, tell };
-    return this.#desk.inTime(waiting, (limit) => this.#publish(known, asked, limit));
+    return this.#client.inTime(waiting, (limit) => this.#publish(known, asked, limit));
   }
 
   async #publish(
@@ -93,9 +92,9 @@ export class VolumePublishing {
     { nodeId, capability, readOnly, wait, claim, hold, claiming, tell }: Publishing,
     limit: AbortSignal | undefined,
   ): Promise<VolumeContext> {
-    const context = await this.#desk.made(known, { signal: limit, tell });
+    const context = await this.#client.made(known, { signal: limit, tell });
     const { secrets, needsPublish } = this.#ports;
-    const { clock } = this.#desk;
+    const { clock } = this.#client;
     // The node has looked at them before it has claimed the volume, or put a hold on it.
     if (!wait && !claim && !claiming && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
       await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
@@ -108,7 +107,7 @@ export class VolumePublishing {
     await this.#places.within(context, { nodeId, takesRoom: true, limit }, (to) =>
       claiming
         ? this.#claim(context, claiming, { to, readOnly, capability, limit })
-        : this.#desk.ask(known, { type: 'volume.publish', nodeId, ...to, ...wish }, limit),
+        : this.#client.ask(known, { type: 'volume.publish', nodeId, ...to, ...wish }, limit),
     );
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       const { uid, publications } = now;
@@ -129,7 +128,7 @@ export class VolumePublishing {
       return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;
-    return this.#desk.until({ key: known, goal, reached, tell, signal: limit });
+    return this.#client.until({ key: known, goal, reached, tell, signal: limit });
   }
 
   /** Asked to the end, also where nobody waits any more: nobody has a claim without knowing. */
@@ -146,25 +145,25 @@ export class VolumePublishing {
     const { key } = context;
     limit?.throwIfAborted();
     const wish = { capability: capabilityOf(key, context, capability), readOnly, ...slot };
-    await this.#desk.ask(key, { type: 'volume.claim-and-publish', claim: { ...claim, csiNodeId }, ...wish });
-    const now = await this.#desk.view(key);
+    await this.#client.ask(key, { type: 'volume.claim-and-publish', claim: { ...claim, csiNodeId }, ...wish });
+    const now = await this.#client.view(key);
     const own = now?.context.claims.find((one) => isSameClaim(one, claim) && one.state === 'taken');
     if (own) claimed(own.generation);
   }
 
   async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {
-    this.#desk.refuseIfClosed();
+    this.#client.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
     const waiting = checkedOptions(awaitSchema, options);
-    await this.#desk.inTime(waiting, (limit) => this.#unpublish(known, nodeId, limit));
+    await this.#client.inTime(waiting, (limit) => this.#unpublish(known, nodeId, limit));
   }
 
   async #unpublish(known: VolumeKey, nodeId: string, limit: AbortSignal | undefined): Promise<void> {
-    const { context } = await this.#desk.present(known, limit);
-    await this.#desk.ask(known, { type: 'volume.unpublish', nodeId }, limit);
+    const { context } = await this.#client.present(known, limit);
+    await this.#client.ask(known, { type: 'volume.unpublish', nodeId }, limit);
     // One that came there between that look and this request is meant, too.
-    const asked = await this.#desk.view(known, limit);
+    const asked = await this.#client.view(known, limit);
     const leaving = asked?.context.uid === context.uid ? asked.context.publications[nodeId] : undefined;
     if (!leaving) return;
     const { number } = leaving;
@@ -177,7 +176,7 @@ export class VolumePublishing {
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
     const goal = `unpublished from node ${nodeId}`;
-    await this.#desk.until({ key: known, goal, reached, gone: true, signal: limit });
+    await this.#client.until({ key: known, goal, reached, gone: true, signal: limit });
   }
 }
 

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
 import { stepOf } from '../../machines/alloc/volume-steps.js';
-import { allocContextOf, allocStateOf } from '../../src/allocs/alloc-view.js';
+import { allocStateOf } from '../../src/allocs/alloc-view.js';
 import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
 import { AllocLab, address, allocId } from './alloc-lab.js';
@@ -87,7 +87,7 @@ describe('allocs of older versions', () => {
       const lab = await restarted(record);
       const taken = lab.view();
       if (!taken) throw new Error('it is not there');
-      const { parts } = allocContextOf(taken.context);
+      const { parts } = taken.context;
       expect(Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, stepOf(part)]))).to.deep.equal(
         steps,
       );
@@ -122,7 +122,8 @@ describe('allocs of older versions', () => {
           : [[], []],
       );
       if (isHad) {
-        const mounts = mountsOf(allocContextOf(lab.view()?.context ?? {}));
+        const context = lab.view()?.context;
+        const mounts = context && mountsOf(context);
         expect(mounts?.map(({ hostPath }) => hostPath)).to.deep.equal(['/host/data', '/host/log']);
       }
     });

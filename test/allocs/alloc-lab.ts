@@ -2,11 +2,13 @@
  * Allocs on an engine with simulated time, over claims and mounts that are what a test makes of them: each can be made to hang,
  * and the runtime to crash meanwhile.
  */
+import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
+import type { AllocView } from '../../src/allocs/alloc-view.js';
 import { AllocWorker, type AllocWorkOptions } from '../../src/allocs/alloc-work.js';
 import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import { ActorsOf } from '../../src/engine/actors-of.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { Lab, type Life } from '../engine/lab.js';
@@ -62,8 +64,8 @@ export class AllocLab {
     return this.ask({ type: 'alloc.prepare', volumes: names.map(volume), untilMs, bootId: 'b' });
   }
 
-  view(): ActorView | undefined {
-    return this.life.engine.peek(address);
+  view(): AllocView | undefined {
+    return new ActorsOf(this.life.engine, allocMachine).peek(address);
   }
 
   /** The record as it is stored. */

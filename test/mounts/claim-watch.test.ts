@@ -1,12 +1,13 @@
 /** The watch of claims on simulated time: who is asked about when, and what becomes of the answers. */
 import { expect } from 'chai';
 import type { AllocContext } from '../../machines/alloc/types.js';
-import { allocAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { allocAddress } from '../../machines/kit/addresses.js';
 import type { ActorView } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { ClaimWatch, type ClaimWatchOptions } from '../../src/mounts/claim-watch.js';
 import { simulatedClock } from '../../src/testing/index.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const minuteMs = 60_000;
 
@@ -31,12 +32,12 @@ function scene(allocs: [string, ActorView][]) {
   let holds: ClaimWatchOptions['claims']['holds'] = async () => true;
   const watch = new ClaimWatch({
     ...{ nodeId: 'n', clock, logger: silentLogger },
-    engine: {
+    engine: actorSystem({
       *views(prefix) {
-        if (prefix === nodeOwnedPrefix('alloc', 'n')) yield* allocs;
+        if (prefix === 'alloc/') yield* allocs;
       },
       ask: async (address, event) => void told.push([address, event]),
-    },
+    }),
     claims: {
       holds: (key, request, wait) => {
         asked.push(`${request.allocId} ${key.id} ${request.generation}`);

@@ -6,6 +6,7 @@ import { silentLogger } from '../../src/engine/logger.js';
 import { type ErrorCode, StagecraftError } from '../../src/errors.js';
 import { Expansions, type ExpansionsOptions } from '../../src/mounts/expansions.js';
 import { simulatedClock } from '../../src/testing/index.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const key: VolumeKey = { namespace: 'default', id: 'data' };
 const address = mountAddress('n', key.namespace, key.id);
@@ -19,11 +20,10 @@ function scene() {
   let grown: (key: VolumeKey) => void = () => {};
   const expansions = new Expansions({
     ...{ nodeId: 'n', clock, logger: silentLogger },
-    engine: {
-      *views() {},
+    engine: actorSystem({
       peek: (at) => (at === address ? { state: 'published', context: {}, seq: 1 } : undefined),
       ask: async (at, event) => void told.push([at, event]),
-    },
+    }),
     claims: {
       look: (...request) => {
         asked += 1;

@@ -1,6 +1,6 @@
 /** Questions and reports of this node about holds, on simulated time: no answer, lost answers, holds that are gone. */
 import { expect } from 'chai';
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { Hold } from '../../machines/volume/types.js';
 import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
@@ -10,6 +10,7 @@ import { StagecraftError } from '../../src/errors.js';
 import { Holds, type HoldsOptions } from '../../src/mounts/holds.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import { simulatedClock } from '../../src/testing/index.js';
+import { actorSystem } from '../support/actor-system.js';
 import { many } from './mount-house.js';
 
 const key = { namespace: 'default', id: 'data' };
@@ -27,25 +28,24 @@ function scene(given: Partial<MountContext>, claims: Partial<Claims>, count = 1)
   };
   const observers: ((notice: CommitNotice) => void)[] = [];
   const view = { state: 'published', context, seq: 1 };
-  const engine = {
+  const engine = actorSystem({
     ask,
     peek: () => view,
-    *views(prefix: string): ReturnType<Engine['views']> {
-      if (prefix !== nodeOwnedPrefix('mount', 'n')) return;
+    *views(prefix) {
+      if (prefix !== 'mount/') return;
       for (let at = 0; at < count; at += 1) yield [address, view];
     },
-    storeTrouble: () => undefined,
-    observe: (observer: (notice: CommitNotice) => void) => {
+    observe: (observer) => {
       observers.push(observer);
       return () => {};
     },
-  };
+  });
   const silent = (): never => {
     throw new StagecraftError('NOT_LEADER', 'somebody else leads');
   };
   const holds = new Holds({
     ...{ nodeId: 'n', engine, clock, logger: silentLogger },
-    desk: Object.create(MountClient.prototype),
+    client: Object.create(MountClient.prototype),
     claims: { look: async () => silent(), holdReleased: async () => silent(), ...claims },
   });
   return { clock, asked, holds, context };

@@ -11,6 +11,7 @@ import { MountReconciler, type OnPluginLoss } from '../../src/mounts/mount-recon
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
 const keyOf = (id: string) => ({ namespace: 'default', id });
@@ -82,13 +83,13 @@ class Scene {
     const logger: Logger = { ...silentLogger, warn: (_, message) => void this.warned.push(message) };
     return new MountReconciler({
       nodeId: 'n1',
-      engine: {
+      engine: actorSystem({
         *views() {
           for (const [at, context] of viewsOf().entries())
             yield [`mount/n1/default/${at}`, { state: 'published', context, seq: 1 }];
         },
         ask: (_, event) => this.ask(event as MountEvent),
-      },
+      }),
       paths,
       tables: new MountTables(async () => {
         this.meanwhile();

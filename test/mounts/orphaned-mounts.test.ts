@@ -9,6 +9,7 @@ import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const key = { namespace: 'default', id: 'data' };
 const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
@@ -30,11 +31,11 @@ describe('orphans', () => {
     const warned: string[] = [];
     const orphans = new OrphanedMounts({
       ...{ nodeId: 'n', paths, tool: noTool },
-      engine: {
+      engine: actorSystem({
         *views() {
           yield* views;
         },
-      },
+      }),
       tables: {
         table: async () => {
           views.length = 0;
@@ -61,11 +62,11 @@ describe('orphans', () => {
         const context = { ...here, users: [{ ...user, ...(tries && { tries }) }] };
         return new OrphanedMounts({
           ...{ nodeId: 'n', paths, tool: noTool, logger: silentLogger },
-          engine: {
+          engine: actorSystem({
             *views() {
               yield [mountAddress('n', key.namespace, key.id), { state: 'publishing', context, seq: 1 }];
             },
-          },
+          }),
           tables: { table: async () => mountedAt(target) },
         }).list();
       };

@@ -11,6 +11,7 @@ import { mountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 const keyOf = (id: string) => ({ namespace: 'default', id });
@@ -71,7 +72,7 @@ class Scene {
     );
     return new Stats({
       nodeId: 'n1',
-      engine: {
+      engine: actorSystem({
         *views() {
           for (const [address, context] of mounts) yield [address, viewOf(context)];
         },
@@ -79,8 +80,7 @@ class Scene {
           const context = mounts.get(address);
           return context && viewOf(context);
         },
-        ask: async () => {},
-      },
+      }),
       node: {
         stats: (_, { csiId, volumePath, stagingPath }, { signal }) =>
           new Promise<NodeStats>((resolve, reject) => {

@@ -9,6 +9,7 @@ import { NodeFence } from '../../src/nodes/node-fence.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
+import { actorSystem } from '../support/actor-system.js';
 import { gate } from '../volumes/scripts.js';
 
 const unknown = new StagecraftError('STORE_UNAVAILABLE', 'no answer', { outcome: 'unknown' });
@@ -26,23 +27,15 @@ describe('the admission to a node', () => {
     asked = [];
     stored = new Map();
     answer = async () => undefined;
-    engine = {
+    engine = actorSystem({
       ask: async (address, { type }) => {
         asked.push({ address, type });
         return answer();
       },
-      read: async () => undefined,
       page: async () => ({
         rows: [...stored].map(([address, context]) => [address, { state: 'published', context, seq: 1 }]),
       }),
-      peek: () => undefined,
-      has: () => false,
-      observe: () => () => {},
-      storeTrouble: () => undefined,
-      follow: () => {
-        throw new Error('nobody follows');
-      },
-    };
+    });
     admission = new NodeAdmission({ engine, clock, random: seededRandom(1), target: () => ({ csiNodeId: 'csi-a' }) });
   });
 

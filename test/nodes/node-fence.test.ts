@@ -3,11 +3,13 @@ import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { nobody } from '../../machines/volume/changes.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
+import type { ActorSystem } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
-import { NodeFence, type NodeFenceOptions } from '../../src/nodes/node-fence.js';
+import { NodeFence } from '../../src/nodes/node-fence.js';
 import { simulatedClock } from '../../src/testing/index.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const unavailable = (): Promise<never> =>
   Promise.reject(new StagecraftError('STORE_UNAVAILABLE', 'the store does not answer'));
@@ -37,11 +39,11 @@ describe('telling volumes what became of a node', () => {
   let isOver: boolean;
 
   /** Fences node a, with volumes of which a page lists one. */
-  function fence(faults: Partial<NodeFenceOptions['engine']> = {}): void {
+  function fence(faults: Partial<ActorSystem> = {}): void {
     told = [];
     pages = 0;
     isOver = false;
-    const engine: NodeFenceOptions['engine'] = {
+    const engine = actorSystem({
       ask: async (address) => {
         told.push(address);
         return null;
@@ -55,7 +57,7 @@ describe('telling volumes what became of a node', () => {
         return { rows: [[address, view]], ...(at + 1 < volumes.length && { next: address }) };
       },
       ...faults,
-    };
+    });
     const { signal } = new AbortController();
     const admission = { settled: async () => {} };
     void new NodeFence({ engine, clock, troubles: new TroubleLog({ clock, logger: silentLogger }), admission })

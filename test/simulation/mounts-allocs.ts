@@ -126,7 +126,7 @@ export class MountsAllocs {
     const claims = this.#claims.client(life.clock);
     const asked = { key, allocId, usage, readOnly };
     const mount = await life.mounting.check(asked, signal, { wait: true });
-    const request = { allocId, nodeId: life.desk.node, mode: readOnly ? 'read' : 'write', ...usage } as const;
+    const request = { allocId, nodeId: life.client.node, mode: readOnly ? 'read' : 'write', ...usage } as const;
     const { generation } = await claims.claim(key, request, { signal });
     refuseReleased(life, one);
     one.generation = generation;
@@ -158,9 +158,9 @@ export class MountsAllocs {
     await life.mounting.take({ key, allocId }, { signal });
     if (!actsStill(life)) throw new StagecraftError('NOT_LEADER', `${life.name} was replaced`);
     const claims = this.#claims.client(life.clock);
-    const { generation } = await claims.release(key, { allocId, nodeId: life.desk.node }, { signal });
+    const { generation } = await claims.release(key, { allocId, nodeId: life.client.node }, { signal });
     if (generation !== undefined)
-      await claims.unstaged(key, { nodeId: life.desk.node, allocId, generation }, { signal });
+      await claims.unstaged(key, { nodeId: life.client.node, allocId, generation }, { signal });
     if (actsStill(life) && this.#kept.get(`${volume} ${allocId}`) === one) this.#kept.delete(`${volume} ${allocId}`);
   }
 }

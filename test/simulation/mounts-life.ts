@@ -86,7 +86,7 @@ export class MountsLife implements NodeCaller {
   readonly mounting: MountSteps;
   readonly watch: MountReconciler;
   readonly holds: Holds;
-  readonly desk: MountClient;
+  readonly client: MountClient;
   readonly begunAtMs: number;
   state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
   isReplaced = false;
@@ -146,19 +146,19 @@ export class MountsLife implements NodeCaller {
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const timeouts = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...timeouts });
-    this.desk = new MountClient({ node: nodeId, engine, clock });
-    const { desk } = this;
+    this.client = new MountClient({ node: nodeId, engine, clock });
+    const { client } = this;
     this.mounting = new MountSteps({
-      ...{ desk, clock, claims, paths, tables, access, shared, baseDirOf },
+      ...{ client, clock, claims, paths, tables, access, shared, baseDirOf },
       secrets: noSecrets,
     });
     this.watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
       onPluginLoss: traits.onPluginLoss,
     });
-    this.holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
+    this.holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ desk, engine, claims, paths, tables, access, orphans, stats },
+      ...{ client, engine, claims, paths, tables, access, orphans, stats },
       mounting: this.mounting,
       holds: this.holds,
       compare: (volumes) => this.watch.compare(volumes),

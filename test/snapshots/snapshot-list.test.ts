@@ -2,10 +2,11 @@
 import { expect } from 'chai';
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { noSnapshot } from '../../machines/snapshot/changes.js';
-import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/engine.js';
 import { snapshotManager } from '../../src/snapshots/snapshot-manager.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const ids = Array.from({ length: 4_200 }, (_, index) => `s-${String(index).padStart(4, '0')}`);
 const rows = ids.map((id, index): [string, ActorView] => {
@@ -13,22 +14,13 @@ const rows = ids.map((id, index): [string, ActorView] => {
   return [snapshotAddress('default', id), { state: index === ids.length - 1 ? 'failed' : 'ready', context, seq: 1 }];
 });
 
-const engine: ActorSystem = {
-  ask: async () => undefined,
-  read: async () => undefined,
+const engine = actorSystem({
   page: async ({ limit, after = '' }) => {
     const found = rows.filter(([address]) => address > after);
     const last = found[limit - 1]?.[0];
     return { rows: found.slice(0, limit), ...(found.length > limit && last !== undefined && { next: last }) };
   },
-  peek: () => undefined,
-  has: () => false,
-  observe: () => () => {},
-  storeTrouble: () => undefined,
-  follow: () => {
-    throw new Error('nobody follows');
-  },
-};
+});
 
 describe('listing snapshots', () => {
   it('V21 those that are meant are few and far between: a page looks at so many, and may be empty', async () => {

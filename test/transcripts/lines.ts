@@ -1,13 +1,16 @@
 /** Says in lines for people what one commit has changed: public states, then, after `~`, states within machines and parts. */
 import type { StateValue } from 'xstate';
+import { allocMachine } from '../../machines/alloc/alloc.js';
 import { allocParts } from '../../machines/alloc/parts.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
+import { mountMachine } from '../../machines/mount/mount.js';
 import { mountParts } from '../../machines/mount/parts.js';
-import type { MountContext } from '../../machines/mount/types.js';
 import { volumeParts } from '../../machines/volume/parts.js';
-import type { VolumeContext } from '../../machines/volume/types.js';
-import { type AllocStatus, allocContextOf, allocStatusOf } from '../../src/allocs/alloc-view.js';
+import { volumeMachine } from '../../machines/volume/volume.js';
+import { type AllocStatus, allocStatusOf } from '../../src/allocs/alloc-view.js';
+import { viewOf } from '../../src/engine/actors-of.js';
+import type { ActorView } from '../../src/engine/engine.js';
 import { type MountStatus, mountStatusOf } from '../../src/mounts/mount-view.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { type Volume, volumeOf } from '../../src/volumes/volume-view.js';
@@ -57,15 +60,21 @@ function changes(before: Facts, after: Facts): string[] {
   });
 }
 
-/** What users see of it. The kinds of actors differ by their address; what is stored there was made by the machine of that kind. */
+const viewIn = ({ value, context }: Committed): ActorView => ({ seq: 0, state: value, context });
+
+/** What users see of an actor. */
 function publicFacts(address: string, committed: Committed | undefined): Facts {
   if (!committed) return new Map();
-  const { value, context } = committed;
+  const view = viewIn(committed);
   const [kind] = address.split('/');
-  if (kind === 'mount') return new Map(mountFacts(mountStatusOf(value, context as MountContext, paths, undefined)));
-  if (kind === 'alloc') return new Map(allocFacts(allocStatusOf({ seq: 0, state: value, context }, () => undefined)));
+  if (kind === 'mount') {
+    const { state, context } = viewOf(mountMachine, address, view);
+    return new Map(mountFacts(mountStatusOf(state, context, paths, undefined)));
+  }
+  if (kind === 'alloc') return new Map(allocFacts(allocStatusOf(viewOf(allocMachine, address, view), () => undefined)));
   if (kind !== 'volume') return new Map();
-  const volume = volumeOf(value, context as VolumeContext);
+  const { state, context } = viewOf(volumeMachine, address, view);
+  const volume = volumeOf(state, context);
   return new Map(volume.state === 'deleted' ? leftoverFacts(volume) : volumeFacts(volume));
 }
 
@@ -106,12 +115,12 @@ function innerLines(address: string, before: Committed | undefined, after: Commi
 }
 
 const partFacts = (address: string, committed: Committed | undefined): Facts =>
-  new Map(committed && partsOf(address, committed.context).map(({ id, at }) => [id, at]));
+  new Map(committed && partsOf(address, committed).map(({ id, at }) => [id, at]));
 
-/** What is stored at an address was made by the machine of its kind. */
-function partsOf(address: string, context: object): PartView[] {
+function partsOf(address: string, committed: Committed): PartView[] {
+  const view = viewIn(committed);
   const [kind] = address.split('/');
-  if (kind === 'volume') return volumeParts(context as VolumeContext);
-  if (kind === 'mount') return mountParts(context as MountContext);
-  return kind === 'alloc' ? allocParts(allocContextOf(context)) : [];
+  if (kind === 'volume') return volumeParts(viewOf(volumeMachine, address, view).context);
+  if (kind === 'mount') return mountParts(viewOf(mountMachine, address, view).context);
+  return kind === 'alloc' ? allocParts(viewOf(allocMachine, address, view).context) : [];
 }

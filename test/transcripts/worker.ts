@@ -94,8 +94,10 @@ export class Worker {
       lease: { name: `node/${nodeId}`, holder, ttlMs: 15_000 },
     });
     const engine = this.#engine;
-    const desk = new MountClient({ node: nodeId, engine, clock });
-    const mounting = new MountSteps({ ...{ desk, clock, claims, secrets, paths, tables, access, baseDirOf, shared } });
+    const client = new MountClient({ node: nodeId, engine, clock });
+    const mounting = new MountSteps({
+      ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared },
+    });
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...times });
@@ -105,10 +107,10 @@ export class Worker {
       onPluginLoss: 'remount',
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
-    this.#holds = new Holds({ nodeId, engine, desk, claims, clock, logger });
+    this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
     const mounter = new MountManager({
-      ...{ desk, mounting, engine, claims, paths, tables, access, orphans, stats, compare },
+      ...{ client, mounting, engine, claims, paths, tables, access, orphans, stats, compare },
       holds: this.#holds,
     });
     this.allocations = new Allocations({

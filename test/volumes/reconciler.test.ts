@@ -9,6 +9,7 @@ import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { refusalOf } from '../refusal.js';
+import { actorSystem } from '../support/actor-system.js';
 import { FakePlugin } from './fake-plugin.js';
 import { always } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
@@ -121,18 +122,7 @@ describe('rounds of comparing', () => {
 
   /** One that compares these volumes with the plugin of the house. */
   function reconcilerOf({ rows, ask = async () => {}, refusal = () => undefined, plugins }: Around): Reconciler {
-    const engine: ActorSystem = {
-      page: async () => ({ rows }),
-      ask,
-      read: async () => undefined,
-      peek: () => undefined,
-      has: () => false,
-      observe: () => () => {},
-      storeTrouble: () => undefined,
-      follow: () => {
-        throw new Error('nobody follows here');
-      },
-    };
+    const engine = actorSystem({ page: async () => ({ rows }), ask });
     const port: PluginPort = {
       isKnown: () => true,
       sight: () => seenWell,

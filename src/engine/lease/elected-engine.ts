@@ -135,6 +135,11 @@ export class ElectedEngine implements ActorSystem, Inbox {
     return this.leader().peek(address);
   }
 
+  /** @throws StagecraftError NOT_LEADER: nothing is in memory */
+  views(prefix: string): Generator<[address: string, view: ActorView]> {
+    return this.leader().views(prefix);
+  }
+
   has(address: string): boolean {
     return !this.#refusal && this.#engine.has(address);
   }

@@ -1,30 +1,20 @@
 /** Who waits for a volume that has left memory since it answered. */
 import { expect } from 'chai';
-import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/engine.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { VolumeWaits } from '../../src/volumes/volume-waits.js';
+import { VolumeClient } from '../../src/volumes/volume-client.js';
 import { refusalOf } from '../refusal.js';
+import { actorSystem } from '../support/actor-system.js';
 
 const key = { namespace: 'default', id: 'data' };
-
-const engineWith = (actors: Pick<ActorSystem, 'read' | 'peek' | 'has'>): ActorSystem => ({
-  ask: async () => undefined,
-  page: async () => ({ rows: [] }),
-  observe: () => () => {},
-  storeTrouble: () => undefined,
-  follow: () => {
-    throw new Error('nobody follows');
-  },
-  ...actors,
-});
 
 describe('waiting for a volume', () => {
   it('V1 one that is at rest, and not in memory, is read first: it is not taken for deleted', async () => {
     const stored: ActorView = { state: 'created', context: { uid: 'u' }, seq: 3 };
     let inMemory: ActorView | undefined;
-    const engine = engineWith({
+    const engine = actorSystem({
       read: async () => {
         inMemory = stored;
         return stored;
@@ -32,36 +22,36 @@ describe('waiting for a volume', () => {
       peek: () => inMemory,
       has: () => inMemory !== undefined,
     });
-    const waits = new VolumeWaits(engine, simulatedClock());
+    const waits = new VolumeClient({ engine, clock: simulatedClock() });
     expect(await waits.until({ key, goal: 'created', reached: ({ uid }) => uid })).to.equal('u');
   });
 
   it('V1 the store is away as one at rest is read: the request stands, and its outcome is not called refused', async () => {
-    const engine = engineWith({
+    const engine = actorSystem({
       read: () => Promise.reject(storeUnavailable('volume/default/data', 'refused', new Error('gone'))),
       peek: () => undefined,
       has: () => false,
     });
-    const waits = new VolumeWaits(engine, simulatedClock());
+    const waits = new VolumeClient({ engine, clock: simulatedClock() });
     const refusal = await refusalOf(waits.until({ key, goal: 'created', reached: () => undefined }));
     expect(refusal).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
     expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
   it('V1 given up as one at rest is read: the request stands, and its outcome is not called refused', async () => {
-    const engine = engineWith({
+    const engine = actorSystem({
       read: () => Promise.reject(new StagecraftError('ABORTED', 'nothing has changed', { outcome: 'refused' })),
       peek: () => undefined,
       has: () => false,
     });
-    const waits = new VolumeWaits(engine, simulatedClock());
+    const waits = new VolumeClient({ engine, clock: simulatedClock() });
     const refusal = await refusalOf(waits.until({ key, goal: 'created', reached: () => undefined }));
     expect(refusal).to.include({ code: 'ABORTED', outcome: 'unknown' });
     expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
   it('V1 given up as another runtime leads: rejected, and nothing of the wait is left to come', async () => {
-    const engine = engineWith({
+    const engine = actorSystem({
       read: async () => undefined,
       peek: () => {
         throw new StagecraftError('NOT_LEADER', 'another leads');
@@ -69,7 +59,7 @@ describe('waiting for a volume', () => {
       has: () => false,
     });
     const clock = simulatedClock();
-    const waits = new VolumeWaits(engine, clock);
+    const waits = new VolumeClient({ engine, clock });
     const signal = AbortSignal.abort();
     const waiting = waits.until({ key, goal: 'created', reached: () => undefined, timeoutMs: 1_000, signal });
     expect(await refusalOf(waiting)).to.include({ code: 'ABORTED' });

@@ -1,0 +1,54 @@
+/** The typed handle on the actors of one machine. */
+import { expect } from 'chai';
+import { nodeMachine } from '../../machines/node/node.js';
+import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
+import { ActorsOf, type CommitOf } from '../../src/engine/actors-of.js';
+import type { ActorView } from '../../src/engine/engine.js';
+import { actorSystem } from '../support/actor-system.js';
+
+const view: ActorView = { seq: 1, state: 'ready', context: { id: 'a', plugins: [] } };
+
+describe('the actors of one machine', () => {
+  it('an address of another machine is a mistake of the programmer: TypeError', () => {
+    const nodes = new ActorsOf(actorSystem({ peek: () => view }), nodeMachine);
+    expect(nodes.peek('node/a')?.context.id).to.equal('a');
+    expect(() => nodes.peek('volume/default/data')).to.throw(TypeError, "not an actor of 'node'");
+  });
+
+  it('all lists page after page, and those of this machine alone', async () => {
+    const asked: unknown[] = [];
+    const engine = actorSystem({
+      page: async (range) => {
+        asked.push(range);
+        return range.after === undefined ? { rows: [['node/a', view]], next: 'node/a' } : { rows: [['node/b', view]] };
+      },
+    });
+    const found: string[] = [];
+    for await (const [address] of new ActorsOf(engine, nodeMachine).all()) found.push(address);
+    expect(found).to.deep.equal(['node/a', 'node/b']);
+    expect(asked).to.deep.equal([
+      { prefix: 'node/', limit: 512 },
+      { prefix: 'node/', limit: 512, after: 'node/a' },
+    ]);
+  });
+
+  it('commits of other machines are not seen; that of an actor that is gone has no view', () => {
+    let emit: (notice: CommitNotice) => void = () => {};
+    const engine = actorSystem({
+      observe: (observer) => {
+        emit = observer;
+        return () => {};
+      },
+    });
+    const seen: CommitOf<typeof nodeMachine>[] = [];
+    new ActorsOf(engine, nodeMachine).observe((commit) => seen.push(commit));
+    const notice = { seq: 1, machine: 'node', entry: { seq: 1 } } as CommitNotice;
+    emit({ ...notice, address: 'volume/default/data', state: 'created', context: {} });
+    emit({ ...notice, address: 'node/a', state: view.state, context: view.context });
+    emit({ ...notice, address: 'node/a', state: undefined, context: undefined });
+    expect(seen).to.deep.equal([
+      { address: 'node/a', view },
+      { address: 'node/a', view: undefined },
+    ]);
+  });
+});
