@@ -80,17 +80,17 @@ export async function openController(
   await removeIncomplete({ state, contents });
   const budget = new Budget(options.capacityBytes ?? (await fileSystemBytes(state.contentDir)), state.volumes);
   const measure = usageMeter(runner({ timeoutMs: measureTimeoutMs }));
-  const desk: ControllerContext = { state, contents, budget, measure, attach };
+  const context: ControllerContext = { state, contents, budget, measure, attach };
   const types = [...always, ...(attach ? whereAttached : [])];
   if (options.getSnapshot) types.push('GET_SNAPSHOT');
   const handlers: CsiHandlers = {
     ControllerGetCapabilities: () => ({ capabilities: types.map((type) => ({ rpc: { type } })) }),
-    ...createVolumeHandlers(desk),
-    ...volumeHandlers(desk),
-    ...(attach && publicationHandlers(desk, attach)),
-    ...snapshotHandlers(desk),
-    ...(options.getSnapshot && getSnapshotHandler(desk)),
-    ...groupSnapshotHandlers(desk),
+    ...createVolumeHandlers(context),
+    ...volumeHandlers(context),
+    ...(attach && publicationHandlers(context, attach)),
+    ...snapshotHandlers(context),
+    ...(options.getSnapshot && getSnapshotHandler(context)),
+    ...groupSnapshotHandlers(context),
   };
   return { handlers, stop: () => contents.stop() };
 }

@@ -28,16 +28,16 @@ interface Origin {
   readonly sizeBytes: number;
 }
 
-export const createVolumeHandlers = (desk: ControllerContext): CsiHandlers => ({
+export const createVolumeHandlers = (context: ControllerContext): CsiHandlers => ({
   CreateVolume: async (request) => {
     const wish = wishOf(request);
-    const volume = await desk.state.pending.only([`volume-name/${request.name}`], async () => {
-      const existing = desk.state.volumes.find(({ name }) => name === request.name);
-      if (!existing) return withSource(desk, wish, (origin) => create(desk, wish, origin));
-      checkSame(desk.state, existing, wish);
+    const volume = await context.state.pending.only([`volume-name/${request.name}`], async () => {
+      const existing = context.state.volumes.find(({ name }) => name === request.name);
+      if (!existing) return withSource(context, wish, (origin) => create(context, wish, origin));
+      checkSame(context.state, existing, wish);
       return existing;
     });
-    return { volume: volumeAnswer(desk, volume) };
+    return { volume: volumeAnswer(context, volume) };
   },
 });
 
@@ -75,8 +75,12 @@ function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, s
 }
 
 /** Holds on to what the volume is made from. */
-function withSource<T>(desk: ControllerContext, { source }: Wish, work: (origin?: Origin) => Promise<T>): Promise<T> {
-  const { state } = desk;
+function withSource<T>(
+  context: ControllerContext,
+  { source }: Wish,
+  work: (origin?: Origin) => Promise<T>,
+): Promise<T> {
+  const { state } = context;
   if (!source) return work();
   if ('snapshotId' in source) {
     return state.pending.sharing(`snapshot/${source.snapshotId}`, async () => {
@@ -92,8 +96,8 @@ function withSource<T>(desk: ControllerContext, { source }: Wish, work: (origin?
   });
 }
 
-async function create(desk: ControllerContext, wish: Wish, origin: Origin | undefined): Promise<VolumeRecord> {
-  const { state, contents, budget } = desk;
+async function create(context: ControllerContext, wish: Wish, origin: Origin | undefined): Promise<VolumeRecord> {
+  const { state, contents, budget } = context;
   const { request, accessType, source } = wish;
   const copyOf = origin?.content;
   if (copyOf && copyOf.accessType !== accessType)

@@ -17,7 +17,7 @@ import { requireVolume } from './volumes.js';
 /** How often the copies are taken anew because a source changed meanwhile. */
 const maxAttempts = 3;
 
-export const groupSnapshotHandlers = (desk: ControllerContext): CsiHandlers => ({
+export const groupSnapshotHandlers = (context: ControllerContext): CsiHandlers => ({
   GroupControllerGetCapabilities: () => ({
     capabilities: [{ rpc: { type: 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT' } }],
   }),
@@ -27,13 +27,13 @@ export const groupSnapshotHandlers = (desk: ControllerContext): CsiHandlers => (
     const name = requireName(request.name);
     const sourceIds = requireSources(request.sourceVolumeIds);
     checkParameters(request.parameters);
-    const { state } = desk;
+    const { state } = context;
     const group = await state.pending.only([`group-name/${name}`], async () => {
       const existing = state.groups.find((known) => known.name === name);
       if (existing && sameIds(existing.sourceVolumeIds, sourceIds)) return existing;
       if (existing) throw otherSources(existing);
       const keys = sourceIds.map((id) => `volume/${id}`);
-      return state.pending.only(keys, () => create(desk, name, sourceIds));
+      return state.pending.only(keys, () => create(context, name, sourceIds));
     });
     return { groupSnapshot: groupAnswer(state, group) };
   },
@@ -41,17 +41,17 @@ export const groupSnapshotHandlers = (desk: ControllerContext): CsiHandlers => (
   DeleteVolumeGroupSnapshot: async (request) => {
     checkSizes(request);
     const id = requireId('groupSnapshotId', request.groupSnapshotId);
-    await desk.state.pending.only([`group/${id}`], () => deleteGroup(desk, id, request.snapshotIds));
+    await context.state.pending.only([`group/${id}`], () => deleteGroup(context, id, request.snapshotIds));
     return {};
   },
 
   GetVolumeGroupSnapshot: (request) => {
     checkSizes(request);
     const id = requireId('groupSnapshotId', request.groupSnapshotId);
-    const group = desk.state.groups.get(id);
+    const group = context.state.groups.get(id);
     if (!group) throw new CsiStatus('NOT_FOUND', `there is no group snapshot ${JSON.stringify(id)} here`);
     checkMembers(group, request.snapshotIds);
-    return { groupSnapshot: groupAnswer(desk.state, group) };
+    return { groupSnapshot: groupAnswer(context.state, group) };
   },
 });
 
@@ -79,10 +79,10 @@ function requireSources(ids: readonly string[]): readonly string[] {
 }
 
 /** All of the members, or nothing: also where the sources change while they are copied, for then it was no one moment. */
-async function create(desk: ControllerContext, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
-  const volumes = sourceIds.map((id) => requireVolume(desk.state, id));
+async function create(context: ControllerContext, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
+  const volumes = sourceIds.map((id) => requireVolume(context.state, id));
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-    const group = await tryToCreate(desk, name, volumes);
+    const group = await tryToCreate(context, name, volumes);
     if (group) return group;
   }
   const message = 'the volumes are written to: stop or freeze their users, so that all can be copied as of one moment';
@@ -90,11 +90,11 @@ async function create(desk: ControllerContext, name: string, sourceIds: readonly
 }
 
 async function tryToCreate(
-  desk: ControllerContext,
+  context: ControllerContext,
   name: string,
   volumes: readonly VolumeRecord[],
 ): Promise<GroupRecord | undefined> {
-  const { state, contents } = desk;
+  const { state, contents } = context;
   const id = `group-${randomUUID()}`;
   const createdAtMs = Date.now();
   const copies = volumes.map((copyOf) => ({
@@ -122,10 +122,10 @@ async function tryToCreate(
     }
   } catch (error) {
     // Why it failed is what counts. What is left of it nobody sees, and the next driver removes.
-    if (!state.groups.get(id)) await discard(desk, members).catch((left) => process.emitWarning(messageOf(left)));
+    if (!state.groups.get(id)) await discard(context, members).catch((left) => process.emitWarning(messageOf(left)));
     throw statusFor(error);
   }
-  await discard(desk, members);
+  await discard(context, members);
   return undefined;
 }
 
@@ -137,8 +137,8 @@ async function discard({ state, contents }: ControllerContext, members: readonly
   }
 }
 
-async function deleteGroup(desk: ControllerContext, id: string, snapshotIds: readonly string[]): Promise<void> {
-  const { state, contents } = desk;
+async function deleteGroup(context: ControllerContext, id: string, snapshotIds: readonly string[]): Promise<void> {
+  const { state, contents } = context;
   const group = state.groups.get(id);
   if (group) checkMembers(group, snapshotIds);
   const members = state.snapshots.all().filter(({ groupId }) => groupId === id);

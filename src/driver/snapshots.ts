@@ -9,32 +9,32 @@ import { completeSnapshot, completeSnapshots, snapshotAnswer, snapshotIdPrefix }
 import type { SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
-export const snapshotHandlers = (desk: ControllerContext): CsiHandlers => ({
+export const snapshotHandlers = (context: ControllerContext): CsiHandlers => ({
   CreateSnapshot: async (request) => {
     checkSizes(request);
     const name = requireName(request.name);
     const sourceVolumeId = requireId('sourceVolumeId', request.sourceVolumeId);
     checkParameters(request.parameters);
-    const { snapshots, pending } = desk.state;
+    const { snapshots, pending } = context.state;
     const snapshot = await pending.only([`snapshot-name/${name}`], async () => {
       const existing = snapshots.find((known) => known.name === name && known.groupId === undefined);
       if (existing?.sourceVolumeId === sourceVolumeId) return existing;
       if (existing) throw otherSource(existing);
-      return pending.only([`volume/${sourceVolumeId}`], () => create(desk, name, sourceVolumeId));
+      return pending.only([`volume/${sourceVolumeId}`], () => create(context, name, sourceVolumeId));
     });
     return { snapshot: snapshotAnswer(snapshot) };
   },
 
   DeleteSnapshot: async (request) => {
     checkSizes(request);
-    await deleteSnapshot(desk, requireId('snapshotId', request.snapshotId));
+    await deleteSnapshot(context, requireId('snapshotId', request.snapshotId));
     return {};
   },
 
   ListSnapshots: (request) => {
     checkSizes(request);
     const { snapshotId, sourceVolumeId: sourceId } = request;
-    const matching = completeSnapshots(desk.state).filter(
+    const matching = completeSnapshots(context.state).filter(
       (snapshot) =>
         (snapshotId === '' || snapshot.id === snapshotId) && (sourceId === '' || snapshot.sourceVolumeId === sourceId),
     );

@@ -21,9 +21,9 @@ export function volumeAnswer({ state }: ControllerContext, { id, capacityBytes, 
   };
 }
 
-export async function statusOf(desk: ControllerContext, volume: VolumeRecord): Promise<VolumeStatus> {
-  const publishedNodeIds = desk.attach ? Object.keys(volume.publications) : [];
-  return { publishedNodeIds, volumeCondition: await conditionOf(desk, volume) };
+export async function statusOf(context: ControllerContext, volume: VolumeRecord): Promise<VolumeStatus> {
+  const publishedNodeIds = context.attach ? Object.keys(volume.publications) : [];
+  return { publishedNodeIds, volumeCondition: await conditionOf(context, volume) };
 }
 
 async function conditionOf({ contents, measure }: ControllerContext, volume: VolumeRecord): Promise<VolumeCondition> {

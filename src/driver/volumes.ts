@@ -18,26 +18,26 @@ import {
   whyNot,
 } from './volume-capabilities.js';
 
-export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
+export const volumeHandlers = (context: ControllerContext): CsiHandlers => ({
   DeleteVolume: async (request) => {
     checkSizes(request);
-    await deleteVolume(desk, requireId('volumeId', request.volumeId));
+    await deleteVolume(context, requireId('volumeId', request.volumeId));
     return {};
   },
 
   ControllerGetVolume: async (request) => {
     checkSizes(request);
-    const volume = requireVolume(desk.state, request.volumeId);
-    return { volume: volumeAnswer(desk, volume), status: await statusOf(desk, volume) };
+    const volume = requireVolume(context.state, request.volumeId);
+    return { volume: volumeAnswer(context, volume), status: await statusOf(context, volume) };
   },
 
   ListVolumes: async (request) => {
     checkSizes(request);
-    const { items, nextToken } = pageOf(desk.state.volumes.all(), volumeIdPrefix, request);
+    const { items, nextToken } = pageOf(context.state.volumes.all(), volumeIdPrefix, request);
     const entries = [];
     for (const volume of items) {
-      const status = await statusOf(desk, volume);
-      if (desk.state.volumes.get(volume.id)) entries.push({ volume: volumeAnswer(desk, volume), status });
+      const status = await statusOf(context, volume);
+      if (context.state.volumes.get(volume.id)) entries.push({ volume: volumeAnswer(context, volume), status });
     }
     return { entries, nextToken };
   },
@@ -47,8 +47,8 @@ export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
     const { volumeCapabilities, parameters, accessibleTopology } = request;
     checkParameters(parameters);
     if (volumeCapabilities.length > 0) commonAccessType(volumeCapabilities);
-    const isElsewhere = accessibleTopology !== undefined && !isHere(desk.state.nodeId, accessibleTopology);
-    const left = isElsewhere ? 0 : desk.budget.leftBytes();
+    const isElsewhere = accessibleTopology !== undefined && !isHere(context.state.nodeId, accessibleTopology);
+    const left = isElsewhere ? 0 : context.budget.leftBytes();
     return { availableCapacity: left, maximumVolumeSize: left };
   },
 
@@ -56,7 +56,7 @@ export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
     checkSizes(request);
     requireId('volumeId', request.volumeId);
     requireCapabilities(request.volumeCapabilities);
-    const reason = whyUnconfirmed(requireVolume(desk.state, request.volumeId), request);
+    const reason = whyUnconfirmed(requireVolume(context.state, request.volumeId), request);
     if (reason !== undefined) return { message: reason };
     const { volumeCapabilities, parameters, mutableParameters } = request;
     return { confirmed: { volumeCapabilities, parameters, mutableParameters } };
@@ -67,13 +67,13 @@ export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
     const id = requireId('volumeId', request.volumeId);
     if (!request.capacityRange) throw invalid('capacity_range is missing');
     checkRange(request.capacityRange);
-    return desk.state.pending.only([`volume/${id}`], async () => {
-      const volume = requireVolume(desk.state, id);
+    return context.state.pending.only([`volume/${id}`], async () => {
+      const volume = requireVolume(context.state, id);
       if (request.volumeCapability) checkUsable(volume, requireCapability(request.volumeCapability));
       const bytes = capacityToGrowTo(volume, request.capacityRange);
-      await expand(desk, volume, bytes);
+      await expand(context, volume, bytes);
       // A directory has no size. The loop device of an image that is in use has the one from before.
-      const nodeExpansionRequired = volume.accessType === 'block' && isInUse(desk.state, id);
+      const nodeExpansionRequired = volume.accessType === 'block' && isInUse(context.state, id);
       return { capacityBytes: bytes, nodeExpansionRequired };
     });
   },
@@ -82,11 +82,11 @@ export const volumeHandlers = (desk: ControllerContext): CsiHandlers => ({
     checkSizes(request);
     const id = requireId('volumeId', request.volumeId);
     if (Object.keys(request.mutableParameters).length === 0) throw invalid('mutable_parameters is missing');
-    await desk.state.pending.only([`volume/${id}`], async () => {
-      const volume = requireVolume(desk.state, id);
+    await context.state.pending.only([`volume/${id}`], async () => {
+      const volume = requireVolume(context.state, id);
       checkMutableParameters(request.mutableParameters);
       const mutableParameters = { ...volume.mutableParameters, ...request.mutableParameters };
-      await desk.state.volumes.put({ ...volume, mutableParameters });
+      await context.state.volumes.put({ ...volume, mutableParameters });
     });
     return {};
   },
