@@ -1,2 +1,0 @@
-/** States for filters of lists, so that commands load nothing else of the agent. */
-export { snapshotStates, volumeStates } from '../volumes/states.js';
