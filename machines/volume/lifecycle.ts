@@ -194,6 +194,7 @@ export const lifecycleMachine = setup({
         /** Given up while its very first call was under way. */
         'first-call': {
           tags: 'has-turn',
+          meta: { call: 'CreateVolume (sent before)' },
           on: {
             delete: { actions: 'noteForce' },
             retry: { actions: 'restart' },

@@ -294,6 +294,7 @@ export const publicationMachine = setup({
         /** Cancelled while its very first call was under way. */
         'first-call': {
           tags: 'has-turn',
+          meta: { call: 'ControllerPublishVolume (sent before)' },
           on: {
             publish: [
               { guard: 'isSameWish', target: '#publication.pending-publish.calling', actions: 'staysWanted' },

@@ -1,6 +1,6 @@
 /** Finds where each event leads, box by box, and under which conditions: the arrows of a picture and their labels. */
 import type { AnyStateNode } from 'xstate';
-import { type Arrow, arrowsFrom, isHidden, isTransient } from './walk.js';
+import { type Arrow, arrowsFrom, isHidden, isTransient, nodesOf } from './walk.js';
 
 /** Maps a state to its box in a picture; undefined if the state is not drawn. */
 export type BoxOf = (node: AnyStateNode) => string | undefined;
@@ -10,14 +10,18 @@ export type Labels = Map<string, Map<string, string[]>>;
 
 interface Outcome {
   source: AnyStateNode;
+  /** Name of the event, and whether the state that it leads to gets it, too. */
   event: string;
   /** Empty without a condition. */
   conditions: string[];
   to: string;
+  /** Inner state that is entered, where no other picture shows it; else empty. */
+  into: string;
 }
 
 interface End {
   to: string;
+  into: string;
   condition: string;
 }
 
@@ -62,15 +66,19 @@ export function restsOf(entered: AnyStateNode): Rest[] {
 
 /** Finds where each event leads from this state. Leaves out conditions that make no difference. */
 function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[] {
-  return [...grouped(arrowsFrom(source), ({ event }) => event)].flatMap(([event, ways]) => {
+  return [...grouped(arrowsFrom(source), eventOf)].flatMap(([event, ways]) => {
     const ends = ways.flatMap((way, at) => endsOf(way, at > 0, toBox, home));
     const isAlwaysThere = ways.at(-1)?.guard === '' && new Set(ends.map(({ to }) => to)).size === 1;
-    return [...grouped(ends, ({ to }) => to)].map(([to, some]) => ({
-      ...{ source, event, to },
+    return [...grouped(ends, ({ to, into }) => `${to} ${into}`).values()].map((some) => ({
+      ...{ source, event, to: some[0]?.to ?? home, into: some[0]?.into ?? '' },
       conditions: isAlwaysThere ? [] : conditionsOf(some),
     }));
   });
 }
+
+/** Names the event of an arrow. An event that is handed over tells the next state the outcome of a call made before. */
+const eventOf = ({ event, actions }: Arrow): string =>
+  actions.includes('handOver') ? `${event} (handed over)` : event;
 
 /** Joins the conditions of ends in one box. An end without condition, or with `otherwise`, covers the others. */
 function conditionsOf(ends: End[]): string[] {
@@ -79,53 +87,75 @@ function conditionsOf(ends: End[]): string[] {
   return all.includes(otherwise) ? [otherwise] : [...new Set(all)];
 }
 
-function endsOf({ to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home: string): End[] {
+function endsOf({ from, to, guard }: Arrow, isAlternative: boolean, toBox: BoxOf, home: string): End[] {
   const own = guard === '' && isAlternative ? otherwise : inWords(guard);
-  if (!to) return [{ to: home, condition: own }];
+  if (!to) return [{ to: home, into: '', condition: own }];
   const rests = restsOf(to).map(({ node, condition }) => ({ to: toBox(node) ?? home, condition }));
   const isOne = new Set(rests.map((rest) => rest.to)).size === 1;
   return rests.slice(0, isOne ? 1 : undefined).map((rest) => ({
     to: rest.to,
+    into: isOne && from.path.length === 1 && rest.to === to.path[0] ? innerEntryOf(to) : '',
     condition: [...new Set([own, isOne ? '' : rest.condition])].filter((part) => part !== '').join(', '),
   }));
 }
 
+/** Names the inner state by which an arrow enters a top-level state; empty if it enters at its start. */
+function innerEntryOf(node: AnyStateNode): string {
+  let top = node;
+  while (top.parent?.parent) top = top.parent;
+  const [entered] = restsOf(node);
+  const isStart = entered === undefined || restsOf(top).some((rest) => rest.node === entered.node);
+  return isStart ? '' : entered.node.path.slice(1).join('.');
+}
+
 /** Makes the lines of one arrow. Names the inner states if the event leads elsewhere from at least as many others. */
 function linesOf(leaving: Outcome[], all: Outcome[], inside: AnyStateNode[]): string[] {
-  const byText = grouped(leaving, ({ event, conditions }) => textOf(event, conditions));
-  const lines = [...byText].map(([text, same]) => ({
+  const lines = [...grouped(leaving, textOf)].map(([text, same]) => ({
     text,
-    place: isUsual(same, all, inside) ? '' : placeText(placesOf(same, all)),
+    place: isUsual(same, all, inside) ? placeText('not in', exceptionsOf(same)) : placeText('in', placesOf(same, all)),
   }));
-  const byPlace = [...grouped(lines, ({ place }) => place)].flatMap(([place, some]) =>
-    place === ''
-      ? some.map(({ text }) => text)
-      : wrapped(
-          some.map(({ text }) => text),
-          place,
-        ),
-  );
+  const byPlace = [...grouped(lines, ({ place }) => place)].flatMap(([place, some]) => {
+    const texts = some.map(({ text }) => text);
+    return place === '' ? texts : wrapped(texts, place);
+  });
   return joinedEnds(byPlace);
 }
 
-/** Names the places of a line. `due` and `backing-off` together are `no call`: no call is under way or waits. */
-const placeText = (places: string[]): string =>
-  places.join() === 'due,backing-off' ? ' (no call)' : ` (in ${places.join(', ')})`;
+const placeText = (how: 'in' | 'not in', places: string[]): string =>
+  places.length === 0 ? '' : `${how} ${places.join(', ')}: `;
 
-/** Joins texts into lines of at most `longestLine` characters where possible. */
-function wrapped(texts: string[], place: string): string[] {
-  const lines: string[] = [];
-  for (const text of texts) {
-    const longer = lines.length === 0 ? text : `${lines.pop()}, ${text}`;
-    if (longer.length <= longestLine) lines.push(longer);
-    else lines.push(longer.slice(0, -text.length - 1), text);
-  }
-  return [...lines.slice(0, -1), `${lines.at(-1)}${place}`];
+/** Names the states inside which ignore the event, where it leads there from the state around them. */
+function exceptionsOf([first, ...others]: Outcome[]): string[] {
+  if (!first || others.length > 0) return [];
+  const { source, event } = first;
+  const leaves = nodesOf(source).filter((node) => node !== source && node.type === 'atomic');
+  return leaves.filter((node) => isIgnoredWithin(source, event, node)).map(({ path }) => path.slice(1).join('.'));
 }
 
-function textOf(event: string, conditions: string[]): string {
+function isIgnoredWithin(whole: AnyStateNode, event: string, leaf: AnyStateNode): boolean {
+  for (let node: AnyStateNode | undefined = leaf; node && node !== whole; node = node.parent) {
+    const ways = arrowsFrom(node).filter((arrow) => eventOf(arrow) === event);
+    if (ways.length > 0) return ways.every(({ to }) => !to);
+  }
+  return false;
+}
+
+/** Joins texts into lines of at most `longestLine` characters where possible. The first begins with the place. */
+function wrapped(texts: string[], place: string): string[] {
+  const lines = [place];
+  for (const text of texts) {
+    const line = lines.pop() ?? '';
+    const longer = line === place ? `${line}${text}` : `${line}, ${text}`;
+    if (longer.length <= longestLine || line === place) lines.push(longer);
+    else lines.push(`${line},`, `  ${text}`);
+  }
+  return lines;
+}
+
+function textOf({ event, conditions, into }: Outcome): string {
   const condition = conditions.length > 0 ? `[${conditions.join(' or ')}]` : '';
-  return [event === 'always' ? '' : event, condition].filter((part) => part !== '').join(' ');
+  const entry = into === '' ? '' : `→ ${into}`;
+  return [event === 'always' ? '' : event, condition, entry].filter((part) => part !== '').join(' ');
 }
 
 /** Names of inner states; with the whole path if another state of the same name handles the event, too. */

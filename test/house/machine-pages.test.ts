@@ -57,7 +57,7 @@ describe('pages of machines', () => {
       'initial → working: [otherwise]',
       'any state → removed: remove',
       'working → over: done, failed [last]',
-      'working → undoing: withdrawn (in calling)',
+      'working → undoing: in calling: withdrawn',
       'working → removed: withdrawn',
       'undoing → removed: done',
       'over → working: again [otherwise]',
