@@ -17,11 +17,16 @@ import { firstPauseMs, type RetryPolicy, retrying } from '../mounts/retry.js';
 import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
 import { StepReport, type VolumeReport } from './step-report.js';
 
+/** Steps of a mount that an alloc asks for. */
+export type AllocMounting = Pick<
+  MountSteps,
+  'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take' | 'refuseUnclaimed'
+>;
+
 export interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
-  /** Made by the time it is asked. */
-  mounting(): MountSteps;
+  mounting: AllocMounting;
   clock: Clock;
   /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
   compared(): Promise<void> | undefined;
@@ -155,7 +160,7 @@ export class AllocWorker {
 
   async #prepareOne({ run, volume: wanted, report, policy }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
-    const mounting = this.#options.mounting();
+    const { mounting } = this.#options;
     const { allocId, wait } = run.input;
     const { signal, tell } = policy;
     const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
@@ -227,7 +232,7 @@ export class AllocWorker {
    * mounted still needs nobody but its plugin; else it is prepared once more.
    */
   async #recoverOne(work: VolumeWork): Promise<void> {
-    const mounting = this.#options.mounting();
+    const { mounting } = this.#options;
     const { run, volume, report, policy } = work;
     const { name, volume: key, taskPath } = volume;
     const { allocId } = run.input;
@@ -244,7 +249,7 @@ export class AllocWorker {
   /** The workload has stopped: the slot is free once the node has let go, and said so. */
   async #releaseOne({ run, volume, report, policy }: VolumeWork): Promise<void> {
     const { claims, node } = this.#options;
-    const mounting = this.#options.mounting();
+    const { mounting } = this.#options;
     const { name, volume: key } = volume;
     const { allocId, generations } = run.input;
     const { signal, tell } = policy;

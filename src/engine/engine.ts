@@ -41,7 +41,6 @@ export interface EngineOptions {
   logger: Logger;
   /** Shared by all engines of a runtime: a store that is away is one trouble for all. Default: one of its own. */
   troubles?: TroubleLog;
-  kinds: ActorKind[];
   /**
    * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
    * `covers`: the addresses that it allows to write; default all.
@@ -125,7 +124,7 @@ export class Engine implements Inbox {
   /** Why nothing is taken any more. */
   #closed: StagecraftError | undefined;
 
-  constructor({ clock, random, logger, kinds, lease, ...options }: EngineOptions) {
+  constructor({ clock, random, logger, lease, ...options }: EngineOptions) {
     const { troubles = new TroubleLog({ clock, logger }) } = options;
     this.#troubles = troubles;
     const timers = new TimerHeap(clock);
@@ -207,7 +206,6 @@ export class Engine implements Inbox {
       clock,
       timers,
       troubles,
-      kinds,
       policy: { ...defaultPolicy, ...options.policy },
       host,
       idleBytes: options.idleBytes ?? defaultIdleBytes,
@@ -215,6 +213,25 @@ export class Engine implements Inbox {
       // A message that it sends as it comes up must not overtake one that it owed before.
       mayLoad: () => this.#redelivery.done,
     });
+  }
+
+  /**
+   * Hosts actors of these kinds. Call it before `restore`.
+   * @throws Error for a kind that is hosted already, or whose effects undo one that it does not have
+   */
+  host(kinds: readonly ActorKind[]): this {
+    for (const kind of kinds) this.#actors.host(kind);
+    return this;
+  }
+
+  /** Prefixes of the addresses of all actors that it hosts, in the order of their kinds. */
+  get prefixes(): string[] {
+    return this.#actors.prefixes;
+  }
+
+  /** Version of the machine that hosts the actors at this address; undefined where none does. */
+  versionOf(address: string): string | undefined {
+    return this.#actors.versionOf(address);
   }
 
   /**

@@ -3,8 +3,10 @@
  * closed it refuses all, and ends all waiting. What is asked of mounts, and what is waited for, say those who have it.
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
+import { isStagingOwed } from '../../machines/mount/work.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
 import { unlessAborted } from '../abort.js';
@@ -64,6 +66,17 @@ export class MountClient {
     return volumes
       ? volumes.flatMap((key) => this.#mounts.peek(this.addressOf(key)) ?? [])
       : [...this.#mounts.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
+  }
+
+  /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
+  needing(plugin: string): string[] {
+    return this.sights().flatMap(({ context }) => {
+      const { volume, key, users } = context;
+      const using = users.filter(isHere);
+      if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
+      const allocs = using.map(({ allocId }) => allocId);
+      return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
+    });
   }
 
   /** Undefined where there is none. */
@@ -135,6 +148,9 @@ export class MountClient {
 }
 
 const because = (reason: string | null | undefined): string => (reason ? ` (${reason})` : '');
+
+/** Whether something is mounted for the alloc, or may be. */
+export const isHere = (target: Target): boolean => !isIn(target, 'failed');
 
 export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>
   users.find((user) => user.allocId === allocId);

@@ -6,7 +6,7 @@ import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountRefusalOf } from '../../machines/mount/requests.js';
 import { isToUnpublish, isWanted } from '../../machines/mount/target.js';
-import type { MountContext, MountedVolume, Target } from '../../machines/mount/types.js';
+import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -17,7 +17,7 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { Telling } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
-import { type MountClient, userOf } from './mount-client.js';
+import { isHere, type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
@@ -217,17 +217,6 @@ export class MountSteps {
     await Promise.allSettled(waiting.map(({ context: { key } }) => this.#client.ask(key, { type: 'mount.hasten' })));
   }
 
-  /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
-  needing(plugin: string): string[] {
-    return this.#client.sights().flatMap(({ context }) => {
-      const { volume, key, users } = context;
-      const using = users.filter(isHere);
-      if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
-      const allocs = using.map(({ allocId }) => allocId);
-      return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
-    });
-  }
-
   #failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
     return new StagecraftError(code, `${nameOf(key)}: ${message}`, {
       ...details,
@@ -258,9 +247,6 @@ export class MountSteps {
     };
   }
 }
-
-/** Of one that has failed nothing is here. */
-const isHere = (user: Target): boolean => !isIn(user, 'failed');
 
 /** For looking whether a request would be refused: what it is made with does not matter then. */
 const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {

@@ -16,6 +16,7 @@ import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';
 import { askDependents, type Dependents } from './dependents.js';
+import type { Dispenser } from './dispenser.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from './plugin-events.js';
 import { type Look, type PluginStatus, PluginStatuses } from './plugin-statuses.js';
 import { checkAddress, checkFollowed, checkKey, checkRegistration, checkWait } from './validate.js';
@@ -42,9 +43,6 @@ export interface PluginRegistryOptions {
 }
 
 const defaultWaitMs = 60_000;
-
-/** For the test entry point, which may replace what does not show on the public surface. */
-export const clientsOf = new WeakMap<object, Clients>();
 
 export class PluginRegistry {
   readonly #node: string;
@@ -80,7 +78,6 @@ export class PluginRegistry {
     this.#statuses = new PluginStatuses({ node, engine });
     clients.onSettled((address) => this.#wake(address));
     clients.onReplaced((type) => this.#statuses.forgetAll(type));
-    clientsOf.set(this, clients);
     engine.observe(({ address, entry }) => {
       const { type } = entry.event ?? {};
       // Also those that no look has used: they may have been dispensed.
@@ -129,6 +126,11 @@ export class PluginRegistry {
     } else if (!this.#clients.types.includes(type)) {
       throw notFound(`no plugin is of type '${type}': known are ${this.#clients.types.join(', ')}`);
     }
+  }
+
+  /** For tests: static, so that a runtime does not offer it. @see replaceDispenser in testing/replace-dispenser.ts */
+  static replaceDispenser(plugins: PluginRegistry, type: string, dispenser: Dispenser): () => void {
+    return plugins.#clients.replace(type, dispenser);
   }
 
   /** The active instance of each name. @throws StagecraftError RUNTIME_CLOSED, as all that follow */

@@ -2,7 +2,7 @@
  * What is of no node, put together: volumes and nodes, under a lease of their own that one runtime of all holds. The
  * part of runtime.ts that comes and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
  */
-import { clusterOwnedPrefixes, isClusterOwned } from '../../machines/kit/addresses.js';
+import { isClusterOwned } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { Homes } from '../calls/homes.js';
@@ -28,7 +28,6 @@ import { NodeManager } from '../nodes/node-manager.js';
 import type { NodeTarget } from '../nodes/node-port.js';
 import { NodeReporter } from '../nodes/node-reporter.js';
 import { NodeReports } from '../nodes/node-reports.js';
-import { observed } from '../nodes/observed-time.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import { snapshotKinds } from '../snapshots/snapshot-kinds.js';
@@ -86,44 +85,11 @@ export class ControllerSide {
 
   constructor(options: ControllerSideOptions) {
     this.#options = options;
-    const { runtime, plugins } = options;
+    const { runtime, plugins, isTasked, locks } = options;
+    const { nodeId, calls: limits = {}, secrets = noSecrets } = runtime;
     const { clock, random, logger, troubles } = options.engine;
-    const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = runtime.calls ?? {};
-    const port = pluginPort(() => plugins, options.isTasked);
-    const access = new PluginAccess(port, { clock, maxInFlight });
-    const controller = csiController({ timeoutMs });
-    const secrets = runtime.secrets ?? noSecrets;
-    const homes = new Homes({
-      nodeId: runtime.nodeId,
-      scopeOf: (plugin) => access.scope(plugin),
-      nodesAt: (plugin, topology) => this.nodes.at(plugin, topology),
-      stateOf: (nodeId) => this.nodes.stateOf(nodeId),
-    });
-    const calls = new PluginCalls({
-      access,
-      homes,
-      secrets,
-      clock,
-      retry: { ...defaultBackoff, ...runtime.retry },
-      locks: options.locks,
-    });
-    const kinds = [
-      volumeKind({
-        controller,
-        calls,
-        timeoutMs,
-        ids: () => ids.volumes,
-        hindered: (plugin) => this.#reconciler.lookSoon(plugin),
-      }),
-      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: () => ids.snapshots }),
-      nodeKind({
-        afterMs: runtime.fencing?.afterMs,
-        after: (delayMs, signal) => observed(clock, delayMs, signal),
-        release: (fencing) => fence.release(fencing),
-        withdraw: (fencing) => fence.withdraw(fencing),
-      }),
-    ];
-    this.engine = electedEngine(options, kinds, {
+    const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = limits;
+    const engine = electedEngine(options, {
       hasControllers: () => plugins.list('csi-controller').length > 0,
       elected: () => {
         forget();
@@ -134,93 +100,83 @@ export class ControllerSide {
         for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
       },
     });
-    const ports = { engine: this.engine, clock };
-    const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
+    this.engine = engine;
+    this.leadership = leadershipOf(engine);
+
+    const ids = {
+      volumes: new IdOwners({ engine, clock }, volumeIds),
+      snapshots: new IdOwners({ engine, clock }, snapshotIds),
+    };
+    this.nodes = new NodeManager({
+      ...{ engine, clock, witness: this.#unstagedWitness() },
+      ownReport: (id) => (id === nodeId ? this.#ownNode.report : undefined),
+    });
+    const target = (node: string, plugin: string): NodeTarget => {
+      engine.leader();
+      return this.nodes.target(node, plugin);
+    };
+    const admission = new NodeAdmission({ engine, clock, random, target });
+    const fence = new NodeFence({ engine, clock, troubles, admission });
     /** Drops all readings of records: each holds for one term only. */
     const forget = (): void => {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
     };
-    this.leadership = leadershipOf(this.engine);
-    const witness = new UnstagedWitness({
-      nodeId: runtime.nodeId,
-      bootId: bootId(),
-      shownHere: options.shownHere,
-      stored: new StoredViews({
-        store: options.engine.store,
-        clock,
-        versionOf: () => String(mountMachine.version ?? '1'),
-        unreadable: (address, why) => {
-          const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
-          return new StagecraftError('VOLUME_IN_USE', message, { address });
-        },
-      }),
-    });
-    this.nodes = new NodeManager({
-      ...{ ...ports, witness },
-      ownReport: (id) => (id === runtime.nodeId ? this.#ownNode.report : undefined),
-    });
-    const target = (node: string, plugin: string): NodeTarget => {
-      this.engine.leader();
-      return this.nodes.target(node, plugin);
-    };
-    const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
-    const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
-    const { nodeId } = runtime;
-    const own = nodePluginsPort(nodeId, options.watched, plugins);
+    const { watched } = options;
     this.#reports = new NodeReports({
-      nodes: this.nodes,
-      topics: options.topics,
-      leads: () => this.engine.refusal === undefined,
-      epoch: () => options.watched.epoch,
-      clock,
-      logger,
-      troubles,
+      ...{ nodes: this.nodes, topics: options.topics, clock, logger, troubles },
+      leads: () => engine.refusal === undefined,
+      epoch: () => watched.epoch,
     });
     this.#ownNode = new NodeReporter({
+      ...{ nodeId, nodes: this.nodes, reports: this.#reports, clock, logger },
+      plugins: nodePluginsPort(nodeId, watched, plugins),
+    });
+
+    const port = pluginPort(plugins, isTasked);
+    const access = new PluginAccess(port, { clock, maxInFlight });
+    const controller = csiController({ timeoutMs });
+    const homes = new Homes({
       nodeId,
-      plugins: own,
-      nodes: this.nodes,
-      reports: this.#reports,
-      clock,
-      logger,
+      scopeOf: (plugin) => access.scope(plugin),
+      nodesAt: (plugin, topology) => this.nodes.at(plugin, topology),
+      stateOf: (id) => this.nodes.stateOf(id),
     });
     this.#reconciler = new Reconciler({
-      engine: this.engine,
-      controller,
-      access,
+      ...{ engine, controller, access, clock, logger, troubles },
       nodesOf: (plugin) => this.nodes.byCsiId(plugin),
       isHere: (plugin, home) => homes.isHere(plugin, home),
-      refusal: () => this.engine.refusal,
-      clock,
-      logger,
-      troubles,
+      refusal: () => engine.refusal,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
     // Another agent leads, and may know plugins that this one does not: who is asked is told first.
     const isKnownPlugin = (plugin: string): boolean => {
-      this.engine.leader();
+      engine.leader();
       return port.isKnown(plugin);
     };
-    const named = { engine: this.engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    const named = { engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
-      ...named,
-      ids: ids.volumes,
+      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, isKnownPlugin, admission, target },
       driverOf: (plugin) => port.sight(plugin).driver,
-      reconciler: this.#reconciler,
-      isKnownPlugin,
       needsPublish: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME'),
-      admission,
-      target,
       // Changes nothing: whoever has the plugin may ask it.
       capacity: capacityReader({
-        access,
-        controller,
-        timeoutMs,
+        ...{ access, controller, timeoutMs },
         isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
       }),
     });
+
+    const retry = { ...defaultBackoff, ...runtime.retry };
+    const calls = new PluginCalls({ access, homes, secrets, clock, retry, locks });
+    engine.host([
+      volumeKind({
+        ...{ controller, calls, timeoutMs, ids: ids.volumes },
+        lookSoon: (plugin) => this.#reconciler.lookSoon(plugin),
+      }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots }),
+      nodeKind({ afterMs: runtime.fencing?.afterMs, clock, fence }),
+    ]);
   }
 
   /** Calls back with what happens to volumes, whoever leads; the answer ends that. */
@@ -242,6 +198,20 @@ export class ControllerSide {
       }
     })();
     return () => end.abort();
+  }
+
+  #unstagedWitness(): UnstagedWitness {
+    const { engine, runtime, shownHere } = this.#options;
+    const { store, clock } = engine;
+    const version = String(mountMachine.version ?? '1');
+    const stored = new StoredViews({
+      ...{ store, clock, versionOf: () => version },
+      unreadable: (address, why) => {
+        const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
+        return new StagecraftError('VOLUME_IN_USE', message, { address });
+      },
+    });
+    return new UnstagedWitness({ nodeId: runtime.nodeId, bootId: bootId(), shownHere, stored });
   }
 
   /** Resolves when it leads, all brought back, or stands by. */
@@ -268,18 +238,15 @@ export class ControllerSide {
 
 function electedEngine(
   { engine: ports, lease: { owner, ...lease }, topics, node, runtime }: ControllerSideOptions,
-  kinds: EngineOptions['kinds'],
   { hasControllers, elected, resigned }: { hasControllers: () => boolean; elected: () => void; resigned: () => void },
 ): ElectedEngine {
   const { clock, random, logger, troubles, store } = ports;
   const { nodeId } = runtime;
   const holder = `node ${nodeId}, ${lease.holder}`;
-  const versions = new Map(kinds.map(({ machine }) => [machine.id, String(machine.version ?? '1')]));
   const engine: ElectedEngine = new ElectedEngine({
     engine: () =>
       new Engine({
         ...ports,
-        kinds,
         topics,
         lease: {
           ...{ ...(owner !== undefined && { owner }), name: leaseName, holder, ttlMs: leaseTtlMs },
@@ -290,11 +257,10 @@ function electedEngine(
         },
         elsewhere: node,
       }),
-    prefixes: clusterOwnedPrefixes,
     stored: new StoredViews({
       store,
       clock,
-      versionOf: (address) => versions.get(address.slice(0, address.indexOf('/'))),
+      versionOf: (address) => engine.engine.versionOf(address),
       unreadable: (address, why) =>
         new StagecraftError('NOT_LEADER', `only the agent that leads can read ${address} (${why}): ask that one`, {
           address,

@@ -19,46 +19,45 @@ type Volumes = Pick<
   'look' | 'claim' | 'publishTo' | 'release' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
 >;
 
-/** @param volumes made by the time something is asked of them */
-export function localClaims(volumes: () => Volumes): ClaimClient {
+export function localClaims(volumes: Volumes): ClaimClient {
   return {
     async look(key, { nodeId }, { signal }) {
       refuse(signal);
-      return knownOf(await volumes().look(key), nodeId);
+      return knownOf(await volumes.look(key), nodeId);
     },
     async claim(key, request, { signal }) {
       refuse(signal);
-      refuseUseless(await volumes().look(key), request);
+      refuseUseless(await volumes.look(key), request);
       const { allocId, nodeId, mode, accessMode, attachmentMode } = request;
       const asked = { allocId, nodeId, mode, accessMode, attachmentMode };
-      const { generation } = await volumes().claim(key, { ...asked, signal });
+      const { generation } = await volumes.claim(key, { ...asked, signal });
       return { generation };
     },
     async claimAndPublish(key, request, { signal, tell, claimed }) {
       refuse(signal);
-      const context = await volumes().look(key);
+      const context = await volumes.look(key);
       const { allocId, nodeId, mode, accessMode, attachmentMode, readOnly } = request;
       refuseUseless(context, request);
       const use = useOf(context, nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       const claiming = { claim: { allocId, nodeId, mode, accessMode, attachmentMode }, claimed };
-      return publishedOf(await volumes().publishTo(key, nodeId, { ...use, signal, tell, claiming }), { nodeId });
+      return publishedOf(await volumes.publishTo(key, nodeId, { ...use, signal, tell, claiming }), { nodeId });
     },
     async holds(key, request, { signal }) {
       refuse(signal);
-      const context = await unlessGone(volumes().look(key));
+      const context = await unlessGone(volumes.look(key));
       return context !== undefined && holds(context, request);
     },
     async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, tell }) {
       refuse(signal);
-      const use = useOf(await volumes().look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
+      const use = useOf(await volumes.look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       const own = { ...(claim && { claim }), ...(hold !== undefined && { hold }) };
-      const published = await volumes().publishTo(key, nodeId, { ...use, signal, tell, ...own });
+      const published = await volumes.publishTo(key, nodeId, { ...use, signal, tell, ...own });
       return publishedOf(published, { nodeId, hold });
     },
     async release(key, { allocId, ...only }, { signal }) {
       refuse(signal);
-      await unlessGone(volumes().release(key, allocId, only));
-      const context = await unlessGone(volumes().look(key));
+      await unlessGone(volumes.release(key, allocId, only));
+      const context = await unlessGone(volumes.look(key));
       const own = context?.claims.find(
         (one) =>
           one.allocId === allocId &&
@@ -66,20 +65,20 @@ export function localClaims(volumes: () => Volumes): ClaimClient {
           (only.generation === undefined || one.generation === only.generation),
       );
       // Reads the generation of a claim that a forced deletion took, so that the node still reports.
-      const generation = own?.generation ?? (await volumes().leftStaged(key, { allocId, nodeId: only.nodeId }));
+      const generation = own?.generation ?? (await volumes.leftStaged(key, { allocId, nodeId: only.nodeId }));
       return generation === undefined ? {} : { generation };
     },
     async unstaged(key, claim, { signal, tell }) {
       refuse(signal);
-      await unlessGone(volumes().unstaged(key, claim, { signal, tell }));
+      await unlessGone(volumes.unstaged(key, claim, { signal, tell }));
     },
     async holdReleased(key, released, { signal }) {
       refuse(signal);
-      await unlessGone(volumes().holdReleased(key, released));
+      await unlessGone(volumes.holdReleased(key, released));
     },
     async expanded(key, expanded, { signal }) {
       refuse(signal);
-      await unlessGone(volumes().nodeExpanded(key, expanded));
+      await unlessGone(volumes.nodeExpanded(key, expanded));
     },
   };
 }

@@ -22,25 +22,24 @@ import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bootId as presentBootId } from '../host/boot-id.js';
 import type { DataDir } from '../host/data-dir.js';
+import type { MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import { ClaimWatch } from '../mounts/claim-watch.js';
 import { isBlockDevice } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
 import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
-import { MountClient } from '../mounts/mount-client.js';
+import type { MountClient } from '../mounts/mount-client.js';
 import { mountKind, type NodeProcesses } from '../mounts/mount-kind.js';
 import { MountManager } from '../mounts/mount-manager.js';
 import { MountReconciler } from '../mounts/mount-reconciler.js';
 import { MountSteps } from '../mounts/mount-steps.js';
-import { MountTables } from '../mounts/mount-tables.js';
+import type { MountTables } from '../mounts/mount-tables.js';
 import { MountUndoing } from '../mounts/mount-undoing.js';
-import type { MountStatus } from '../mounts/mount-view.js';
 import { OrphanedMounts } from '../mounts/orphaned-mounts.js';
 import { mountPaths } from '../mounts/paths.js';
 import { hostPlaces } from '../mounts/places.js';
 import { hostPropagation, type Propagation } from '../mounts/propagation.js';
-import { shownHere } from '../mounts/shown-here.js';
 import { Stats } from '../mounts/volume-stats.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
@@ -51,6 +50,10 @@ import { type IsTasked, nodeSidePort } from './plugin-port.js';
 export interface NodeSideOptions {
   runtime: RuntimeOptions;
   dataDir: DataDir;
+  /** Of this node. Not open yet. */
+  engine: Engine;
+  client: MountClient;
+  tables: MountTables;
   clock: Clock;
   logger: Logger;
   troubles: TroubleLog;
@@ -59,8 +62,7 @@ export interface NodeSideOptions {
   locks: VolumeLocks;
   /** Calls back with what happens to volumes; the answer ends that. */
   onVolumeEvent(callback: (event: VolumeEvent) => void): () => void;
-  /** Made by the time it is asked. */
-  plugins(): PluginRegistry;
+  plugins: PluginRegistry;
   isTasked: IsTasked;
   /** Where a plugin sees what is its own on this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
@@ -77,154 +79,102 @@ const releaseLimitMs = 60_000;
 const startLimitMs = 10_000;
 const retryMs = 1_000;
 
-interface Parts {
-  mounting: MountSteps;
-  mounter: MountManager;
-  allocations: Allocations;
-  watch: MountReconciler;
-  claimWatch: ClaimWatch;
-  expansions: Expansions;
-  holds: Holds;
-  stats: Stats;
-}
-
 export class NodeSide {
+  /** Kinds of its actors, for the engine to host. */
   readonly kinds: ActorKind[];
+  readonly mounter: MountManager;
+  readonly allocations: Allocations;
   readonly #nodeId: string;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #troubles: TroubleLog;
   readonly #propagation: Propagation;
   readonly #root: string;
-  /** Paths where the kernel of this host shows a volume. @throws StagecraftError HOST_UNFIT */
-  readonly shownHere: (key: VolumeKey, allocId?: string) => Promise<string[]>;
-  readonly #parts: (engine: Engine) => Parts;
-  #attached: Parts | undefined;
-  /** What was believed in is compared with the kernel. */
+  readonly #mounting: MountSteps;
+  readonly #watch: MountReconciler;
+  readonly #claimWatch: ClaimWatch;
+  readonly #expansions: Expansions;
+  readonly #holds: Holds;
+  readonly #stats: Stats;
+  /** Called once the stored mounts have been compared with the kernel. */
   #tellCompared: () => void = () => {};
-  #stopWatching: () => void = () => {};
+  readonly #stopWatching: () => void;
   #unsubscribe: () => void = () => {};
   readonly #onVolumeEvent: NodeSideOptions['onVolumeEvent'];
   #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
-    const { runtime, dataDir, clock, logger, troubles, claims, baseDirOf } = options;
-    const { nodeId, calls = {}, retry, stats } = runtime;
+    const { runtime, dataDir, engine, client, tables, clock, logger, troubles, claims, locks, baseDirOf } = options;
+    const { nodeId, calls = {}, retry, stats, secrets = noSecrets } = runtime;
     this.#nodeId = nodeId;
-    this.#onVolumeEvent = options.onVolumeEvent;
     this.#clock = clock;
+    this.#logger = logger;
+    this.#troubles = troubles;
+    this.#onVolumeEvent = options.onVolumeEvent;
     const bootId = presentBootId();
+    const tool = hostTool(clock);
+    const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
+    const readTable = (): Promise<MountTable> => tables.table();
+    this.#root = paths.root;
+    this.#propagation = hostPropagation({ root: paths.root, readTable, tool });
+    const shared = (): Promise<void> => this.#propagation.ensureShared();
+    const isDead = async (path: string): Promise<boolean> => (await tool.isAlive(path)) === 'dead';
+
+    const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
+    const node = csiNode({ timeoutMs });
+    const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
+    const access = new PluginAccess(nodeSidePort(options.plugins, options.isTasked), { clock, maxInFlight });
+
+    const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
+    this.#stats = new Stats({
+      ...{ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, timeoutMs },
+      intervalMs: stats?.intervalMs ?? defaultStatsMs,
+    });
+    const mounting = new MountSteps({ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared });
+    this.#mounting = mounting;
+    this.#watch = new MountReconciler({
+      ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
+      onPluginLoss: runtime.onPluginLoss ?? 'remount',
+    });
+    const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
+    this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
+    this.mounter = new MountManager({
+      ...{ client, mounting, engine, claims, paths, tables, access, orphans, compare },
+      holds: this.#holds,
+      stats: this.#stats,
+    });
+    this.#expansions = new Expansions({
+      ...{ nodeId, engine, claims, clock, logger },
+      onExpanded: (callback) =>
+        options.onVolumeEvent((event) => {
+          if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
+        }),
+    });
+    this.allocations = new Allocations({
+      ...{ node: nodeId, engine, clock, claims, bootId, compare },
+      mounts: (volumes) => this.mounter.told(volumes),
+    });
+    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
+
     let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
       this.#tellCompared = () => {
         comparing = undefined;
         resolve();
       };
     });
-    const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
-    const access = new PluginAccess(nodeSidePort(options.plugins, options.isTasked), { clock, maxInFlight });
-    const secrets = runtime.secrets ?? noSecrets;
-    const tool = hostTool(clock);
-    const tables = new MountTables();
-    const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
-    const isDead = async (path: string): Promise<boolean> => (await tool.isAlive(path)) === 'dead';
-    const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
-    const node = csiNode({ timeoutMs });
-    this.#logger = logger;
-    this.#troubles = troubles;
-    this.#root = paths.root;
-    this.shownHere = (key, allocId) => shownHere({ paths, tables }, key, allocId);
-    this.#propagation = hostPropagation({ root: paths.root, readTable: () => tables.table(), tool });
-    const worker = new AllocWorker({
-      ...{ node: nodeId, claims, clock },
-      mounting: () => this.mounting,
-      compared: () => comparing,
-    });
+    const compared = (): Promise<void> | undefined => comparing;
     this.kinds = [
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, processes: options.processes },
-        calls: new PluginCalls({
-          access,
-          secrets,
-          clock,
-          retry: { ...defaultBackoff, ...retry },
-          locks: options.locks,
-        }),
-        places: hostPlaces({ root: paths.root, readTable: () => tables.table(), tool }),
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, compared, shared, isDead },
+        processes: options.processes,
+        calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
+        places: hostPlaces({ root: paths.root, readTable, tool }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
-        compared: () => comparing,
-        shared: () => this.#propagation.ensureShared(),
-        isDead,
         isDevice: (path) => isBlockDevice(path, tool),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
-      allocKind(worker),
+      allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared })),
     ];
-    this.#parts = (engine) => {
-      const intervalMs = stats?.intervalMs ?? defaultStatsMs;
-      const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
-      const volumeStats = new Stats({
-        nodeId,
-        engine,
-        node,
-        access,
-        locks: options.locks,
-        paths,
-        baseDirOf,
-        clock,
-        logger,
-        intervalMs,
-        timeoutMs,
-      });
-      const client = new MountClient({ node: nodeId, engine, clock });
-      const mounting = new MountSteps({
-        ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf },
-        shared: () => this.#propagation.ensureShared(),
-      });
-      const watch = new MountReconciler({
-        ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
-        onPluginLoss: runtime.onPluginLoss ?? 'remount',
-      });
-      const compare = (volumes: readonly VolumeKey[]): Promise<void> => watch.compare(volumes);
-      const holds = new Holds({ nodeId, engine, client, claims, clock, logger });
-      const mounter = new MountManager({
-        ...{ client, mounting, holds, engine, claims, paths, tables, access, orphans, compare },
-        stats: volumeStats,
-      });
-      const mounts = (volumes?: readonly VolumeKey[]): Promise<MountStatus[]> => mounter.told(volumes);
-      return {
-        stats: volumeStats,
-        holds,
-        expansions: new Expansions({
-          ...{ nodeId, engine, claims, clock, logger },
-          onExpanded: (callback) =>
-            options.onVolumeEvent((event) => {
-              if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
-            }),
-        }),
-        mounting,
-        mounter,
-        allocations: new Allocations({ node: nodeId, engine, clock, claims, bootId, mounts, compare }),
-        claimWatch: new ClaimWatch({ nodeId, engine, claims, clock, logger }),
-        watch,
-      };
-    };
-  }
-
-  get mounter(): MountManager {
-    return this.#attachedParts.mounter;
-  }
-
-  get mounting(): MountSteps {
-    return this.#attachedParts.mounting;
-  }
-
-  get allocations(): Allocations {
-    return this.#attachedParts.allocations;
-  }
-
-  /** @param engine has its kinds */
-  attach(engine: Engine): void {
-    this.#attached = this.#parts(engine);
     // What was mounted through its process may have gone with that.
     this.#stopWatching = engine.observe((notice) => {
       const plugin = this.#pluginBack(notice);
@@ -234,8 +184,7 @@ export class NodeSide {
 
   /** Has the mounts of a plugin compared with the kernel. What is known by then to be in use elsewhere is not mounted again. */
   #lookSoon(plugin: string): void {
-    const { watch, claimWatch } = this.#attachedParts;
-    void claimWatch.look().then(() => watch.lookSoon(plugin));
+    void this.#claimWatch.look().then(() => this.#watch.lookSoon(plugin));
   }
 
   /** Which plugin another process may be behind from here on: one of its instances is well, or has taken the place of another. */
@@ -258,11 +207,10 @@ export class NodeSide {
   }
 
   async #begin(): Promise<void> {
-    const { watch, claimWatch, allocations, expansions, holds, stats } = this.#attachedParts;
-    await watch.start();
+    await this.#watch.start();
     while (!this.#isRefusing) {
       try {
-        await allocations.recover();
+        await this.allocations.recover();
         this.#troubles.over(this);
         break;
       } catch (error) {
@@ -272,30 +220,25 @@ export class NodeSide {
       }
     }
     this.#troubles.abandon(this);
-    await holds.look();
+    await this.#holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();
     this.#unsubscribe = this.#onVolumeEvent((event) => this.#noticed(event));
-    claimWatch.start();
-    expansions.start();
-    holds.start();
-    stats.start();
+    for (const part of [this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.start();
   }
 
   /** Looks at once after this node has lost a volume, to unmount it. */
   #noticed(event: VolumeEvent): void {
     if ((event.kind !== 'claim' && event.kind !== 'hold') || event.nodeId !== this.#nodeId) return;
     if (event.fenced === undefined) return;
-    const { claimWatch, holds } = this.#attachedParts;
-    void (event.kind === 'claim' ? claimWatch.look() : holds.look());
+    void (event.kind === 'claim' ? this.#claimWatch.look() : this.#holds.look());
   }
 
   /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
   async release(): Promise<void> {
-    const { allocations, mounting } = this.#attachedParts;
-    allocations.refuse(draining());
-    await mounting.hasten();
-    await allocations.releaseAll(releaseLimitMs);
+    this.allocations.refuse(draining());
+    await this.#mounting.hasten();
+    await this.allocations.releaseAll(releaseLimitMs);
   }
 
   /** Whoever sees our directory elsewhere, as a container does, has to find it as it will be. */
@@ -316,21 +259,11 @@ export class NodeSide {
 
   /** Nothing is taken any more. */
   refuse(reason?: StagecraftError): void {
-    const { mounter, allocations, watch, claimWatch, expansions, holds, stats } = this.#attachedParts;
     this.#isRefusing = true;
     this.#stopWatching();
     this.#unsubscribe();
-    watch.stop();
-    claimWatch.stop();
-    expansions.stop();
-    holds.stop();
-    stats.stop();
-    for (const part of [mounter, allocations]) part.close(reason);
-  }
-
-  get #attachedParts(): Parts {
-    if (!this.#attached) throw new Error('the node side has no engine yet');
-    return this.#attached;
+    for (const part of [this.#watch, this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.stop();
+    for (const part of [this.mounter, this.allocations]) part.close(reason);
   }
 }
 

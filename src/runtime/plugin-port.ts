@@ -16,18 +16,15 @@ const none: ReadonlySet<string> = new Set();
 /** Whether a plugin of this type is there for a task of this runtime to run. */
 export type IsTasked = (type: string, plugin: string) => boolean;
 
-/**
- * The controller sides of plugins.
- * @param registry made by the time a plugin is asked for
- */
-export function pluginPort(registry: () => Registry, isTasked: IsTasked): PluginPort {
+/** The controller sides of plugins. */
+export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
   return {
-    isKnown: (plugin) => types.some((type) => registry().has(type, plugin)),
-    sight: (plugin) => sightOf(registry(), plugin, isTasked),
-    client: (plugin) => registry().dispense(controllerType, plugin),
-    lookAgain: (plugin) => registry().lookAgain(controllerType, plugin),
+    isKnown: (plugin) => types.some((type) => registry.has(type, plugin)),
+    sight: (plugin) => sightOf(registry, plugin, isTasked),
+    client: (plugin) => registry.dispense(controllerType, plugin),
+    lookAgain: (plugin) => registry.lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
-      const ends = types.map((type) => registry().watch(type, plugin, changed));
+      const ends = types.map((type) => registry.watch(type, plugin, changed));
       return () => {
         for (const end of ends) end();
       };
@@ -35,13 +32,13 @@ export function pluginPort(registry: () => Registry, isTasked: IsTasked): Plugin
   };
 }
 
-/** The node sides of plugins, on this host. @param registry made by the time a plugin is asked for */
-export const nodeSidePort = (registry: () => Registry, isTasked: IsTasked): PluginPort => ({
-  isKnown: (plugin) => registry().has(nodeType, plugin),
-  sight: (plugin) => nodeSightOf(registry(), plugin, isTasked),
-  client: (plugin) => registry().dispense(nodeType, plugin),
-  lookAgain: (plugin) => registry().lookAgain(nodeType, plugin),
-  watch: (plugin, changed) => registry().watch(nodeType, plugin, changed),
+/** The node sides of plugins, on this host. */
+export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort => ({
+  isKnown: (plugin) => registry.has(nodeType, plugin),
+  sight: (plugin) => nodeSightOf(registry, plugin, isTasked),
+  client: (plugin) => registry.dispense(nodeType, plugin),
+  lookAgain: (plugin) => registry.lookAgain(nodeType, plugin),
+  watch: (plugin, changed) => registry.watch(nodeType, plugin, changed),
 });
 
 /** What the csi-node plugins of this host say of it. */

@@ -14,21 +14,24 @@ import type { TaskStatus } from '../tasks/task-supervisor.js';
 const startLimitMs = 150_000;
 const drainLimitMs = 150_000;
 
+export interface RegistryKindOptions {
+  dataDir: DataDir;
+  engine: Engine;
+  /** The kinds of all other actors of the node. Their actors are restored in this order, kind by kind. */
+  restored: readonly ActorKind[];
+  /** @param release whether plugin processes are stopped, too */
+  drain(release: boolean): Promise<void>;
+}
+
 /** The root actor: prepares, restores and drains this node. */
-export function registryKind(
-  dataDir: DataDir,
-  engine: () => Engine,
-  { drain }: { drain(release: boolean): Promise<void> },
-): ActorKind {
+export function registryKind({ dataDir, engine, restored, drain }: RegistryKindOptions): ActorKind {
   return {
     machine: registryMachine,
     begin: () => ({}),
     effects: {
       prepareHost: anew(async () => dataDir.prepare()),
       restoreActors: anew(({ address }) =>
-        engine().restore(
-          ['plugins', 'plugin', 'task', 'mount', 'alloc'].map((machine) => nodeOwnedPrefix(machine, nodeOf(address))),
-        ),
+        engine.restore(restored.map(({ machine }) => nodeOwnedPrefix(machine.id, nodeOf(address)))),
       ),
       drainActors: anew(({ input }: EffectCall<{ release: boolean }>) => drain(input.release)),
     },

@@ -19,10 +19,13 @@ import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
+import { MountClient } from '../mounts/mount-client.js';
 import type { MountManager } from '../mounts/mount-manager.js';
+import { MountTables } from '../mounts/mount-tables.js';
+import { mountPaths } from '../mounts/paths.js';
+import { shownHere } from '../mounts/shown-here.js';
 import type { NodeManager } from '../nodes/node-manager.js';
 import { Clients } from '../registry/clients.js';
-import type { FingerprintLoopOptions } from '../registry/fingerprint-loop.js';
 import { InstanceHealth } from '../registry/instance-health.js';
 import { pluginKinds } from '../registry/kinds.js';
 import { PluginRegistry } from '../registry/plugin-registry.js';
@@ -168,20 +171,6 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const troubles = new TroubleLog({ clock, logger });
   const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
-  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
-  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
-  const times = { ...defaultTimes, ...options.fingerprint };
-  const asked = new Waiters();
-  const checked: FingerprintLoopOptions['checked'] = (address, seen) => plugins.checked(address, seen);
-  let released = false;
-  let drained: 'kept' | 'released' | undefined;
-  // Read when it comes to it: until then a close may still become one that releases.
-  const drain = async (asked: boolean): Promise<void> => {
-    drained = released || asked ? 'released' : 'kept';
-    if (drained === 'released') await tasks.stopAll();
-  };
-  const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
   const policy = {
     topic: `actors/${encodeURIComponent(nodeId)}`,
     journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
@@ -192,77 +181,84 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
     ttlMs: leaseTtlMs,
   };
-  const locks = new VolumeLocks();
+  const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
+  const engine: Engine = new Engine({
+    ...{ store: shared.handle(), clock, random, logger, troubles, policy },
+    topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
+    lease: { ...lease, name: `node/${nodeId}`, covers },
+    // The two engines send messages to each other's actors.
+    elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
+    troubleElsewhere: (forMs) => controllerSide.engine.storeTrouble(forMs),
+  });
+
+  // First everything that asks and watches actors.
+  const mounts = new MountClient({ node: nodeId, engine, clock });
+  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const asked = new Waiters();
+  const plugins = new PluginRegistry({
+    ...{ node: nodeId, engine, clients, clock, logger, asked },
+    dependents: options.dependents,
+    needing: ({ type, name }) => (type === 'csi-node' ? mounts.needing(name) : []),
+  });
+  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
+  const tasks = new TaskSupervisor({
+    ...{ node: nodeId, engine, logs },
+    dependents: (instances) => plugins.dependentsOf(instances),
+    mounted: (plugin) => mounts.needing(plugin),
+  });
   const taskOf = (plugin: string): TaskStatus | undefined => tasks.list().find(({ id }) => id === plugin);
   const isTasked: IsTasked = (type, plugin) => {
     const task = taskOf(plugin);
     return task !== undefined && pluginTypes[task.spec.type].includes(type);
   };
-  const nodeSide: NodeSide = new NodeSide({
-    ...{ runtime: options, dataDir, clock, logger, troubles, locks },
+  const locks = new VolumeLocks();
+  const tables = new MountTables();
+  const controllerSide: ControllerSide = new ControllerSide({
+    runtime: options,
+    engine: { store: shared.handle(), clock, random, logger, troubles, policy },
+    ...{ lease, plugins, isTasked, locks },
+    topics: engine.topics,
+    node: engine,
+    watched: engine,
+    shownHere: (key, allocId) => shownHere({ paths: mountPaths(paths), tables }, key, allocId),
+  });
+  const nodeSide = new NodeSide({
+    ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, isTasked },
     onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
-    claims: options.claims ?? localClaims(() => controllerSide.volumes),
-    plugins: () => plugins,
-    isTasked,
+    claims: options.claims ?? localClaims(controllerSide.volumes),
     baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
     processes: {
       of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
       hasEnded: haveNodeCallsEnded,
     },
   });
-  const engine: Engine = new Engine({
-    ...{ store: shared.handle(), clock, random, logger, troubles, policy },
-    topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
-    lease: { ...lease, name: `node/${nodeId}`, covers },
-    elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
-    troubleElsewhere: (forMs) => controllerSide.engine.storeTrouble(forMs),
-    kinds: [
-      registryKind(dataDir, () => engine, { drain }),
-      ...pluginKinds({ ...times, clients, clock, asked, checked }),
-      taskKind({
-        paths,
-        logs,
-        clock,
-        prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
-        probe: (info, signal) => clients.look(info, signal),
-        gone: (instance, signal) => plugins.gone(instance, signal),
-        watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
-      }),
-      ...nodeSide.kinds,
-    ],
-  });
-  nodeSide.attach(engine);
-  const plugins: PluginRegistry = new PluginRegistry({
-    node: nodeId,
-    engine,
-    clients,
-    clock,
-    logger,
-    dependents: options.dependents,
-    needing: ({ type, name }) => (type === 'csi-node' ? nodeSide.mounting.needing(name) : []),
-    asked,
-  });
-  const health = new InstanceHealth({ node: nodeId, engine });
-  const tasks = new TaskSupervisor({
-    node: nodeId,
-    engine,
-    logs,
-    dependents: (instances) => plugins.dependentsOf(instances),
-    mounted: (plugin) => nodeSide.mounting.needing(plugin),
-  });
-  const controllerSide: ControllerSide = new ControllerSide({
-    runtime: options,
-    engine: { store: shared.handle(), clock, random, logger, troubles, policy },
-    lease,
-    topics: engine.topics,
-    node: engine,
-    watched: engine,
-    shownHere: (key, allocId) => nodeSide.shownHere(key, allocId),
-    plugins,
-    isTasked,
-    locks,
-  });
   const root = new RegistryActor(engine, registryAddress(nodeId), clock);
+  const health = new InstanceHealth({ node: nodeId, engine });
+
+  // Then the actors themselves, whose effects use all that.
+  const kinds = [
+    ...pluginKinds({
+      ...{ ...defaultTimes, ...options.fingerprint, clients, clock, asked },
+      checked: (address, seen) => plugins.checked(address, seen),
+    }),
+    taskKind({
+      ...{ paths, logs, clock },
+      prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
+      probe: (info, signal) => clients.look(info, signal),
+      gone: (instance, signal) => plugins.gone(instance, signal),
+      watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
+    }),
+    ...nodeSide.kinds,
+  ];
+  let released = false;
+  let drained: 'kept' | 'released' | undefined;
+  // Read when it comes to it: until then a close may still become one that releases.
+  const drain = async (asked: boolean): Promise<void> => {
+    drained = released || asked ? 'released' : 'kept';
+    if (drained === 'released') await tasks.stopAll();
+  };
+  engine.host([registryKind({ dataDir, engine, restored: kinds, drain }), ...kinds]);
 
   await engine.open();
   const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);

@@ -26,7 +26,7 @@ export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
   /** Owners of the ids that plugins give to snapshots. */
-  ids(): Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
+  ids: Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
   /** For one call, in milliseconds. */
   timeoutMs: number;
 }
@@ -152,8 +152,8 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
     work: Work<MadeSnapshot>,
   ): Work<MadeSnapshot> => ({
     ...work,
-    prepare: () => ids().known(),
-    fault: (made) => ids().reserve(address, idsOfSnapshot(ways.kind, at, made)),
+    prepare: () => ids.known(),
+    fault: (made) => ids.reserve(address, idsOfSnapshot(ways.kind, at, made)),
   });
   return {
     machine: ways.machine,

@@ -1,6 +1,6 @@
 /** Lets a test say how plugins are, whoever really serves them. Not to be had by way of the runtime itself. */
 import type { Dispenser } from '../registry/dispenser.js';
-import { clientsOf } from '../registry/plugin-registry.js';
+import { PluginRegistry } from '../registry/plugin-registry.js';
 import { checkDispenser } from '../registry/validate.js';
 import type { Runtime } from '../runtime/runtime.js';
 
@@ -12,8 +12,9 @@ import type { Runtime } from '../runtime/runtime.js';
  * @throws TypeError for what is no runtime
  */
 export function replaceDispenser(runtime: Runtime, type: string, dispenser: Dispenser): () => void {
-  const clients = clientsOf.get(runtime.plugins);
-  if (!clients) throw new TypeError('replaceDispenser takes the runtime that createRuntime has resolved with');
+  const { plugins } = runtime;
+  if (!(plugins instanceof PluginRegistry))
+    throw new TypeError('replaceDispenser takes the runtime that createRuntime has resolved with');
   checkDispenser(type, dispenser);
-  return clients.replace(type, dispenser);
+  return PluginRegistry.replaceDispenser(plugins, type, dispenser);
 }

@@ -32,9 +32,9 @@ export interface VolumeKindOptions {
   /** For one call, in milliseconds. */
   timeoutMs: number;
   /** Owners of the ids that plugins give to volumes. */
-  ids(): Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
+  ids: Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
   /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
-  hindered?(plugin: string): void;
+  lookSoon?(plugin: string): void;
 }
 
 const needs = (sight: PluginObservation, capability: string, what: string): string | undefined =>
@@ -95,7 +95,7 @@ function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
 /** The id of the volume, as its user has given it. */
 const ownId = (address: string): string => addressParts(address)[2] ?? '';
 
-export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: VolumeKindOptions): ActorKind {
+export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
@@ -114,7 +114,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
   ): Promise<TAnswer> =>
     answer.catch((error: unknown) => {
       const isHindered = error instanceof StagecraftError && error.answerClass === 'repair';
-      if (isHindered && capabilities?.has('LIST_VOLUMES_PUBLISHED_NODES')) hindered?.(plugin);
+      if (isHindered && capabilities?.has('LIST_VOLUMES_PUBLISHED_NODES')) lookSoon?.(plugin);
       throw error;
     });
   const isUnoffered =
@@ -138,10 +138,10 @@ export function volumeKind({ controller, calls, timeoutMs, ids, hindered }: Volu
         return {
           ...work,
           without: async (sight) => {
-            await ids().known();
+            await ids.known();
             return without?.(sight);
           },
-          fault: ({ id }) => ids().reserve(address, [{ plugin: spec.plugin, csiId: id, home }]),
+          fault: ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]),
         };
       }),
       deleteVolume: effect<MadeCall, null>(

@@ -6,7 +6,7 @@ import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
 import type { AllocView } from '../../src/allocs/alloc-view.js';
-import { AllocWorker, type AllocWorkOptions } from '../../src/allocs/alloc-work.js';
+import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
 import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import { ActorsOf } from '../../src/engine/actors-of.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -50,7 +50,7 @@ export class AllocLab {
   async start(): Promise<void> {
     const worker = new AllocWorker({
       ...{ node: 'n1', claims: this.#claims(), clock: this.lab.clock, compared: () => undefined },
-      mounting: () => this.#mounting() as unknown as ReturnType<AllocWorkOptions['mounting']>,
+      mounting: this.#mounting(),
     });
     this.#life = await this.lab.start([allocKind(worker)]);
   }
@@ -122,17 +122,12 @@ export class AllocLab {
     };
   }
 
-  #mounting() {
+  #mounting(): AllocMounting {
     const reached = (port: Port, id: string): Promise<void> => this.#reached(port, id);
     const infoOf = ({ id }: Key) => ({ volume: key(id), hostPath: `/host/${id}`, readOnly: false, isDevice: false });
     return {
-      check: async (asked: object) => ({ ...asked, known, capability: {} }),
-      publishing: () => ({
-        nodeId: 'n1',
-        readOnly: false,
-        accessMode: 'single-node-writer',
-        attachmentMode: 'file-system',
-      }),
+      check: async (asked) => ({ ...asked, known, capability }),
+      publishing: () => ({ nodeId: 'n1', readOnly: false, ...capability }),
       bring: async ({ key: { id } }: { key: Key }) => {
         await reached('bring', id);
         this.mounted.add(id);
@@ -158,5 +153,7 @@ interface Key {
 }
 
 const key = (id: string) => ({ namespace: 'default', id });
+
+const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 
 const known = { uid: 'u', plugin: 'disk', capabilities: [], secrets: {} };

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
-import { AllocWorker, type AllocWorkOptions } from '../../src/allocs/alloc-work.js';
+import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
@@ -52,14 +52,14 @@ function scene(generations: Record<string, number>) {
     expanded: async () => {},
   };
   const info = { volume: data.volume, hostPath: '/x', readOnly: false, isDevice: false };
-  const mounting = {
-    check: async (asked: object) => ({ ...asked, known: {}, capability: {} }),
-    publishing: () => ({
-      nodeId: 'n',
-      readOnly: false,
-      accessMode: data.accessMode,
-      attachmentMode: data.attachmentMode,
+  const { accessMode, attachmentMode } = data;
+  const mounting: AllocMounting = {
+    check: async (asked) => ({
+      ...asked,
+      known: await claims.look(data.volume, { nodeId: 'n' }, { signal: end.signal }),
+      capability: { accessMode, attachmentMode },
     }),
+    publishing: () => ({ nodeId: 'n', readOnly: false, accessMode, attachmentMode }),
     bring: async () => {
       calls.push('bring');
       return info;
@@ -72,7 +72,7 @@ function scene(generations: Record<string, number>) {
   };
   const worker = new AllocWorker({
     ...{ node: 'n', claims, clock, compared: () => undefined },
-    mounting: () => mounting as unknown as ReturnType<AllocWorkOptions['mounting']>,
+    mounting,
   });
   const end = new AbortController();
   const run = {

@@ -40,10 +40,9 @@ const engineOn = (store: Store, onDemand: boolean): Engine =>
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,
-    kinds: [{ machine: plain, effects: {}, begin: () => ({}), onDemand }],
     lease: { name: 'node/bench', holder: 'bench', ttlMs: 60_000 },
     idleBytes: 1_000,
-  });
+  }).host([{ machine: plain, effects: {}, begin: () => ({}), onDemand }]);
 
 const addressOf = (index: number): string => `plain/worker-1/csi-node/hostpath/${index}`;
 

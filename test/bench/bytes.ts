@@ -34,9 +34,8 @@ async function bytesOf(machine: AnyStateMachine): Promise<{ record: number; jour
     clock: systemClock,
     random: systemRandom,
     logger: silentLogger,
-    kinds: [{ machine, effects: { work }, begin: () => ({}) }],
     lease: { name: 'node/bench', holder: 'bench', ttlMs: 60_000 },
-  });
+  }).host([{ machine, effects: { work }, begin: () => ({}) }]);
   await engine.open();
   for (let step = 0; step < steps; step += 1) await engine.ask(`${machine.id}/1`, { type: 'next' });
   await engine.stop();

@@ -73,9 +73,8 @@ const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
-      kinds: [{ machine, effects: { work: effect }, begin: () => ({}) }],
       lease: { name: 'node/bench', holder: 'bench', ttlMs: 60_000 },
-    });
+    }).host([{ machine, effects: { work: effect }, begin: () => ({}) }]);
     await engine.open();
     const addresses = Array.from({ length: actors }, (_, index) => `${machine.id}/${index}`);
     // Every actor is asked for its next step as soon as the one before is answered.

@@ -31,15 +31,11 @@ describe('the node side of a plugin, for its calls', () => {
   });
   afterEach(() => house.dispose());
 
-  const port = (tasks: string[] = []) =>
-    nodeSidePort(
-      () => {
-        const { plugins } = house.runtime;
-        if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
-        return plugins;
-      },
-      (type, plugin) => type === 'csi-node' && tasks.includes(plugin),
-    );
+  const port = (tasks: string[] = []) => {
+    const { plugins } = house.runtime;
+    if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
+    return nodeSidePort(plugins, (type, plugin) => type === 'csi-node' && tasks.includes(plugin));
+  };
 
   it('M2 it offers what its node service does, whatever its controller side is; its client is that of csi-node', async () => {
     await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);

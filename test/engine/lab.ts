@@ -64,7 +64,8 @@ export class Lab {
     this.#lives += 1;
     const lease = { name: 'node/n1', holder: `runtime ${this.#lives}`, ttlMs: leaseTtlMs };
     const clock = this.#mortalClock(this.#alive);
-    return new Engine({ store, clock, random: seededRandom(this.#lives), logger: this.#logger(), kinds, lease });
+    const random = seededRandom(this.#lives);
+    return new Engine({ store, clock, random, logger: this.#logger(), lease }).host(kinds);
   }
 
   /** The store as this life sees it, until it ends. */

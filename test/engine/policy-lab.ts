@@ -27,7 +27,8 @@ export class PolicyLab extends Lab {
     const { error, warn } = this.#logger;
     const logger = { debug: () => {}, info: () => {}, error, warn };
     const random = seededRandom(this.#lives);
-    return new Engine({ store, clock: this.#clock(this.#alive), random, logger, kinds, lease, ...this.limits });
+    const clock = this.#clock(this.#alive);
+    return new Engine({ store, clock, random, logger, lease, ...this.limits }).host(kinds);
   }
 
   override async crash(): Promise<void> {

@@ -68,7 +68,7 @@ describe('turns of the event loop', () => {
     });
     const logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
     const lease = { name: 'node/n1', holder: 'the only one', ttlMs: 1_000_000 };
-    const engine = new Engine({ store, clock, random: seededRandom(1), logger, kinds: [deskKind], lease });
+    const engine = new Engine({ store, clock, random: seededRandom(1), logger, lease }).host([deskKind]);
     await engine.open();
     await engine.restore(['']);
     await Promise.all(Array.from({ length: 1_000 }, (_, at) => engine.ask(`desk/${at}`, note('here'))));

@@ -98,7 +98,7 @@ describe('deleted with force while it is mounted', () => {
   });
 
   it('V13 deleted as its mount is just about to be committed: unmounted first all the same', async () => {
-    const local = localClaims(() => managerOf(house.runtime));
+    const local = localClaims(managerOf(house.runtime));
     let deleted: Promise<void> | undefined;
     const publish: ClaimClient['publish'] = async (key, wish, options) => {
       const published = await local.publish(key, wish, options);

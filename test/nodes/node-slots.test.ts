@@ -74,7 +74,7 @@ describe('the slots of a node', () => {
   it('V18 H4 a volume that is claimed and published in one request needs a slot, and takes no claim without it', async () => {
     const claimed: string[] = [];
     const both = (id: string): Promise<unknown> | undefined =>
-      localClaims(() => managerOf(scene.runtime)).claimAndPublish?.(
+      localClaims(managerOf(scene.runtime)).claimAndPublish?.(
         { namespace: 'default', id },
         {
           ...{ allocId: 'w', nodeId: 'a', mode: 'write', readOnly: false },

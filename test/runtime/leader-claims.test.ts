@@ -28,7 +28,7 @@ describe('claims of a node, another agent leads', () => {
     await lab.dispose();
   });
 
-  const claimsOf = ({ runtime }: Agent) => localClaims(() => managerOf(runtime));
+  const claimsOf = ({ runtime }: Agent) => localClaims(managerOf(runtime));
   const publish = (agent: Agent) => claimsOf(agent).publish(key, { nodeId: 'a', ...use, readOnly: false }, wait);
 
   it('H4 it is known what the volume is and who has it; whatever changes something is worth asking again', async () => {

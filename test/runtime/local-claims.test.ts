@@ -29,7 +29,7 @@ describe('claims of a node in the same process', () => {
     await house.dispose();
   });
 
-  const claims = () => localClaims(() => managerOf(house.runtime));
+  const claims = () => localClaims(managerOf(house.runtime));
   const held = async (): Promise<string[]> =>
     ((await house.volumes.get(key))?.claims ?? []).map(({ allocId, state }) => `${allocId} ${state}`);
   const publish = (more: Partial<Parameters<ReturnType<typeof claims>['publish']>[1]> = {}) =>

@@ -34,12 +34,13 @@ async function runEngine(ttlMs: number): Promise<void> {
     clock: systemClock,
     random: systemRandom,
     logger: loggerInto(logged),
-    kinds: clerkKinds(async ({ address }) => {
+    lease: { name: 'node/n1', holder: 'the child', ttlMs },
+  }).host(
+    clerkKinds(async ({ address }) => {
       say({ kind: 'effect', address, atMs: Date.now() });
       await sleep(5);
     }),
-    lease: { name: 'node/n1', holder: 'the child', ttlMs },
-  });
+  );
   await engine.open();
   await engine.restore(['clerk/', 'till/']);
   void engine.lost.then(({ code }) => say({ kind: 'lost', code, atMs: Date.now() }));

@@ -10,6 +10,7 @@ import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { decodeEntry, decodeRecord, type JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { systemClock } from '../../src/engine/clock.js';
+import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine, type EngineOptions } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { systemRandom } from '../../src/engine/random.js';
@@ -120,7 +121,12 @@ export class Scene {
   /** Opened, its clerks and tills restored. */
   async engine(
     store: string | RedisStoreOptions,
-    { ttlMs = leaseTtlMs, holder = 'the test', ...options }: Partial<EngineOptions> & EngineMore = {},
+    {
+      ttlMs = leaseTtlMs,
+      holder = 'the test',
+      kinds = clerkKinds(),
+      ...options
+    }: Partial<EngineOptions> & EngineMore = {},
   ): Promise<OpenEngine> {
     const logged: LogLine[] = [];
     const engine = new Engine({
@@ -128,10 +134,9 @@ export class Scene {
       clock: systemClock,
       random: systemRandom,
       logger: loggerInto(logged),
-      kinds: clerkKinds(),
       lease: { name: 'node/n1', holder, ttlMs },
       ...options,
-    });
+    }).host(kinds);
     this.atEnd(() => engine.stop().catch(() => undefined));
     await engine.open();
     await engine.restore(['clerk/', 'till/']);
@@ -148,6 +153,7 @@ export class Scene {
 interface EngineMore {
   ttlMs?: number;
   holder?: string;
+  kinds?: ActorKind[];
 }
 
 /** How a call ended. */

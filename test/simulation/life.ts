@@ -67,9 +67,8 @@ export class Life {
       clock: this.clock,
       random: seededRandom(mixed(seed, 'life', number)),
       logger: silentLogger,
-      kinds: kindsOf(hosted, effectsOf(this)),
       lease: { name: 'node/n1', holder: this.name, ttlMs: leaseTtlMs },
-    });
+    }).host(kindsOf(hosted, effectsOf(this)));
   }
 
   get name(): string {

@@ -124,22 +124,11 @@ export class MountsLife implements NodeCaller {
       };
     });
     const retry = { initialMs: 100, maxMs: 4_000 };
-    const kind = mountKind({
-      ...{ nodeId, node, claims, paths, places, tables, baseDirOf, bootId, isDead, shared },
-      processes: host.processes,
-      timeoutMs: callTimeoutMs,
-      calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
-      undoing: new MountUndoing({ tables, tool, bootId, logger }),
-      compared: () => this.#compared,
-      isDevice: async (path) => kernel.at(path)?.fsType === 'devtmpfs',
-      lookSoon: (plugin) => this.#lookSoon(plugin),
-    });
     this.engine = new Engine({
       store: this.#mortal(store),
       clock,
       random,
       logger,
-      kinds: [kind],
       lease: { name: `node/${nodeId}`, holder: this.name, ttlMs: traits.leaseTtlMs },
     });
     const { engine } = this;
@@ -170,6 +159,18 @@ export class MountsLife implements NodeCaller {
         return () => this.#grown.delete(callback);
       },
     });
+    engine.host([
+      mountKind({
+        ...{ nodeId, node, claims, paths, places, tables, baseDirOf, bootId, isDead, shared },
+        processes: host.processes,
+        timeoutMs: callTimeoutMs,
+        calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
+        undoing: new MountUndoing({ tables, tool, bootId, logger }),
+        compared: () => this.#compared,
+        isDevice: async (path) => kernel.at(path)?.fsType === 'devtmpfs',
+        lookSoon: (plugin) => this.#lookSoon(plugin),
+      }),
+    ]);
   }
 
   get name(): string {

@@ -15,7 +15,6 @@ import { NodeFence } from '../../src/nodes/node-fence.js';
 import { nodeKind } from '../../src/nodes/node-kind.js';
 import { NodeManager } from '../../src/nodes/node-manager.js';
 import type { NodeTarget } from '../../src/nodes/node-port.js';
-import { observed } from '../../src/nodes/observed-time.js';
 import type { SecretsProvider } from '../../src/secrets/secrets.js';
 import { snapshotKinds } from '../../src/snapshots/snapshot-kinds.js';
 import { groupSnapshotManager, snapshotManager } from '../../src/snapshots/snapshot-manager.js';
@@ -97,21 +96,6 @@ export class VolumesLife implements Caller {
       clock,
       random,
       logger,
-      kinds: [
-        volumeKind({ controller, calls, timeoutMs: callTimeoutMs, ids: () => ids.volumes }),
-        nodeKind({
-          afterMs: traits.fencingAfterMs,
-          after: (delayMs, signal) => observed(clock, delayMs, signal),
-          release: (fencing) => fence.release(fencing),
-          withdraw: (fencing) => fence.withdraw(fencing),
-        }),
-        ...snapshotKinds({
-          snapshots: csiSnapshots({ timeoutMs: callTimeoutMs }),
-          calls,
-          timeoutMs: callTimeoutMs,
-          ids: () => ids.snapshots,
-        }),
-      ],
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
     });
     const ports = { engine: this.engine, clock };
@@ -149,6 +133,12 @@ export class VolumesLife implements Caller {
     const managed = { engine: this.engine, clock, random, namePrefix: 'sc', secrets };
     this.snapshots = snapshotManager(managed);
     this.groupSnapshots = groupSnapshotManager(managed);
+    const timeoutMs = callTimeoutMs;
+    this.engine.host([
+      volumeKind({ controller, calls, timeoutMs, ids: ids.volumes }),
+      nodeKind({ afterMs: traits.fencingAfterMs, clock, fence }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots }),
+    ]);
   }
 
   get name(): string {

@@ -157,7 +157,7 @@ export class Cluster {
     return new Worker({
       ...{ nodeId, clock, holder: life.name, random: middling(-number), kernel: this.plugin.kernel },
       store: lifeStore(store, { clock, seed, latencyMs: 0, outages: [], passed: () => {}, log: () => {} }),
-      claims: localClaims(() => life.volumes),
+      claims: localClaims(life.volumes),
       plugins: this.#sights.port(life, () => this.plugin.line(clock)),
     });
   }

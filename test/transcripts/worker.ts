@@ -76,23 +76,8 @@ export class Worker {
       };
     });
     const compared = (): Promise<void> | undefined => this.#compared;
-    this.#engine = new Engine({
-      ...{ store, clock, random, logger },
-      kinds: [
-        mountKind({
-          ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared },
-          places: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
-          processes: { of: () => ({}), hasEnded: async () => false },
-          timeoutMs: callTimeoutMs,
-          calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),
-          undoing: new MountUndoing({ tables, tool, bootId, logger }),
-          isDevice: async () => false,
-          lookSoon: (plugin) => this.#watch.lookSoon(plugin),
-        }),
-        allocKind(new AllocWorker({ ...{ node: nodeId, claims, clock, compared }, mounting: () => mounting })),
-      ],
-      lease: { name: `node/${nodeId}`, holder, ttlMs: 15_000 },
-    });
+    const lease = { name: `node/${nodeId}`, holder, ttlMs: 15_000 };
+    this.#engine = new Engine({ store, clock, random, logger, lease });
     const engine = this.#engine;
     const client = new MountClient({ node: nodeId, engine, clock });
     const mounting = new MountSteps({
@@ -117,6 +102,19 @@ export class Worker {
       ...{ node: nodeId, engine, clock, claims, bootId, compare },
       mounts: (volumes) => mounter.told(volumes),
     });
+    engine.host([
+      mountKind({
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared },
+        places: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
+        processes: { of: () => ({}), hasEnded: async () => false },
+        timeoutMs: callTimeoutMs,
+        calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),
+        undoing: new MountUndoing({ tables, tool, bootId, logger }),
+        isDevice: async () => false,
+        lookSoon: (plugin) => this.#watch.lookSoon(plugin),
+      }),
+      allocKind(new AllocWorker({ node: nodeId, claims, clock, compared, mounting })),
+    ]);
   }
 
   async begin(): Promise<void> {

@@ -27,7 +27,6 @@ export interface ActorsOptions {
   clock: Clock;
   timers: TimerHeap;
   troubles: TroubleLog;
-  kinds: ActorKind[];
   policy: ActorPolicy;
   host: ActorHost;
   /** What the records of idle actors that stay in memory may stepActor, as text. */
@@ -71,11 +70,6 @@ export class Actors {
 
   constructor(options: ActorsOptions) {
     this.#options = options;
-    for (const kind of options.kinds) {
-      checkCompensates(kind);
-      const machine = HostedMachine.of(kind.machine);
-      this.#kinds.set(kind.machine.id, { kind, machine, policy: options.policy, host: options.host });
-    }
     this.#turns = new Turns(options.clock);
     this.#idle = new IdleActors(options.idleBytes, (actor) => this.#passivate(actor));
     this.#waker = new Reminders({
@@ -83,6 +77,23 @@ export class Actors {
       wake: (address) => this.#wake(address),
       isAwake: (address) => this.#actors.has(address),
     });
+  }
+
+  /** @see Engine.host */
+  host(kind: ActorKind): void {
+    const { policy, host } = this.#options;
+    const { id } = kind.machine;
+    if (this.#kinds.has(id)) throw new Error(`actors of '${id}' are hosted already`);
+    checkCompensates(kind);
+    this.#kinds.set(id, { kind, machine: HostedMachine.of(kind.machine), policy, host });
+  }
+
+  get prefixes(): string[] {
+    return [...this.#kinds.keys()].map((id) => `${id}/`);
+  }
+
+  versionOf(address: string): string | undefined {
+    return this.#hosted(address)?.machine.version;
   }
 
   /** In memory, be it on its way from the store or out of service. */

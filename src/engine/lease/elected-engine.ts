@@ -9,6 +9,7 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import type { CommitNotice } from '../actor/actor-ports.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorMessage, Inbox } from '../delivery/inbox.js';
+import type { ActorKind } from '../effects/effects.js';
 import type { ActorSystem, ActorView, AskOptions, Engine } from '../engine.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
@@ -22,8 +23,8 @@ import type { Topics } from '../topics/topics.js';
 export interface ElectedEngineOptions {
   /** For the next term, not opened. Its `open` throws NOT_LEADER, naming the leader, while somebody else leads. */
   engine(): Engine;
-  /** What is brought back when a term begins. */
-  prefixes: string[];
+  /** Address prefixes of the actors that are restored when a term begins; default: those of all kinds. */
+  prefixes?: string[];
   /** For whoever reads while somebody else leads. */
   stored: StoredViews;
   /** Of an engine that outlives all terms. */
@@ -65,10 +66,18 @@ export class ElectedEngine implements ActorSystem, Inbox {
   #yielded: StagecraftError | undefined;
   #endTerm: (reason: StagecraftError) => void = () => {};
   #campaign: Promise<void> = Promise.resolve();
+  #kinds: readonly ActorKind[] = [];
 
   constructor(options: ElectedEngineOptions) {
     this.#options = options;
     this.#engine = options.engine();
+  }
+
+  /** Hosts actors of these kinds in every term. Call it once, before `start`. @see Engine.host */
+  host(kinds: readonly ActorKind[]): this {
+    this.#kinds = kinds;
+    this.#engine.host(kinds);
+    return this;
   }
 
   /** Why nothing is asked here, naming who leads; absent while this one does. */
@@ -192,8 +201,8 @@ export class ElectedEngine implements ActorSystem, Inbox {
 
   /** Whether a term has begun, and what there is was brought back. */
   async #elect(): Promise<boolean> {
-    const { troubles, prefixes, elected } = this.#options;
     const engine = this.#engine;
+    const { troubles, elected, prefixes = engine.prefixes } = this.#options;
     try {
       await engine.open();
     } catch (error) {
@@ -261,7 +270,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     await engine.stop().catch((error: unknown) => {
       this.#options.logger.warn({}, `a term did not end in order: ${messageOf(error)}`);
     });
-    this.#engine = this.#options.engine();
+    this.#engine = this.#options.engine().host(this.#kinds);
   }
 
   #standBy(error: unknown): void {

@@ -51,13 +51,13 @@ describe('an elected engine', () => {
     const work = manualEffect(60_000);
     const kinds = [deskKind, workerKind({ work })];
     seeds += 1;
-    const ports = { clock, random: seededRandom(seeds), logger: silentLogger, kinds };
+    const ports = { clock, random: seededRandom(seeds), logger: silentLogger };
     const own: Engine = new Engine({
       ...ports,
       store: shared.handle(),
       lease: { name: `node/${name}`, holder: name, ttlMs: leaseTtlMs, covers: (address) => !isShared(address) },
       elsewhere: { append: (address, message) => elected.append(address, message) },
-    });
+    }).host(kinds);
     const handle = shared.handle();
     const resigned: StagecraftError[] = [];
     const elections: number[] = [];
@@ -86,7 +86,7 @@ describe('an elected engine', () => {
       troubles: new TroubleLog({ clock, logger: silentLogger }),
       elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
-    });
+    }).host(kinds);
     await own.open();
     await own.restore([`desk/${name}/`]);
     await elected.start();

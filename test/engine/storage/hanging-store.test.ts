@@ -353,11 +353,10 @@ describe('a store that hangs', () => {
       clock: lab.clock,
       random: seededRandom(1),
       logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },
-      kinds: kinds(),
       lease: { name: 'node/n1', holder: 'x', ttlMs: leaseTtlMs },
       policy: { journal: { keep: 2, snapshotEvery: 2, goneMs: 1_000 } },
       topics: { keep: 2 },
-    });
+    }).host(kinds());
     await engine.open();
     for (let at = 0; at < 12; at += 1) await engine.ask('desk/a', say(`${at}`));
     await lab.clock.advance(3 * limitMs);
