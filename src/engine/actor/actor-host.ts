@@ -117,7 +117,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       return { commitId: `${parts.incarnation}.${commits}`, lease, epoch, owner };
     },
     holdsLease: () => leases.held,
-    commit: (commit, outcome) => committer.submit({ commit, outcome }),
+    commit: (commit, told) => committer.submit(commit, told),
     load: async (address, failed) => {
       const task = {};
       for (;;) {

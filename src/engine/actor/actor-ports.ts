@@ -26,8 +26,8 @@ export interface ActorHost {
   claim(): WriteToken;
   /** Whether that right is known to be ours now. */
   holdsLease(): boolean;
-  /** Writes it, and tells the outcome once it is known. */
-  commit(commit: Commit, outcome: CommitOutcome): void;
+  /** Writes a commit. @param told @see Committer.submit */
+  commit(commit: Commit, told: (answer: CommitAnswer) => void): void;
   /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
@@ -62,12 +62,8 @@ export interface ActorHost {
 
 export type WriteToken = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
 
-/** Who waits for a commit. */
-export interface CommitOutcome {
-  settled(result: CommitResult): void;
-  /** The store gave no answer; the same commit will be repeated. */
-  unavailable(error: unknown): void;
-}
+/** What the store answers to a commit. `unanswered`: nothing yet; the same commit is sent again. */
+export type CommitAnswer = CommitResult | { status: 'unanswered'; error: unknown };
 
 /** What actors of one kind have in common. */
 export type ActorPorts = Omit<ActorDefinition, 'address'> & { host: ActorHost };

@@ -1,10 +1,8 @@
 /**
- * One hosted actor: a mailbox, and for each mail one commit, then its consequences. Never two at a time.
- * Nothing that a mail leads to happens before its commit is done. What it leads to: step.ts.
- * The contract: docs/architecture.md#save-then-act
+ * One hosted actor: takes its mail one by one, commits what each leads to, and only then acts on it.
+ * What a mail leads to: step.ts. How a commit is written: write.ts. The contract: docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import type { AnswerParams } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { ActorKind } from '../effects/effects.js';
@@ -15,58 +13,58 @@ import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorHost, ActorPorts } from './actor-ports.js';
 import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry } from './actor-record.js';
-import { verdictOn } from './commit-conflict.js';
+import { findingOn } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
-import type { Change } from './engine-changes.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
-import type { Mail, Request } from './message.js';
+import { Mailbox } from './mailbox.js';
+import { answer, type Mail, type Request, refuse, unreadOf, wasApplied } from './message.js';
 import type { Departed } from './passivated-actors.js';
-import { type Author, PendingCommit } from './pending-commit.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import { type ActorDefinition, type ActorState, type StepResult, stepActor } from './step.js';
+import { type Author, Write, type WriteEnd } from './write.js';
 
 type Phase =
-  | 'loading'
-  | 'ready'
-  | 'committing'
-  /** Whether the store still has what it took. */
-  | 'verifying'
-  | 'quarantined'
-  | 'stopped';
+  /** Waits for its record. */
+  | { name: 'loading' }
+  | { name: 'ready' }
+  | { name: 'committing'; write: Write }
+  /** Asks the store whether it still has what was committed. */
+  | { name: 'comparing' }
+  /** Takes nothing more; quarantined: until it is released. `write` is on its way to the store still. */
+  | { name: 'quarantined' | 'stopped'; reason: StagecraftError; write?: Write | undefined };
 
-/** Most actors have nothing to hold of most kinds: they share this. */
-const none: readonly never[] = Object.freeze([]);
+/** Shared by all actors: most are in one of these. */
+const loading: Phase = { name: 'loading' };
+const ready: Phase = { name: 'ready' };
+const comparing: Phase = { name: 'comparing' };
 
 export class Actor implements Author, ActorDefinition {
   readonly address: string;
   readonly site: ActorPorts;
-  readonly #mail: Mail[] = [];
-  /** What the engine has to do to it before it takes mail. */
-  #changes: readonly Change[] = none;
-  #phase: Phase = 'loading';
-  /** Who waits until it is in service, or known not to come into it. */
-  #expecting: (() => void)[] | undefined;
+  readonly #mailbox = new Mailbox();
+  #phase: Phase = loading;
   #state: ActorState;
-  /** Of the record as it was written last. */
+  /** Of the last written commit. */
   #commitId = '';
+  /** Length of the stored record. */
   #bytes = 0;
   /** Effects up to this seq were begun by an earlier runtime. */
   #restoredSeq = 0;
-  /** Whether it is in service: the timers and effects of its state have been started. */
+  /** Whether the actor is in service: the timers and effects of its state have been started. */
   #isLive = false;
-  /** These; absent where there never was one. */
+  /** Started timers and effects; absent if there never was one. */
   #live: LiveWork | undefined;
-  /** Deleted long ago: its journal is being forgotten. */
+  /** The journal of the deleted actor is being removed. */
   #isFading = false;
-  #writing: PendingCommit | undefined;
-  /** The store doesn't stepActor what is to be written: for a while requests wait, then they are refused. */
+  /** The store does not take the commit: requests wait for a while, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
-  /** The store may have lost what it took: to be compared before anything else. */
+  /** The store may have lost what it confirmed: that is looked into before the next mail. */
   #isSuspect = false;
-  /** Who waits until it is known that the store has the present state. */
-  #verified: readonly (() => void)[] = none;
-  #stopReason: StagecraftError | undefined;
+  /** Called once the actor is in service, or will not be. */
+  #expecting: (() => void)[] | undefined;
+  /** Called once the store is known to have the present state. */
+  #verified: readonly (() => void)[] = [];
 
   constructor(address: string, site: ActorPorts) {
     this.address = address;
@@ -94,67 +92,65 @@ export class Actor implements Author, ActorDefinition {
     return this.#state.seq;
   }
 
-  /** Whether it waits for its record. */
+  /** Whether the actor waits for its record. */
   get loading(): boolean {
-    return this.#phase === 'loading';
+    return this.#phase.name === 'loading';
   }
 
-  /** Whether it takes nothing any more. */
+  /** Whether the actor takes nothing any more. */
   get stopped(): boolean {
-    return this.#phase === 'stopped' || this.#phase === 'quarantined';
+    return this.#phase.name === 'stopped' || this.#phase.name === 'quarantined';
   }
 
-  /** Why it takes nothing until it is released. */
+  /** Why the actor takes nothing until it is released. */
   get quarantine(): string | undefined {
-    return this.#phase === 'quarantined' ? this.#stopReason?.message : undefined;
+    return this.#phase.name === 'quarantined' ? this.#phase.reason.message : undefined;
   }
 
-  /** The committed snapshot; absent before it was begun and after it ended. */
+  /** The committed snapshot; absent before the actor was begun and after it ended. */
   get snapshot(): AnyMachineSnapshot | undefined {
     return this.#state.snapshot;
   }
 
-  /** What its record takes, as text. */
+  /** Length of the stored record, in characters. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether nothing but a message or a timer can move it. */
+  /** Whether only a message, a request or a timer can change the actor. */
   get isIdle(): boolean {
     return (
-      this.#phase === 'ready' &&
-      !this.#isSuspect &&
-      this.#mail.length + this.#changes.length + this.#state.envelope.effects.length === 0
+      this.#phase === ready && !this.#isSuspect && this.#mailbox.isEmpty && this.#state.envelope.effects.length === 0
     );
   }
 
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
-    if (!this.#writing && this.#mail.length === 0) return [];
-    const unread = new Map<string, ActorMessage>();
-    for (const mail of [this.#writing?.taken.mail, ...this.#mail]) {
-      if (mail?.kind !== 'message' || this.#wasApplied(mail.message)) continue;
-      const { address, seq, index } = mail.message.from;
-      unread.set([seq, index, address].join(), mail.message); // one that was delivered twice counts once
-    }
-    return [...unread.values()];
+    return unreadOf(this.#state.envelope, [this.#write?.step.mail, ...this.#mailbox.mail]);
   }
 
-  /** When its next timer is due, in milliseconds since the epoch; Infinity: it has none. */
+  /** When the next timer is due, in milliseconds since the epoch; Infinity without timers. */
   wakeAtMs(nowMs: number): number {
     return nowMs + Math.min(...this.#state.envelope.timers.map((timer) => dueInMs(timer, nowMs)));
   }
 
+  /** What this runtime remembers of the actor when it leaves memory. */
+  get departed(): Departed {
+    const { address, seq } = this;
+    const departed = { address, seq, commitId: this.#commitId };
+    return this.snapshot ? departed : { ...departed, tombstone: this.#state };
+  }
+
   /**
-   * Takes up from what is stored; absent where nothing is. Call once; mail that came before is kept.
-   * @param released whether one that crashed too often is taken back into service
+   * Starts from the stored record, or anew without one. Call it once; mail that came before is kept.
+   * @param released whether an actor that crashed too often is taken back into service
    * @throws Error if the snapshot fits no state of the machine; then nothing has changed
    */
   restore(record?: StoredRecord, envelope?: ActorRecord, released = false): void {
     if (record && envelope) {
       const { state, changes } = restored(this, record, { envelope, released });
       this.#state = state;
-      this.#changes = changes;
+      this.#mailbox.changes = changes;
       this.#commitId = record.commitId;
       this.#restoredSeq = record.seq;
       this.#bytes = record.text.length;
@@ -165,55 +161,41 @@ export class Actor implements Author, ActorDefinition {
         return;
       }
     }
-    this.#phase = 'ready';
+    this.#phase = ready;
     this.#stall = undefined;
-    if (
-      record?.gone &&
-      !envelope?.quarantined &&
-      (record.wakeAtMs ?? Number.POSITIVE_INFINITY) <= this.#host.stamp().at
-    )
-      void this.#fade(record.seq);
-    if (this.#changes.length === 0) this.#goLive();
+    const { wakeAtMs = Number.POSITIVE_INFINITY, gone = false } = record ?? {};
+    if (record && gone && !envelope?.quarantined && wakeAtMs <= this.#host.stamp().at) void this.#fade(record.seq);
+    if (this.#mailbox.changes.length === 0) this.#goLive();
     this.#next();
   }
 
-  /** Takes up one that was deleted, and of which the store has lost that. */
+  /** Starts from the tombstone of a deleted actor whose deletion the store has lost. */
   restoreDeleted(state: ActorState, commitId: string): void {
     this.#state = state;
     this.#commitId = commitId;
-    this.#phase = 'ready';
+    this.#phase = ready;
     this.#isSuspect = true;
     this.#goLive();
     this.#next();
   }
 
-  /** What is to be known of it when it is out of memory. */
-  get departed(): Departed {
-    const { address, seq } = this;
-    const departed = { address, seq, commitId: this.#commitId };
-    return this.snapshot ? departed : { ...departed, tombstone: this.#state };
-  }
-
-  /** Takes mail in order; what comes after `stop` is refused, and stays owed where its sender keeps it. */
+  /** Takes mail in order. After `stop` mail is refused, and a message stays owed by its sender. */
   post(mail: Mail): void {
-    if (this.#phase === 'stopped') {
-      this.#refuse(mail);
-    } else if (this.#phase === 'quarantined') {
-      this.#keepMessage(mail);
-    } else if (this.#stall?.isLong && mail.kind === 'request') {
-      this.#refuseForNow(mail);
-    } else {
-      this.#mail.push(mail);
+    if (this.#phase.name === 'stopped') refuse(mail, this.#phase.reason);
+    else if (this.#phase.name === 'quarantined') this.#keepMessage(mail);
+    else if (this.#stall?.isLong && mail.kind === 'request') this.#refuseForNow(mail);
+    else {
+      this.#mailbox.post(mail);
       this.#next();
     }
   }
 
-  /** Whether it is in service, or known not to come into it. */
+  /** Whether the actor is in service, or will not be. */
   get isReady(): boolean {
     return this.#isLive || this.stopped;
   }
 
-  /** Resolves when it is. */
+  /** Resolves when `isReady` holds. */
   ready(): Promise<void> {
     if (this.isReady) return Promise.resolve();
     return new Promise((resolve) => {
@@ -222,47 +204,45 @@ export class Actor implements Author, ActorDefinition {
     });
   }
 
-  /** Drops a request that nobody waits for any more. @param failed makes the error, by whether the change may be written */
+  /** Drops a request whose caller waits no longer. @param failed makes the error, by whether the change may be written */
   drop(request: Request, failed: Failed): void {
-    const at = this.#mail.indexOf(request);
-    if (at >= 0) this.#mail.splice(at, 1);
-    request.reject(failed(at >= 0 ? this.#outcomeOf(request) : 'unknown'));
+    request.reject(failed(this.#mailbox.remove(request) ? this.#outcomeOf(request) : 'unknown'));
   }
 
-  /** The store can't say now what it holds of this actor: requests are not kept waiting. */
+  /** Called when the store can't say now what it holds of this actor: requests are not kept waiting. */
   unreachable(error: unknown): void {
     this.hold(error);
   }
 
   /** Takes nothing any more. */
   stop(reason: StagecraftError): void {
-    if (this.#phase === 'stopped') return;
+    if (this.#phase.name === 'stopped') return;
     this.#end('stopped', reason);
-    for (const mail of this.#mail.splice(0)) this.#refuse(mail);
+    for (const mail of this.#mailbox.takeAll()) refuse(mail, reason);
     const unsent = this.#withdraw();
-    if (unsent) this.#refuse(unsent);
+    if (unsent) refuse(unsent, reason);
   }
 
-  /** Takes nothing until it is released; messages wait for that, requests are refused. */
-  enterQuarantine(reason: string): void {
+  /** Takes nothing until it is released: messages wait for that, requests are refused. */
+  enterQuarantine(why: string): void {
     if (this.stopped) return;
     const { address } = this;
-    const message = `${address} is out of service: ${reason}; 'stagecraft actor release' takes it back`;
+    const message = `${address} is out of service: ${why}; 'stagecraft actor release' takes it back`;
     this.#end('quarantined', new StagecraftError('ACTOR_QUARANTINED', message, { address }));
-    for (const mail of this.#mail.splice(0)) this.#keepMessage(mail);
-    this.#host.quarantined(address, reason);
+    for (const mail of this.#mailbox.takeAll()) this.#keepMessage(mail);
+    this.#host.quarantined(address, why);
   }
 
-  /** Gives up its mail for another one that takes its place. */
+  /** Stops in favour of another actor at the same address. @returns the mail, for that one */
   giveUp(): Mail[] {
     const unsent = this.#withdraw();
-    const mail = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mail.splice(0)];
+    const mail = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mailbox.takeAll()];
     const { address } = this;
-    this.stop(new StagecraftError('ABORTED', `${address} is taken up again from its record`, { address }));
+    this.stop(new StagecraftError('ABORTED', `${address} is loaded again from its record`, { address }));
     return mail;
   }
 
-  /** The store may have lost what it took: resolves when that is known, and made good where it can be. */
+  /** Called when the store may have lost what it confirmed. Resolves when that is known, and mended where it can be. */
   verify(): Promise<void> {
     if (this.stopped) return Promise.resolve();
     this.#isSuspect = true;
@@ -278,34 +258,6 @@ export class Actor implements Author, ActorDefinition {
     return isSuspect;
   }
 
-  written({ taken, commitId }: PendingCommit): void {
-    this.#settled();
-    this.#commitId = commitId;
-    this.#act(taken);
-  }
-
-  refused(): void {
-    this.#writing = undefined;
-    if (this.stopped) return;
-    this.#phase = 'ready';
-    // Should the store have written it all the same, then what it asked for must be done.
-    this.#isSuspect = true;
-    this.#next();
-  }
-
-  conflicted(mail: Mail): void {
-    this.#settled();
-    this.#putBack(mail);
-    if (this.stopped) for (const each of this.#mail.splice(0)) this.#refuse(each);
-    else void this.#compare(true);
-  }
-
-  fenced(mail: Mail, epoch: number): void {
-    this.#writing = undefined;
-    if (!this.stopped) this.#host.fenced(this.address, epoch);
-    this.#refuse(mail);
-  }
-
   hold(cause: unknown): void {
     if (this.#stall) return;
     const stall = { cause, isLong: false };
@@ -313,28 +265,27 @@ export class Actor implements Author, ActorDefinition {
     this.#host.after(patienceMs, () => {
       if (this.#stall !== stall) return;
       stall.isLong = true;
-      const mail = this.#mail.splice(0);
-      for (const each of mail) {
-        if (each.kind === 'request') this.#refuseForNow(each);
-        else this.#mail.push(each);
-      }
+      for (const request of this.#mailbox.takeAll('request')) this.#refuseForNow(request);
     });
   }
 
-  #settled(): void {
-    this.#stall = undefined;
-    this.#writing = undefined;
+  get #write(): Write | undefined {
+    return 'write' in this.#phase ? this.#phase.write : undefined;
   }
 
   #withdraw(): Mail | undefined {
-    const mail = this.#writing?.withdraw();
-    if (mail) this.#writing = undefined;
+    const mail = this.#write?.withdraw();
+    if (mail) this.#forgetWrite();
     return mail;
   }
 
-  #end(phase: 'stopped' | 'quarantined', reason: StagecraftError): void {
-    this.#phase = phase;
-    this.#stopReason = reason;
+  /** The write is over. An actor that was stopped meanwhile stays so. */
+  #forgetWrite(): void {
+    this.#phase = 'reason' in this.#phase ? { ...this.#phase, write: undefined } : ready;
+  }
+
+  #end(name: 'stopped' | 'quarantined', reason: StagecraftError): void {
+    this.#phase = { name, reason, write: this.#write };
     this.#tellVerified();
     this.#tellReady();
     const live = this.#live;
@@ -343,58 +294,54 @@ export class Actor implements Author, ActorDefinition {
     live?.end(reason);
   }
 
-  /** Messages wait for the release, but for those that were applied before. */
+  /** Keeps a message until the release, unless it was applied before. */
   #keepMessage(mail: Mail): void {
-    if (mail.kind !== 'message') this.#refuse(mail);
-    else if (!this.#isRepeat(mail)) this.#mail.push(mail);
-  }
-
-  #refuse(mail: Mail): void {
-    if (mail.kind === 'request') mail.reject(this.#stopReason);
+    if (mail.kind !== 'message') refuse(mail, 'reason' in this.#phase ? this.#phase.reason : undefined);
+    else if (!this.#isRepeat(mail)) this.#mailbox.post(mail);
   }
 
   #refuseForNow(request: Request): void {
     request.reject(storeUnavailable(this.address, this.#outcomeOf(request), this.#stall?.cause));
   }
 
-  /** Of a request that waits: a repeat of what may have been written is not known to have changed nothing. */
+  /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
   #outcomeOf({ requestId }: Request): Outcome {
-    const inDoubt = this.#writing?.taken.mail;
+    const inDoubt = this.#write?.step.mail;
     const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === requestId;
     return isRepeat ? 'unknown' : 'refused';
   }
 
   #next(): void {
-    while (this.#phase === 'ready') {
+    while (this.#phase === ready) {
       if (this.#isSuspect) {
         void this.#compare();
         return;
       }
-      const mail = this.#nextMail();
+      const mail = this.#mailbox.next(this.seq);
       if (!mail) {
         if (!this.#isFading) this.#host.rested(this);
         return;
       }
       if (this.#isRepeat(mail)) continue;
-      const taken = this.#stepActor(mail);
-      if (taken) this.#commit(taken);
-      else if (!this.stopped) this.#nobody(mail);
+      const step = this.#step(mail);
+      if (step) this.#commit(step);
+      else if (!this.stopped) this.#refuseAbsent(mail);
     }
   }
 
-  /** What the machine throws is a crash; what a migration throws keeps the actor out of service. */
-  #stepActor(mail: Mail): StepResult | undefined {
+  /** What the machine throws is a crash, and a step. What a migration throws keeps the actor out of service. */
+  #step(mail: Mail): StepResult | undefined {
     try {
       this.#endDoubts();
       return stepActor(this, this.#state, mail, this.#host.stamp());
     } catch (error) {
-      this.#putBack(mail);
+      this.#mailbox.putBack(mail);
       this.enterQuarantine(messageOf(error));
       return undefined;
     }
   }
 
-  /** What is certain by now is written no more. */
+  /** Calls in doubt that are certain by now are left out of the next record. */
   #endDoubts(): void {
     const { envelope } = this.#state;
     if (!envelope.doubts) return;
@@ -402,74 +349,77 @@ export class Actor implements Author, ActorDefinition {
     this.#state = { ...this.#state, envelope: certain(envelope, isUnderWay) };
   }
 
-  /** Its journal goes first, then what reminds of it. */
+  /** Removes the journal of a deleted actor, then its reminder. */
   async #fade(seq: number): Promise<void> {
     this.#isFading = true;
     const isForgotten = await this.#host.forget(this.address, seq + 1);
     this.#isFading = false;
     if (isForgotten && this.seq === seq && !this.stopped)
-      this.#changes = [...this.#changes, { kind: 'forgotten', seq }];
+      this.#mailbox.changes = [...this.#mailbox.changes, { kind: 'forgotten', seq }];
     this.#next();
   }
 
-  #nextMail(): Mail | undefined {
-    if (this.#changes.length === 0) return this.#mail.shift();
-    const [change, ...others] = this.#changes;
-    this.#changes = others;
-    // It was made anew meanwhile.
-    if (change?.kind === 'forgotten' && change.seq !== this.seq) return this.#nextMail();
-    return change ? { kind: 'engine', change } : this.#mail.shift();
-  }
-
-  /** True where it was applied before; then its sender is told so. */
+  /** Answers mail that was applied before. @returns whether it was */
   #isRepeat(mail: Mail): boolean {
-    const { answers } = this.#state.envelope;
+    const { envelope } = this.#state;
     if (mail.kind === 'request') {
-      const recorded = mail.requestId ? answers.find(([requestId]) => requestId === mail.requestId) : undefined;
-      if (recorded) this.#answer(mail, recorded[1] ?? undefined);
+      const recorded = mail.requestId ? envelope.answers.find(([id]) => id === mail.requestId) : undefined;
+      if (recorded) answer(mail, this.address, recorded[1] ?? undefined);
       return recorded !== undefined;
     }
-    if (mail.kind !== 'message') return false;
-    const repeated = this.#wasApplied(mail.message);
-    if (repeated) mail.applied();
-    return repeated;
+    if (mail.kind !== 'message' || !wasApplied(envelope, mail.message)) return false;
+    mail.applied();
+    return true;
   }
 
-  #wasApplied({ from: { address, seq, index } }: ActorMessage): boolean {
-    const [lastSeq, lastIndex] = this.#state.envelope.received[address] ?? [0, 0];
-    return seq < lastSeq || (seq === lastSeq && index <= lastIndex);
-  }
-
-  #nobody(mail: Mail): void {
-    if (mail.kind === 'message') mail.applied();
-    if (mail.kind !== 'request') return;
+  #refuseAbsent(mail: Mail): void {
     const { address } = this;
-    mail.reject(new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
+    if (mail.kind === 'message') mail.applied();
+    refuse(mail, new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
   }
 
-  #commit(taken: StepResult): void {
-    this.#phase = 'committing';
-    const commit = commitOf(this, taken, this.#host.claim());
-    this.#writing = new PendingCommit(this, this.#host, { taken, commit });
-    this.#writing.send();
+  #commit(step: StepResult): void {
+    const commit = commitOf(this, step, this.#host.claim());
+    const write: Write = new Write(this, this.#host, { step, commit }, (end) => this.#ended(write, end));
+    this.#phase = { name: 'committing', write };
+    write.send();
   }
 
-  /** The commit is done: from here on all that it asked for happens. */
-  #act({ mail, entry, next, outbox, answer, written }: StepResult): void {
+  #ended({ step, commitId }: Write, end: WriteEnd): void {
+    this.#forgetWrite();
+    if (end.kind === 'written' || end.kind === 'conflict') this.#stall = undefined;
+    if (end.kind === 'written') {
+      this.#commitId = commitId;
+      this.#act(step);
+    } else if (end.kind === 'fenced') {
+      if (!this.stopped) this.#host.fenced(this.address, end.epoch);
+      refuse(step.mail, 'reason' in this.#phase ? this.#phase.reason : undefined);
+    } else if (end.kind === 'conflict') {
+      this.#mailbox.putBack(step.mail);
+      if ('reason' in this.#phase) for (const mail of this.#mailbox.takeAll()) refuse(mail, this.#phase.reason);
+      else void this.#compare(true);
+    } else if (!this.stopped) {
+      // If the store has written the refused commit all the same, its effects must run.
+      this.#isSuspect = true;
+      this.#next();
+    }
+  }
+
+  /** Does what the written step asked for. */
+  #act({ mail, entry, next, outbox, answer: given, written }: StepResult): void {
     const before = this.#state.envelope;
     const { seq, envelope } = next;
     this.#bytes = written.text.length;
     this.#state = next;
-    // A stop that came meanwhile has cancelled what was live before; what is live now starts after a restore.
+    // A stop that came meanwhile has ended timers and effects; a later restore starts them again.
     if (!this.stopped) {
-      this.#phase = 'ready';
       if (!this.#isSuspect) this.#tellVerified();
       if (this.#isLive) this.#follow(before, envelope);
-      else if (this.#changes.length === 0) this.#goLive();
+      else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
     if (mail.kind === 'message') mail.applied();
-    if (mail.kind === 'request') this.#answer(mail, answer);
+    if (mail.kind === 'request') answer(mail, this.address, given);
     // What the store went back to may be owed as well, though it was delivered.
     if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
     this.#notify(entry);
@@ -485,14 +435,6 @@ export class Actor implements Author, ActorDefinition {
     this.#host.notify({ address, seq, machine: this.site.machine.name, entry, state, context });
   }
 
-  #answer(request: Request, answer: AnswerParams | undefined): void {
-    if (answer && 'error' in answer) {
-      request.reject(new StagecraftError(answer.error.code, answer.error.message, { address: this.address }));
-    } else {
-      request.resolve(answer?.value);
-    }
-  }
-
   #goLive(): void {
     this.#isLive = true;
     this.#tellReady();
@@ -504,67 +446,69 @@ export class Actor implements Author, ActorDefinition {
     if (this.#live || isBusy(after)) this.#liveWork().change(before, after);
   }
 
-  /** Most actors have no timer and no effect most of the time, many never. */
+  /** Made late: most actors have no timer and no effect most of the time, many never. */
   #liveWork(): LiveWork {
     this.#live ??= new LiveWork(this.address, this.#host);
     return this.#live;
   }
 
-  #putBack(mail: Mail): void {
-    if (mail.kind === 'engine') this.#changes = [mail.change, ...this.#changes];
-    else this.#mail.unshift(mail);
-  }
-
-  /** @param hasConflicted whether the store has refused a commit for what it holds */
+  /** Compares the committed state with the store. @param hasConflicted whether the store has refused a commit for what it holds */
   async #compare(hasConflicted = false): Promise<void> {
-    this.#phase = 'verifying';
-    // What is suspected from here on may not be in the answer.
+    this.#phase = comparing;
+    // What is suspected from here on may not show in the answer.
     this.#isSuspect = false;
     const stored = await this.#host.load(this.address, (error) => this.hold(error));
     this.#stall = undefined;
-    if (this.#phase === 'verifying') this.#reconcile(stored, hasConflicted);
+    if (this.#phase === comparing) this.#reconcile(stored, hasConflicted);
   }
 
   #reconcile(stored: StoredRecord | undefined, hasConflicted: boolean): void {
     const { address, seq } = this;
-    const storedSeq = stored?.seq ?? 0;
-    const [lost] = this.#changes;
-    // What was to be written again was refused for what is stored by now.
-    const wasLost = lost?.kind === 'rolled-back' ? lost : undefined;
-    if (wasLost) this.#changes = this.#changes.slice(1);
-    const verdict = verdictOn(stored, { seq, commitId: this.#commitId }, this.#host.claim());
-    if (verdict === 'fenced') {
-      this.#host.fenced(address, stored?.epoch ?? 0);
-    } else if (verdict === 'same' && (!hasConflicted || wasLost)) {
-      if (!this.#isSuspect) this.#tellVerified();
-      this.#goOn();
-    } else if (verdict === 'behind' && !(hasConflicted && wasLost?.storedSeq === storedSeq)) {
-      if (hasConflicted) this.#host.suspect(`it has lost what ${address} did after seq ${storedSeq}`);
-      this.#changes = [{ kind: 'rolled-back', storedSeq, owed: this.#host.owed(address) }, ...this.#changes];
-      this.#goOn();
-    } else if (verdict === 'ahead' && stored) {
-      void this.#adopt(stored);
-    } else if (verdict === 'foreign' || verdict === 'same') {
-      this.enterQuarantine(`the store holds seq ${storedSeq} of it, not ours after ${seq}`);
-    } else {
-      this.enterQuarantine('the store has a record of it that it can neither read nor replace');
+    const [first, ...others] = this.#mailbox.changes;
+    // A change that writes lost state again was refused for what is stored by now.
+    const retried = first?.kind === 'rolled-back' ? first : undefined;
+    if (retried) this.#mailbox.changes = others;
+    const known = { seq, commitId: this.#commitId };
+    const finding = findingOn(stored, known, this.#host.claim(), { hasConflicted, retriedSeq: retried?.storedSeq });
+    switch (finding.kind) {
+      case 'same':
+        if (!this.#isSuspect) this.#tellVerified();
+        this.#goOn();
+        break;
+      case 'lost': {
+        const { storedSeq } = finding;
+        if (hasConflicted) this.#host.suspect(`it has lost what ${address} did after seq ${storedSeq}`);
+        const change = { kind: 'rolled-back', storedSeq, owed: this.#host.owed(address) } as const;
+        this.#mailbox.changes = [change, ...this.#mailbox.changes];
+        this.#goOn();
+        break;
+      }
+      case 'ahead':
+        void this.#adopt(finding.record);
+        break;
+      case 'fenced':
+        this.#host.fenced(address, finding.epoch);
+        break;
+      case 'broken':
+        this.enterQuarantine(finding.why);
+        break;
     }
   }
 
-  /** Goes on from a commit of ours that the store said, or seemed to say, was not written. */
+  /** Goes on from a commit of ours that was written although the store said, or seemed to say, it was not. */
   async #adopt(record: StoredRecord): Promise<void> {
-    // Before anything that it sends from now on.
+    // Before anything that the actor sends from now on.
     await this.#host.redeliver(this.address);
     const entry = await this.#host.entry(this.address, record.seq);
-    if (this.#phase !== 'verifying') return;
+    if (this.#phase !== comparing) return;
     try {
       const before = this.#state.envelope;
       this.#state = adopted(this.site, record);
       const { envelope } = this.#state;
       this.#commitId = record.commitId;
       this.#bytes = record.text.length;
-      const due = this.#changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
-      this.#changes = due;
+      const due = this.#mailbox.changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
+      this.#mailbox.changes = due;
       if (this.#isLive) this.#follow(before, envelope);
       else if (due.length === 0) this.#goLive();
       if (entry) this.#notify(entry);
@@ -578,7 +522,7 @@ export class Actor implements Author, ActorDefinition {
   }
 
   #goOn(): void {
-    this.#phase = 'ready';
+    this.#phase = ready;
     this.#next();
   }
 
@@ -589,7 +533,7 @@ export class Actor implements Author, ActorDefinition {
 
   #tellVerified(): void {
     const verified = this.#verified;
-    this.#verified = none;
+    this.#verified = [];
     for (const tell of verified) tell();
   }
 }

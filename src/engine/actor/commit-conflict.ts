@@ -1,17 +1,17 @@
-/** What it means that the store holds this of an actor, and not what the actor knows. Pure. */
+/** What the record in the store means to an actor whose own last commit is another one. Pure. */
 import type { StoredRecord } from '../store.js';
 
 export type CommitVerdict =
   | 'same'
-  /** The store has lost what came after, and nobody else has written since: ours may be written again. */
+  /** The store has lost later commits, and nobody else has written since: they may be written again. */
   | 'behind'
-  /** A commit of ours was written that the store did not say was. */
+  /** The store holds a commit of this actor that it had not confirmed. */
   | 'ahead'
-  /** A newer holder of the lease has written it. */
+  /** A newer holder of the lease has written the record. */
   | 'fenced'
-  /** Somebody else has written it under our epoch, or before. */
+  /** Another writer has written the record under our epoch or an older one. */
   | 'foreign'
-  /** There is a record that nobody can read, or replace. */
+  /** The record can neither be read nor replaced. */
   | 'unreadable';
 
 export function verdictOn(
@@ -26,4 +26,33 @@ export function verdictOn(
   const isOurs = stored.owner === owner;
   if (stored.seq < known.seq && (isOurs || stored.epoch < epoch)) return 'behind';
   return stored.seq > known.seq && isOurs ? 'ahead' : 'foreign';
+}
+
+/** What the actor does about it. */
+export type Finding =
+  | { kind: 'same' }
+  | { kind: 'lost'; storedSeq: number }
+  | { kind: 'ahead'; record: StoredRecord }
+  | { kind: 'fenced'; epoch: number }
+  | { kind: 'broken'; why: string };
+
+/**
+ * @param hasConflicted whether the store has refused a commit for what it holds
+ * @param retriedSeq of that commit, if it was to write lost state again: the seq that the store held then
+ */
+export function findingOn(
+  stored: StoredRecord | undefined,
+  known: { seq: number; commitId: string },
+  claim: { epoch: number; owner: string },
+  { hasConflicted, retriedSeq }: { hasConflicted: boolean; retriedSeq: number | undefined },
+): Finding {
+  const storedSeq = stored?.seq ?? 0;
+  const verdict = verdictOn(stored, known, claim);
+  if (verdict === 'fenced') return { kind: 'fenced', epoch: stored?.epoch ?? 0 };
+  if (verdict === 'same' && (!hasConflicted || retriedSeq !== undefined)) return { kind: 'same' };
+  if (verdict === 'behind' && !(hasConflicted && retriedSeq === storedSeq)) return { kind: 'lost', storedSeq };
+  if (verdict === 'ahead' && stored) return { kind: 'ahead', record: stored };
+  if (verdict === 'foreign' || verdict === 'same')
+    return { kind: 'broken', why: `the store holds seq ${storedSeq} of it, not ours after ${known.seq}` };
+  return { kind: 'broken', why: 'the store has a record of it that it can neither read nor replace' };
 }

@@ -1,6 +1,6 @@
 /**
  * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
- * An answer that was lost is asked for again with the same commit, for as long as it takes: the store tells a repeat.
+ * A commit whose answer was lost is sent again for as long as it takes: the store recognises a repeat.
  */
 import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
@@ -8,11 +8,11 @@ import type { Logger } from '../logger.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Commit, CommitResult, Store } from '../store.js';
 import { Turns } from '../turns.js';
-import type { CommitOutcome } from './actor-ports.js';
+import type { CommitAnswer } from './actor-ports.js';
 
-export interface Submission {
+interface Submission {
   commit: Commit;
-  outcome: CommitOutcome;
+  told(answer: CommitAnswer): void;
 }
 
 export interface CommitterOptions {
@@ -22,7 +22,7 @@ export interface CommitterOptions {
   troubles: TroubleLog;
 }
 
-/** The store has a time limit for each call, and who waits for other things waits for what follows all of it. */
+/** A call of the store has a time limit, and its later calls wait for it. */
 const mostAtOnce = 1_000;
 const firstRetryMs = 50;
 const lastRetryMs = 1_000;
@@ -46,11 +46,16 @@ export class Committer {
     this.#turns = new Turns(clock);
   }
 
-  submit(submission: Submission): void {
-    if (this.#waiting.push(submission) === 1) this.#flushSoon();
+  /**
+   * Writes a commit together with others.
+   * @param told called with the answer of the store; before that, once, with `unanswered` if the first call fails. It is called
+   *   in the turn of the answer: actors go on in the order of their commits, which promises would change.
+   */
+  submit(commit: Commit, told: (answer: CommitAnswer) => void): void {
+    if (this.#waiting.push({ commit, told }) === 1) this.#flushSoon();
   }
 
-  /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not repeated. */
+  /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not sent again. */
   async stop(): Promise<void> {
     this.#stop.abort();
     if (this.#waiting.length > 0 || this.#inFlight > 0) await new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -79,7 +84,7 @@ export class Committer {
       const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
       const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
       for (const submission of batch) this.#troubles.failed(submission, failure);
-      if (attempt === 1) for (const { outcome } of batch) outcome.unavailable(error);
+      if (attempt === 1) for (const submission of batch) this.#tell(submission, { status: 'unanswered', error });
       void this.#repeat(batch, attempt);
       this.#done();
       return;
@@ -89,10 +94,10 @@ export class Committer {
     this.#done();
   }
 
-  /** One that throws must not keep the others of its batch from hearing. */
-  #tell(submission: Submission | undefined, result: CommitResult): void {
+  /** Tells one submitter. If that throws, the others of the batch are told all the same. */
+  #tell(submission: Submission | undefined, answer: CommitAnswer): void {
     try {
-      submission?.outcome.settled(result);
+      submission?.told(answer);
     } catch (error) {
       this.#logger.error({ address: submission?.commit.address }, `what follows a commit failed: ${messageOf(error)}`);
     }
@@ -104,7 +109,7 @@ export class Committer {
       for (const submission of batch) this.#troubles.abandon(submission);
       return;
     }
-    // One by one: if it is one of them that the store chokes on, the others need not suffer.
+    // One by one, so that a commit which the store can't take does not stop the others.
     await Promise.all(batch.map((submission) => this.#write([submission], attempt + 1)));
   }
 

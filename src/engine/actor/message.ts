@@ -1,8 +1,10 @@
 /** What reaches an actor, and how its journal names where that came from. */
 import type { AnyEventObject } from 'xstate';
+import type { AnswerParams } from '../../../machines/kit/host.js';
+import { StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effect-runner.js';
-import type { EntrySource } from './actor-record.js';
+import type { ActorRecord, EntrySource } from './actor-record.js';
 import type { Change } from './engine-changes.js';
 
 export type Mail =
@@ -31,4 +33,39 @@ export function sourceOf(mail: Mail): EntrySource {
     default:
       return { kind: mail.kind, id: mail.id, seq: mail.seq };
   }
+}
+
+/** Answers a request with what its machine has answered. */
+export function answer(request: Request, address: string, given: AnswerParams | undefined): void {
+  if (given && 'error' in given) {
+    const { code, message } = given.error;
+    request.reject(new StagecraftError(code, message, { address }));
+  } else {
+    request.resolve(given?.value);
+  }
+}
+
+/** Refuses a request. Nobody waits for other mail: messages stay owed by their senders. */
+export function refuse(mail: Mail, reason: StagecraftError | undefined): void {
+  if (mail.kind === 'request') mail.reject(reason);
+}
+
+/** Whether the message is among those that the actor has applied. */
+export function wasApplied(
+  { received }: Pick<ActorRecord, 'received'>,
+  { from: { address, seq, index } }: ActorMessage,
+): boolean {
+  const [lastSeq, lastIndex] = received[address] ?? [0, 0];
+  return seq < lastSeq || (seq === lastSeq && index <= lastIndex);
+}
+
+/** The messages in the mail that are not applied yet. One that was delivered twice counts once. */
+export function unreadOf(record: Pick<ActorRecord, 'received'>, all: readonly (Mail | undefined)[]): ActorMessage[] {
+  const unread = new Map<string, ActorMessage>();
+  for (const mail of all) {
+    if (mail?.kind !== 'message' || wasApplied(record, mail.message)) continue;
+    const { address, seq, index } = mail.message.from;
+    unread.set([seq, index, address].join(), mail.message);
+  }
+  return [...unread.values()];
 }

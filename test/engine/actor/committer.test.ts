@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { Committer } from '../../../src/engine/actor/committer.js';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
-import type { Commit, CommitResult, Store } from '../../../src/engine/store.js';
+import type { Commit, Store } from '../../../src/engine/store.js';
 import { memoryStore } from '../../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../../src/testing/index.js';
 import { watched } from '../lab.js';
@@ -33,15 +33,9 @@ describe('the committer', () => {
     ...{ address, commitId: `${address}.${expectedSeq}`, expectedSeq, epoch: 1, owner: 'x', text: '{}', journal: '{}' },
   });
   const submit = (address: string, expectedSeq = 0, then: () => void = () => {}): void =>
-    committer.submit({
-      commit: commitOf(address, expectedSeq),
-      outcome: {
-        settled: ({ status }: CommitResult) => {
-          heard.push(`${address} ${status}`);
-          then();
-        },
-        unavailable: () => heard.push(`${address} unavailable`),
-      },
+    committer.submit(commitOf(address, expectedSeq), ({ status }) => {
+      heard.push(`${address} ${status}`);
+      if (status !== 'unanswered') then();
     });
   const batches = (): string[][] => store.commits.map((items) => items.map(({ address }) => address));
   const rest = (): Promise<void> => clock.advance(0);
@@ -109,7 +103,7 @@ describe('the committer', () => {
       submit('a');
       submit('b');
       await clock.advance(10_000);
-      expect(heard.filter((text) => text.endsWith('unavailable'))).to.deep.equal(['a unavailable', 'b unavailable']);
+      expect(heard.filter((text) => text.endsWith('unanswered'))).to.deep.equal(['a unanswered', 'b unanswered']);
       expect(heard.slice(2)).to.have.members(['a done', 'b done']);
       expect(batches().slice(1).flat().length).to.equal(batches().length - 1);
       expect(clock.pending).to.equal(0);
@@ -124,10 +118,10 @@ describe('the committer', () => {
     committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     submit('a');
     await rest();
-    expect(heard).to.deep.equal(['a unavailable']);
+    expect(heard).to.deep.equal(['a unanswered']);
     store.commit = commit;
     await clock.advance(1_000);
-    expect(heard).to.deep.equal(['a unavailable', 'a done']);
+    expect(heard).to.deep.equal(['a unanswered', 'a done']);
   });
 
   it('one who hears of its commit throws, then the others of the call hear all the same, and stop still ends', async () => {

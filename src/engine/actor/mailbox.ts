@@ -1,0 +1,58 @@
+/** What waits to be applied to one actor: changes by the engine first, then mail in the order in which it came. */
+import type { Change } from './engine-changes.js';
+import type { Mail, Request } from './message.js';
+
+/** Shared by all actors that have nothing to hold, which are most. */
+const none: readonly never[] = Object.freeze([]);
+
+export class Mailbox {
+  readonly #mail: Mail[] = [];
+  /** Changes that the engine makes before the actor takes mail. */
+  changes: readonly Change[] = none;
+
+  get isEmpty(): boolean {
+    return this.#mail.length + this.changes.length === 0;
+  }
+
+  /** All mail, oldest first, without the engine's changes. */
+  get mail(): readonly Mail[] {
+    return this.#mail;
+  }
+
+  post(mail: Mail): void {
+    this.#mail.push(mail);
+  }
+
+  /** Takes the next one out. @param seq of the actor: a deleted actor that was made anew since is not forgotten */
+  next(seq: number): Mail | undefined {
+    while (this.changes.length > 0) {
+      const [change, ...others] = this.changes;
+      this.changes = others;
+      if (change && (change.kind !== 'forgotten' || change.seq === seq)) return { kind: 'engine', change };
+    }
+    return this.#mail.shift();
+  }
+
+  /** Puts mail back that was taken out last: it comes next. */
+  putBack(mail: Mail): void {
+    if (mail.kind === 'engine') this.changes = [mail.change, ...this.changes];
+    else this.#mail.unshift(mail);
+  }
+
+  /** @returns whether the request was still waiting */
+  remove(request: Request): boolean {
+    const at = this.#mail.indexOf(request);
+    if (at >= 0) this.#mail.splice(at, 1);
+    return at >= 0;
+  }
+
+  /** Takes out all mail, or all requests. */
+  takeAll(): Mail[];
+  takeAll(kind: 'request'): Request[];
+  takeAll(kind?: 'request'): Mail[] {
+    const all = this.#mail.splice(0);
+    if (kind === undefined) return all;
+    this.#mail.push(...all.filter((mail) => mail.kind !== kind));
+    return all.filter((mail) => mail.kind === kind);
+  }
+}
