@@ -18,7 +18,7 @@ import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import { asData } from '../engine/machine/data.js';
-import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { messageOf, StagecraftError, unlessQuarantined } from '../errors.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import { type AllocEvent, allocEventOf } from '../mounts/mount-events.js';

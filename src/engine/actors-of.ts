@@ -4,7 +4,7 @@
  */
 import type { AnyEventObject, AnyStateMachine, ContextFrom, EventFromLogic, StateValueFrom } from 'xstate';
 import type { Stamped } from '../../machines/kit/host.js';
-import type { ActorSystem, ActorView, AskOptions } from './engine.js';
+import type { ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { pages } from './storage/pages.js';
 import type { StorePage } from './store.js';
 

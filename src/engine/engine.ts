@@ -2,7 +2,7 @@
  * Hosts actors: the one door by which the rest of the house asks them, watches them and reads their past.
  * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
-import type { AnyEventObject, StateValue } from 'xstate';
+import type { AnyEventObject } from 'xstate';
 import type { RestoreReport } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { actorHost } from './actor/actor-host.js';
@@ -11,7 +11,8 @@ import { decodeEntry, decodeRecord, type JournalEntry } from './actor/actor-reco
 import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
 import type { Request } from './actor/message.js';
-import { type ActorPolicy, defaultPolicy } from './actor/policy.js';
+import { defaultPolicy } from './actor/policy.js';
+import type { ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { type Clock, pause } from './clock.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { ActorMessage, Inbox } from './delivery/inbox.js';
@@ -19,70 +20,20 @@ import { Redelivery } from './delivery/redelivery.js';
 import { EffectGate } from './effects/effect-gate.js';
 import { EffectRunner } from './effects/effect-runner.js';
 import type { ActorKind } from './effects/effects.js';
+import type { EngineOptions } from './engine-options.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
 import { asData } from './machine/data.js';
 import { type Replayed, replay } from './machine/replay.js';
-import type { Random } from './random.js';
 import { patienceMs, StorePatience } from './storage/store-patience.js';
 import { answered } from './storage/store-trouble.js';
 import { type TimedStore, timedStore } from './storage/timed-store.js';
 import { storeSubject, TroubleLog } from './storage/trouble-log.js';
-import type { Cursor, JournalRow, Range, Store, StoredRecord, StorePage } from './store.js';
+import type { Cursor, JournalRow, Range, StoredRecord, StorePage } from './store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
-import { Topics, type TopicsOptions } from './topics/topics.js';
-
-export interface EngineOptions {
-  store: Store;
-  clock: Clock;
-  random: Random;
-  logger: Logger;
-  /** Shared by all engines of a runtime: a store that is away is one trouble for all. Default: one of its own. */
-  troubles?: TroubleLog;
-  /**
-   * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
-   * `covers`: the addresses that it allows to write; default all.
-   * `inUse`: what `open` throws where somebody else holds it; default NODE_IN_USE.
-   */
-  lease: Omit<LeaseRequest, 'owner'> & {
-    owner?: string;
-    covers?(address: string): boolean;
-    inUse?: InUse;
-    /** Told, while it is held, that another one was refused it and wants it. */
-    wanted?(): void;
-  };
-  /** Trouble with the same store, as seen by another engine of this process. */
-  troubleElsewhere?(forMs?: number): Error | undefined;
-  /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
-  elsewhere?: Inbox;
-  policy?: Partial<ActorPolicy>;
-  /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
-  idleBytes?: number;
-  /** Those of another engine on the same store, which outlives this one; default: its own. */
-  topics?: TopicsOptions | Topics;
-}
-
-export interface AskOptions {
-  /** A repeat under the same id gets the same answer, also after a restart. */
-  requestId?: string | undefined;
-  /** Ends the wait: ABORTED, or STORE_UNAVAILABLE where its reason is a TimeOver. What was not begun is not done then. */
-  signal?: AbortSignal | undefined;
-}
-
-/** An actor as committed last. */
-export interface ActorView {
-  seq: number;
-  state: StateValue;
-  context: object;
-}
-
-/** Asks and watches actors. The engine behind it may come and go (lease/elected-engine.ts). */
-export type ActorSystem = Pick<
-  Engine,
-  'ask' | 'read' | 'page' | 'peek' | 'has' | 'views' | 'observe' | 'follow' | 'storeTrouble'
->;
+import { Topics } from './topics/topics.js';
 
 const pageSize = 512;
 const effectGraceMs = 5_000;
@@ -91,7 +42,7 @@ const storeGraceMs = 10_000;
 const storeLimitMs = 10_000;
 const defaultIdleBytes = 64 * 2 ** 20;
 
-export class Engine implements Inbox {
+export class Engine implements ActorSystem, Inbox {
   readonly #store: TimedStore;
   /** The same, for callers, who don't wait for it as long. */
   readonly #reads: TimedStore;
@@ -268,12 +219,6 @@ export class Engine implements Inbox {
     return this.#actors.restore(prefixes, unreadable);
   }
 
-  /**
-   * Sends an actor an event. Resolves with its answer once that is committed; waits for a store that gives no answer
-   * for five seconds.
-   * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
-   *   INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, RUNTIME_CLOSED
-   */
   ask(address: string, event: AnyEventObject, { requestId, signal }: AskOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
@@ -304,18 +249,12 @@ export class Engine implements Inbox {
     });
   }
 
-  /** What is committed of an actor in memory. */
   peek(address: string): ActorView | undefined {
     const actor = this.#actors.get(address);
     if (!actor?.snapshot) return undefined;
     return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
   }
 
-  /**
-   * What is committed of an actor, brought into memory if it is not there; undefined where there is none.
-   * @throws StagecraftError ACTOR_QUARANTINED, ACTOR_NOT_FOUND where it is not of this runtime, STORE_UNAVAILABLE, ABORTED,
-   *   RUNTIME_CLOSED
-   */
   async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
     if (this.#closed) throw this.#closed;
     const actor = this.#actors.demand(address);
@@ -325,17 +264,13 @@ export class Engine implements Inbox {
     return this.peek(address);
   }
 
-  /**
-   * A page of what is committed under a prefix, in the order of addresses, in memory or not.
-   * @throws StagecraftError STORE_UNAVAILABLE, RUNTIME_CLOSED
-   */
-  async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+  async page(range: Range): Promise<StorePage<ActorRow>> {
     if (this.#closed) throw this.#closed;
     const { rows, next } = await this.#reads.list(range).catch((cause: unknown) => {
       const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
       throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
     });
-    const views: [string, ActorView][] = [];
+    const views: ActorRow[] = [];
     for (const record of rows) {
       const view = await this.#viewOf(record);
       if (view) views.push([record.address, view]);
@@ -357,13 +292,11 @@ export class Engine implements Inbox {
     return this.#actors.get(address)?.unread ?? [];
   }
 
-  /** Whether an actor is in memory, be it on its way from the store or out of service. */
   has(address: string): boolean {
     return this.#actors.get(address) !== undefined;
   }
 
-  /** What is committed of each actor in memory whose address begins with the prefix. */
-  *views(prefix: string): Generator<[address: string, view: ActorView]> {
+  *views(prefix: string): Generator<ActorRow> {
     for (const { address } of this.#actors) {
       const view = address.startsWith(prefix) ? this.peek(address) : undefined;
       if (view) yield [address, view];
@@ -375,7 +308,6 @@ export class Engine implements Inbox {
     return this.#leases.lease.epoch;
   }
 
-  /** Trouble with the store: it answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
   storeTrouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
   }
@@ -407,13 +339,11 @@ export class Engine implements Inbox {
     await this.#actors.release(address);
   }
 
-  /** Calls back after each commit, in order per actor; the answer ends it. */
   observe(observer: (notice: CommitNotice) => void): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);
   }
 
-  /** @see Topics.follow */
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     return this.topics.follow(topic, from, signal);
   }

@@ -6,9 +6,9 @@
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ClaimClient } from './claim-client.js';

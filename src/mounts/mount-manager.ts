@@ -13,7 +13,7 @@ import type { VolumeKey } from '../../machines/volume/types.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
-import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import {
   type AwaitOptions,

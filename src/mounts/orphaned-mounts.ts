@@ -5,8 +5,8 @@
 
 import type { Tries } from '../../machines/kit/csi-types.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
-import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';

@@ -4,8 +4,8 @@
  * waits for those requests (`settled`), so that it misses none; what comes later is refused. Who has which slot: node-slots.ts
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
 import type { Random } from '../engine/random.js';
 import { decided, isOpen } from '../volumes/decided.js';
 import type { NodeTarget } from './node-port.js';

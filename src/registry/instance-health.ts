@@ -7,8 +7,8 @@ import { pluginAddress } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin/plugin.js';
 import type { PluginKey, TaskHealth } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
-import type { ActorSystem } from '../engine/engine.js';
 import { Waiters } from '../engine/waiters.js';
 
 export class InstanceHealth {

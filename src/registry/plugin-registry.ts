@@ -11,7 +11,7 @@ import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';

@@ -1,6 +1,6 @@
 /** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
-import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
 
 export interface Leadership {

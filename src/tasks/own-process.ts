@@ -8,8 +8,8 @@ import { pluginsAddress, taskAddress } from '../../machines/kit/addresses.js';
 import { pluginsMachine } from '../../machines/plugin/plugins.js';
 import { taskMachine } from '../../machines/task/task.js';
 import type { ProcessIdentity } from '../../machines/task/task-types.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
-import type { ActorSystem } from '../engine/engine.js';
 import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';
 

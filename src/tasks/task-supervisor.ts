@@ -11,7 +11,8 @@ import type { PluginKey, TaskChanged, TaskSpec } from '../../machines/task/task-
 import { ActorsOf, type EventOf, type ViewOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
-import { type FollowedRow, type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf } from '../engine/topics/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, refuseNoObject, StagecraftError } from '../errors.js';

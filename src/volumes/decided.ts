@@ -1,7 +1,7 @@
 /** Requests whose outcome the store did not say: what counts on it waits until it is known. */
 
+import type { ActorSystem } from '../engine/actor-system.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
 import { StagecraftError } from '../errors.js';
 
 export interface DecidedPorts {

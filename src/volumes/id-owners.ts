@@ -15,9 +15,9 @@ import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';

@@ -10,9 +10,9 @@ import type { PublicationState, Sighting, VolumeContext } from '../../machines/v
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess, PluginAnswer, PluginObservation } from '../calls/plugin-access.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';

@@ -10,8 +10,8 @@ import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/types.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
-import type { ActorSystem } from '../engine/engine.js';
 
 /** Volume that is said to be gone from a node: all of it, or the part of one alloc. */
 export interface SaidGone {

@@ -7,7 +7,7 @@ import type { VolumeKey } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
 import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
-import type { ActorSystem } from '../engine/engine.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
 import {

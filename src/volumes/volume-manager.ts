@@ -5,9 +5,9 @@
  */
 import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
+import type { ActorSystem } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorSystem } from '../engine/engine.js';
-import { type FollowOptions, followAs } from '../engine/topics/event-ids.js';
+import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { nodeMachine } from '../../machines/node/node.js';
 import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { ActorsOf, type CommitOf } from '../../src/engine/actors-of.js';
-import type { ActorView } from '../../src/engine/engine.js';
 import { actorSystem } from '../support/actor-system.js';
 
 const view: ActorView = { seq: 1, state: 'ready', context: { id: 'a', plugins: [] } };

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { AllocContext } from '../../machines/alloc/types.js';
 import { allocAddress } from '../../machines/kit/addresses.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { ClaimWatch, type ClaimWatchOptions } from '../../src/mounts/claim-watch.js';

@@ -4,7 +4,7 @@ import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Tries } from '../../machines/kit/csi-types.js';
 import { noMount } from '../../machines/mount/changes.js';
 import type { Target } from '../../machines/mount/types.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';

@@ -1,6 +1,6 @@
 /** What is let in to a node, and not decided yet: known to its fence. */
 import { expect } from 'chai';
-import type { ActorSystem } from '../../src/engine/engine.js';
+import type { ActorSystem } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';

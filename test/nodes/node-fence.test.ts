@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { nobody } from '../../machines/volume/changes.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { ActorSystem } from '../../src/engine/engine.js';
+import type { ActorSystem } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
 import type { TaskHealth } from '../../machines/task/task-types.js';
-import type { ActorView, Engine } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
+import type { Engine } from '../../src/engine/engine.js';
 import { InstanceHealth } from '../../src/registry/instance-health.js';
 
 const instances = [

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { noSnapshot } from '../../machines/snapshot/changes.js';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { snapshotManager } from '../../src/snapshots/snapshot-manager.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';

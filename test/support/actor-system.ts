@@ -1,4 +1,4 @@
-import type { ActorSystem } from '../../src/engine/engine.js';
+import type { ActorSystem } from '../../src/engine/actor-system.js';
 
 /** An engine without actors, but for what `parts` say: nothing is there, and every request is taken. */
 export const actorSystem = (parts: Partial<ActorSystem>): ActorSystem => ({

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
 import { PluginAccess, type PluginObservation, type PluginPort } from '../../src/calls/plugin-access.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
-import type { ActorSystem, ActorView } from '../../src/engine/engine.js';
+import type { ActorSystem, ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -1,6 +1,6 @@
 /** Who waits for a volume that has left memory since it answered. */
 import { expect } from 'chai';
-import type { ActorView } from '../../src/engine/engine.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';

@@ -2,12 +2,10 @@
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
-import type { InDoubtCalls } from '../effects/in-doubt-calls.js';
 import type { Commit, CommitResult, StoredRecord } from '../store.js';
 import type { Timer } from '../timer-heap.js';
-import type { Actor } from './actor.js';
-import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
-import type { ActorDefinition, Stamp } from './step.js';
+import type { InDoubtCalls, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
+import type { ActorDefinition, Stamp } from './step-result.js';
 
 /** Told to observers after each commit. */
 export interface CommitNotice {
@@ -56,8 +54,8 @@ export interface ActorHost {
   redeliver(address: string): Promise<void>;
   /** It takes nothing until it is released. */
   quarantined(address: string, reason: string): void;
-  /** It has nothing to do now. */
-  rested(actor: Actor): void;
+  /** Called when the actor has nothing to do now. */
+  rested(actor: { address: string }): void;
 }
 
 export type WriteToken = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;

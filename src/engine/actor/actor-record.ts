@@ -2,12 +2,10 @@
  * What the engine writes into a store: the record of an actor and its journal entries, as text.
  * The stored seq, epoch, owner and commit id stand beside it (store.ts). Formats: UPGRADING.md
  */
-import type { AnyEventObject } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
-import type { InDoubtCall, InDoubtCalls } from '../effects/in-doubt-calls.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
-import type { Change } from './engine-changes.js';
 
 /** The format of records and journal entries; raised with each change that older code can't read. */
 const format = 1;
@@ -217,3 +215,27 @@ const isAnswer = (value: unknown): value is ActorRecord['answers'][number] =>
 
 const isReceived = (value: unknown): value is ActorRecord['received'] =>
   isObject(value) && Object.values(value).every((last) => Array.isArray(last) && last.every(Number.isInteger));
+
+/** Calls of one effect that may be under way still (effects/in-doubt-calls.ts). */
+export interface InDoubtCall {
+  /** How many milliseconds they may go on, from the end of their runtime. */
+  lastsMs: number;
+  /** Recipients of the calls: once all of them have ended, so have the calls. Absent: not known of each call. */
+  recipients?: object[];
+}
+
+/** By the `src` of their effect. */
+export type InDoubtCalls = Record<string, InDoubtCall>;
+
+/** A change of an actor that the engine makes by itself (engine-changes.ts). */
+export type Change =
+  /** Its record was of an older version of the machine; `snapshot` is what it has become. */
+  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
+  /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
+  | { kind: 'recovered'; seq: number }
+  /** The store has lost what was committed after `storedSeq`, and with it what was `owed` and is not delivered yet. */
+  | { kind: 'rolled-back'; storedSeq: number; owed: Outbox | undefined }
+  /** It was out of service, and is taken back. */
+  | { kind: 'released' }
+  /** It was deleted at `seq`, so long ago that its journal has gone. */
+  | { kind: 'forgotten'; seq: number };

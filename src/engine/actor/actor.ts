@@ -21,7 +21,8 @@ import { Mailbox } from './mailbox.js';
 import { answer, type Mail, type Request, refuse, unreadOf, wasApplied } from './message.js';
 import type { Departed } from './passivated-actors.js';
 import { type ActorPolicy, forgettable } from './policy.js';
-import { type ActorDefinition, type ActorState, type StepResult, stepActor } from './step.js';
+import { stepActor } from './step.js';
+import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
 import { type Author, Write, type WriteEnd } from './write.js';
 
 type Phase =

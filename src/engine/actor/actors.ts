@@ -202,7 +202,9 @@ export class Actors {
   }
 
   /** It has nothing to do: does it stay? */
-  rested(actor: Actor): void {
+  rested(resting: { address: string }): void {
+    const actor = this.#actors.get(resting.address);
+    if (actor !== resting) return;
     if (!actor.snapshot) this.#depart(actor);
     else if (actor.site.kind.onDemand && this.#mayLeave(actor)) this.#idle.add(actor);
   }

@@ -5,7 +5,7 @@ import type { Commit } from '../store.js';
 import type { WriteToken } from './actor-ports.js';
 import type { JournalEntry } from './actor-record.js';
 import type { JournalPolicy } from './policy.js';
-import type { ActorDefinition, ActorState, StepResult } from './step.js';
+import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
 
 /** @param actor as it is stored: `seq` is what the write builds on */
 export function commitOf(

@@ -8,6 +8,7 @@ import { limitOf } from '../effects/effects.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import {
   type ActorRecord,
+  type Change,
   emptyRecord,
   type JournalEntry,
   type LiveEffect,
@@ -23,19 +24,7 @@ import {
   type StepResult,
   tombstone,
   written,
-} from './step.js';
-
-export type Change =
-  /** Its record was of an older version of the machine; `snapshot` is what it has become. */
-  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
-  /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
-  | { kind: 'recovered'; seq: number }
-  /** The store has lost what was committed after `storedSeq`, and with it what was `owed` and is not delivered yet. */
-  | { kind: 'rolled-back'; storedSeq: number; owed: Outbox | undefined }
-  /** It was out of service, and is taken back. */
-  | { kind: 'released' }
-  /** It was deleted at `seq`, so long ago that its journal has gone. */
-  | { kind: 'forgotten'; seq: number };
+} from './step-result.js';
 
 export function stepChange(taker: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
   const { machine } = taker;

@@ -3,10 +3,11 @@
 import { doubted } from '../effects/in-doubt-calls.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorPorts } from './actor-ports.js';
+import type { Change } from './actor-record.js';
 import { type ActorRecord, decodeRecord } from './actor-record.js';
-import { type Change, isCounted } from './engine-changes.js';
+import { isCounted } from './engine-changes.js';
 import { readable } from './migrate.js';
-import type { ActorDefinition, ActorState } from './step.js';
+import type { ActorDefinition, ActorState } from './step-result.js';
 
 export interface Restored {
   state: ActorState;

@@ -1,5 +1,5 @@
 /** What waits to be applied to one actor: changes by the engine first, then mail in the order in which it came. */
-import type { Change } from './engine-changes.js';
+import type { Change } from './actor-record.js';
 import type { Mail, Request } from './message.js';
 
 /** Shared by all actors that have nothing to hold, which are most. */

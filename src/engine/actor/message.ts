@@ -4,8 +4,7 @@ import type { AnswerParams } from '../../../machines/kit/host.js';
 import { StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effect-runner.js';
-import type { ActorRecord, EntrySource } from './actor-record.js';
-import type { Change } from './engine-changes.js';
+import type { ActorRecord, Change, EntrySource } from './actor-record.js';
 
 export type Mail =
   | {

@@ -3,7 +3,7 @@
  * and to write again that one was deleted. Of the deleted ones only the latest are kept.
  */
 import { OldestFirst } from '../delivery/oldest-first.js';
-import type { ActorState } from './step.js';
+import type { ActorState } from './step-result.js';
 
 export interface Departed {
   address: string;

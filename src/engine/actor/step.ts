@@ -5,55 +5,22 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { messageOf } from '../../errors.js';
-import type { ActorKind } from '../effects/effects.js';
 import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, Step } from '../machine/hosted-machine.js';
-import type { Encoded } from '../store.js';
-import {
-  type ActorRecord,
-  emptyRecord,
-  encode,
-  type JournalEntry,
-  type LiveEffect,
-  type LiveTimer,
-  type Outbox,
-} from './actor-record.js';
+import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import { firedAgain, stepChange, triedAgain } from './engine-changes.js';
 import { type Mail, sourceOf } from './message.js';
-import type { ActorPolicy } from './policy.js';
-
-/** An actor as it was committed last. */
-export interface ActorState {
-  seq: number;
-  /** Absent before it was begun and after it ended. */
-  snapshot: AnyMachineSnapshot | undefined;
-  envelope: ActorRecord;
-}
-
-/** A mail that was taken, but is not committed yet. */
-export interface StepResult {
-  mail: Mail;
-  entry: JournalEntry;
-  next: ActorState;
-  outbox: Outbox | undefined;
-  answer: AnswerParams | undefined;
-  /** All of it as text: what can't be written is a crash, before anything is. */
-  written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined };
-}
-
-/** What the engine stamps on everything that an actor takes. */
-export interface Stamp {
-  at: number;
-  random: number;
-}
-
-export interface ActorDefinition {
-  address: string;
-  kind: ActorKind;
-  machine: HostedMachine;
-  policy: ActorPolicy;
-}
+import {
+  type ActorDefinition,
+  type ActorState,
+  engineEvent,
+  isGone,
+  type Stamp,
+  type StepResult,
+  tombstone,
+  written,
+} from './step-result.js';
 
 const none: LiveEffect[] = [];
 
@@ -115,13 +82,6 @@ function crashed(
   return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
 }
 
-/** An event of the engine's own. */
-export const engineEvent = (
-  { policy }: ActorDefinition,
-  at: number,
-  event: { type: string; address: string; reason?: string },
-): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
-
 /** One journalled input, applied: the same function in life and in replay. Throws what the machine throws. */
 export function applyEntry(
   machine: HostedMachine,
@@ -143,10 +103,6 @@ export function applyEntry(
     answer: step.answer ?? begun.answer,
   };
 }
-
-/** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
-export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
-  snapshot.status === 'done' || snapshot.hasTag('absent');
 
 /** Whether nobody waits for this any more; XState itself would stepActor it. */
 function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
@@ -208,23 +164,6 @@ function leave(
   const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;
-}
-
-/** What a deleted actor leaves. */
-export const tombstone = (machine: HostedMachine, { received, answers, doubts }: ActorRecord): ActorRecord => ({
-  ...emptyRecord(machine),
-  received,
-  answers,
-  ...(doubts && { doubts }),
-});
-
-export function written(
-  { policy }: ActorDefinition,
-  { mail, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
-): StepResult {
-  if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
-  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
-  return { mail, entry, next, outbox, answer, written: texts };
 }
 
 function outboxOf(

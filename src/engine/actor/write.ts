@@ -6,7 +6,7 @@ import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit } from '../store.js';
 import type { ActorHost, CommitAnswer } from './actor-ports.js';
 import type { Mail } from './message.js';
-import type { StepResult } from './step.js';
+import type { StepResult } from './step-result.js';
 
 /** How a write ended. */
 export type WriteEnd =

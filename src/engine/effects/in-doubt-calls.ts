@@ -4,20 +4,9 @@
  * of them too, until the runtime that holds the actor has seen their time pass. Pure.
  */
 import { isSameData } from '../../../machines/kit/same-data.js';
-import type { ActorRecord, LiveEffect } from '../actor/actor-record.js';
+import type { ActorRecord, InDoubtCall, InDoubtCalls, LiveEffect } from '../actor/actor-record.js';
 import type { StartedEffect } from '../machine/hosted-machine.js';
 import { type ActorKind, limitOf } from './effects.js';
-
-/** Calls of one effect. */
-export interface InDoubtCall {
-  /** How many milliseconds they may go on, from the end of their runtime. */
-  lastsMs: number;
-  /** Recipients of the calls: once all of them have ended, so have the calls. Absent: not known of each call. */
-  recipients?: object[];
-}
-
-/** By the `src` of their effect. */
-export type InDoubtCalls = Record<string, InDoubtCall>;
 
 /** Recipients of calls that are in doubt together; undefined: not known of each call. */
 export function allRecipients(one: object[] | undefined, other: object[] | undefined): object[] | undefined {

@@ -2,7 +2,8 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../../errors.js';
 import type { JournalEntry } from '../actor/actor-record.js';
-import { applyEntry, isGone } from '../actor/step.js';
+import { applyEntry } from '../actor/step.js';
+import { isGone } from '../actor/step-result.js';
 import { asData } from './data.js';
 import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
 

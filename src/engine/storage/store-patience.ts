@@ -4,7 +4,7 @@
  */
 import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
-import type { ActorSystem } from '../engine.js';
+import type { ActorSystem } from '../actor-system.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';

@@ -2,8 +2,8 @@
 import { unlessAborted } from '../../abort.js';
 import { messageOf, type StagecraftError } from '../../errors.js';
 import { decodeRecord } from '../actor/actor-record.js';
+import type { ActorView } from '../actor-system.js';
 import type { Clock } from '../clock.js';
-import type { ActorView } from '../engine.js';
 import type { Range, Store, StoredRecord, StorePage } from '../store.js';
 import { TimerHeap } from '../timer-heap.js';
 import { givenUp, patienceMs } from './store-patience.js';

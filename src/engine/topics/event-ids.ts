@@ -3,9 +3,7 @@
  * where it would be the place of some other event.
  */
 import { StagecraftError } from '../../errors.js';
-import type { ActorSystem } from '../engine.js';
 import type { Cursor, TopicRow } from '../store.js';
-import type { TopicReader } from './topic-reader.js';
 
 /** A row as followers get it. */
 export interface FollowedRow extends TopicRow {
@@ -13,28 +11,10 @@ export interface FollowedRow extends TopicRow {
   id: string;
 }
 
-/** How subscribers of the public surface ask for a topic. */
-export interface FollowOptions {
-  /** `now`, `0` for all that is kept, or the id of the last event that was seen. Default `now`. */
-  from?: string;
-  signal?: AbortSignal;
-}
-
 export const eventId = (topic: string, cursor: Cursor): string => `${topic}@${cursor}`;
 
-/** Follows a topic as a subscriber asks for it. @throws StagecraftError INVALID_ARGUMENT */
-export function followAs(
-  engine: Pick<ActorSystem, 'follow'>,
-  topic: string,
-  options: unknown = {},
-): TopicReader<FollowedRow> {
-  if (!(options instanceof Object)) throw invalid(`the options are { from, signal }, not ${JSON.stringify(options)}`);
-  const { from = 'now', signal }: { from?: unknown; signal?: unknown } = options;
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid('signal must be an AbortSignal');
-  return engine.follow(topic, cursorOf(topic, from), signal);
-}
-
-function cursorOf(topic: string, from: unknown): Cursor | 'now' {
+/** The place of an event in its topic. @param from as in FollowOptions @throws StagecraftError INVALID_ARGUMENT */
+export function cursorOf(topic: string, from: unknown): Cursor | 'now' {
   if (from === 'now') return from;
   if (from === '0') return 0;
   const [, of, digits] = (typeof from === 'string' && /^(?:(.*)@)?(\d+)$/.exec(from)) || [];

@@ -1,8 +1,8 @@
 /** Broadcasts and those who follow them: in order, once, from where they asked, until they have had enough. */
 import { expect } from 'chai';
-import type { ActorSystem } from '../../../src/engine/engine.js';
+import type { ActorSystem } from '../../../src/engine/actor-system.js';
 import type { Cursor } from '../../../src/engine/store.js';
-import { followAs } from '../../../src/engine/topics/event-ids.js';
+import { followAs } from '../../../src/engine/topics/follow-as.js';
 import { deskKind, deskTopic, say } from '../desk.js';
 import { failureOf, Lab, type Life, textsOf, topicOf, watched } from '../lab.js';
 import { reader } from '../reader.js';

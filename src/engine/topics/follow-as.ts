@@ -1,0 +1,25 @@
+/** How subscribers of the public surface follow a topic. */
+import { StagecraftError } from '../../errors.js';
+import type { ActorSystem } from '../actor-system.js';
+import { cursorOf, type FollowedRow } from './event-ids.js';
+import type { TopicReader } from './topic-reader.js';
+
+export interface FollowOptions {
+  /** `now`, `0` for all events that are kept, or the id of the last event that was seen. Default `now`. */
+  from?: string;
+  signal?: AbortSignal;
+}
+
+/** Follows a topic as a subscriber asks for it. @throws StagecraftError INVALID_ARGUMENT */
+export function followAs(
+  engine: Pick<ActorSystem, 'follow'>,
+  topic: string,
+  options: unknown = {},
+): TopicReader<FollowedRow> {
+  if (!(options instanceof Object)) throw invalid(`the options are { from, signal }, not ${JSON.stringify(options)}`);
+  const { from = 'now', signal }: { from?: unknown; signal?: unknown } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid('signal must be an AbortSignal');
+  return engine.follow(topic, cursorOf(topic, from), signal);
+}
+
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
