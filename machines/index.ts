@@ -1,7 +1,8 @@
 /** Entry point `stagecraft/machines`: the machines and the types of what they keep and say. */
 export { allocMachine } from './alloc/alloc.js';
 export { allocParts } from './alloc/parts.js';
-export type { AllocChanged, AllocContext, AllocMount, AllocState, AllocVolume } from './alloc/types.js';
+export type { AllocChanged, AllocContext, AllocState, AllocVolume } from './alloc/types.js';
+export type { AllocMount } from './alloc/volume-steps.js';
 export { type AllocStep, allocVolumeMachine } from './alloc/volume-steps.js';
 export { type BackoffPolicy, jittered } from './kit/backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
@@ -40,5 +41,6 @@ export { expansionMachine, modificationMachine } from './volume/change.js';
 export { lifecycleMachine } from './volume/lifecycle.js';
 export { volumeParts } from './volume/parts.js';
 export { publicationMachine } from './volume/publication.js';
-export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeKey, VolumeState } from './volume/types.js';
+export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeState } from './volume/types.js';
 export { volumeMachine } from './volume/volume.js';
+export type { VolumeKey } from './volume/wishes.js';

@@ -1,7 +1,8 @@
 /** The volumes of an alloc, all together: what the alloc makes of their parts (volume-steps.ts). Pure. */
 import type { CallFailure } from '../kit/csi-types.js';
 import type { PartView } from '../kit/parts.js';
-import type { AllocContext, AllocMount, AllocVolume, NamedStep } from './types.js';
+import type { AllocContext, AllocVolume, NamedStep } from './types.js';
+import type { AllocMount } from './volume-steps.js';
 import { allocVolumeMachine, type StepEvent, type VolumePart, volumeSteps } from './volume-steps.js';
 
 type Parts = AllocContext['parts'];

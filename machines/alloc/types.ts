@@ -1,7 +1,7 @@
 /** What the alloc machine (alloc.ts) is given, keeps and tells. */
 import type { CallFailure, Capability } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
-import type { VolumeKey } from '../volume/types.js';
+import type { VolumeKey } from '../volume/wishes.js';
 import type { ReportedStep, VolumePart } from './volume-steps.js';
 
 /** A volume that an alloc is to have, checked and complete. */
@@ -15,19 +15,6 @@ export interface AllocVolume extends Capability {
   readOnly: boolean;
   /** Where the workload has it. */
   taskPath: string;
-}
-
-/** Where a volume is. */
-export interface AllocMount {
-  name: string;
-  volume: VolumeKey;
-  /** On this host: a directory, or the file of a block device. */
-  hostPath: string;
-  taskPath: string;
-  readOnly: boolean;
-  isDevice: boolean;
-  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
-  propagation?: string;
 }
 
 export interface AllocInput {

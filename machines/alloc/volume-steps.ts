@@ -5,7 +5,20 @@
 import { assign, setup } from 'xstate';
 import type { CallFailure } from '../kit/csi-types.js';
 import { Chart, type Part } from '../kit/parts.js';
-import type { AllocMount } from './types.js';
+import type { VolumeKey } from '../volume/wishes.js';
+
+/** Where a volume is. */
+export interface AllocMount {
+  name: string;
+  volume: VolumeKey;
+  /** On this host: a directory, or the file of a block device. */
+  hostPath: string;
+  taskPath: string;
+  readOnly: boolean;
+  isDevice: boolean;
+  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
+  propagation?: string;
+}
 
 /** What the alloc knows of one of its volumes, beside the step that it is at. */
 interface StepData {

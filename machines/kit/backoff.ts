@@ -1,5 +1,3 @@
-import type { Tries } from './csi-types.js';
-
 /** The delay before a repeat: doubling from `initialMs`, clamped at `maxMs` before it can overflow, full jitter. */
 export interface BackoffPolicy {
   initialMs: number;
@@ -23,7 +21,7 @@ export function jittered({ initialMs, maxMs }: BackoffPolicy, attempt: number, r
  * When work is due, milliseconds since the epoch. A wait that by the clock has not even begun is over: the clock was set
  * back, and would make it as much longer.
  */
-export function dueAtMs(tries: Tries | undefined, nowMs: number): number {
+export function dueAtMs(tries: { notBeforeMs: number; sinceMs?: number } | undefined, nowMs: number): number {
   if (!tries || (tries.sinceMs !== undefined && nowMs < tries.sinceMs)) return 0;
   return tries.notBeforeMs;
 }

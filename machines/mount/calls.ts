@@ -2,9 +2,10 @@
 import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import type { VolumeCall } from '../volume/calls.js';
-import type { VolumeKey } from '../volume/types.js';
+import type { VolumeKey } from '../volume/wishes.js';
+import type { AppearedMount, KernelMount } from './kernel-mount.js';
 import { isStaged, type Staging } from './staging.js';
-import type { AppearedMount, KernelMount, MountContext, MountedVolume, Target } from './types.js';
+import type { MountContext, MountedVolume, Target } from './types.js';
 
 export interface MountCall extends VolumeCall {
   key: VolumeKey;

@@ -4,8 +4,10 @@ import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { mountRefusalOf } from './requests.js';
-import { isDead, isInDoubt, isStaged, type StagingEvent, stagingChart } from './staging.js';
-import { hasNoTarget, isToUnpublish, type Moment, type TargetEvent, type TargetUse, targetChart } from './target.js';
+import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
+import type { StagingEvent } from './staging-setup.js';
+import { hasNoTarget, isToUnpublish, targetChart } from './target.js';
+import type { Moment, TargetEvent, TargetUse } from './target-setup.js';
 import type {
   MountChanged,
   MountContext,

@@ -12,9 +12,10 @@ import {
   userAt,
 } from './calls.js';
 import { draftedMount, type MountChange, type MountDraft, stepStaging, stepTarget, toldOfCall } from './changes.js';
+import type { AppearedMount } from './kernel-mount.js';
 import { isDead } from './staging.js';
 import { isWanted } from './target.js';
-import type { AppearedMount, MountContext, MountWork, NodeExpansion } from './types.js';
+import type { MountContext, MountWork, NodeExpansion } from './types.js';
 
 export const volumeStaged = (
   context: MountContext,

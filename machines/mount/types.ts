@@ -10,9 +10,11 @@ import type {
   Wait,
 } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
-import type { Hold, VolumeKey } from '../volume/types.js';
+import type { Hold, VolumeKey } from '../volume/wishes.js';
+import type { AppearedMount } from './kernel-mount.js';
 import type { Staging } from './staging.js';
-import type { Target, TargetUse } from './target.js';
+import type { Target } from './target.js';
+import type { TargetUse } from './target-setup.js';
 
 export type { Staging } from './staging.js';
 export type { MountUserState, Target } from './target.js';
@@ -30,24 +32,6 @@ export interface MountedVolume {
   /** Empty where the plugin gives none. */
   publishContext: Record<string, string>;
   secrets: Record<string, SecretRef>;
-}
-
-/** What the kernel shows at a path: tells our mount from another one there. */
-export interface KernelMount {
-  /** `major:minor` */
-  device: string;
-  /** Path within the file system. */
-  root: string;
-  /** E.g. `ext4`. Absent in what was stored before this was kept. */
-  fsType?: string;
-  /** What it is mounted from, as its file system names it, e.g. `server:/export`. Absent in what was stored before this was kept. */
-  origin?: string;
-}
-
-/** Mount that a path shows since a call whose answer is not known; nothing was mounted there before that call. */
-export interface AppearedMount extends KernelMount {
-  /** The boot of the host in which it was seen. */
-  bootId: string;
 }
 
 export interface NodeExpansion {

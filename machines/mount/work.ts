@@ -2,7 +2,8 @@
 import { dueAtMs } from '../kit/backoff.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
-import { isDead, isInDoubt, isStaged, type StagingEvent } from './staging.js';
+import { isDead, isInDoubt, isStaged } from './staging.js';
+import type { StagingEvent } from './staging-setup.js';
 import { hasNoTarget, isToUnpublish, isWanted, needsUnpublish } from './target.js';
 import type { MountContext, MountWork, MountWorkKind, Target } from './types.js';
 

@@ -5,7 +5,7 @@
 import type { FailedAttempt, Suspended } from '../kit/call-states.js';
 import type { Bytes, CallFailure, SecretRef, Tries, Wait } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
-import type { VolumeKey } from '../volume/types.js';
+import type { VolumeKey } from '../volume/wishes.js';
 
 export type SnapshotKind = 'volume-snapshot' | 'group-snapshot';
 

@@ -1,5 +1,5 @@
 /** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
-import type { Bytes, Capability, CapacityRange, SecretRef, Segments } from '../kit/csi-types.js';
+import type { Capability, CapacityRange, SecretRef, Segments } from '../kit/csi-types.js';
 import { isOfModes, mayBeThere } from './modes.js';
 import { publicationAt } from './outcomes.js';
 import type { VolumeContext, VolumeSpec } from './types.js';
@@ -37,10 +37,6 @@ export interface PublishCall extends MadeCall {
   volumeContext: Record<string, string>;
 }
 
-export interface PublishAnswer {
-  publishContext: Record<string, string>;
-}
-
 export interface UnpublishCall extends MadeCall {
   csiNodeId: string;
 }
@@ -51,12 +47,6 @@ export interface ExpandCall extends MadeCall {
   nodeIds: string[];
   /** The one that it is used with. */
   capability?: Capability;
-}
-
-export interface ExpandAnswer {
-  /** Absent: unknown. */
-  capacityBytes?: Bytes;
-  nodeExpansionRequired: boolean;
 }
 
 export interface ModifyCall extends MadeCall {

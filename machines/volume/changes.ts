@@ -5,14 +5,14 @@ import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { expansionChart, modificationChart } from './change.js';
 import { grant, withdrawClaims } from './claim-changes.js';
-import { atPlugin, type Change, claimTold, type Draft, drafted } from './draft.js';
+import { atPlugin, claimTold, type Draft, drafted } from './draft.js';
 import { giveNodeTime } from './leftovers.js';
 import { broadcastHoldsOver } from './letting-go.js';
 import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
 import { retryPublications, step } from './publications.js';
 import { isCovered, isOutgrown } from './requests.js';
-import type { Availability, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
+import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
 
 /** A volume that is not there. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({

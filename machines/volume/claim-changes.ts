@@ -1,8 +1,8 @@
 /** Changes of the claims of a volume, and of those that wait for one. Pure. Which claims go together: claims.ts */
 import { granted } from './claims.js';
-import { type Change, claimTold, type Draft, drafted } from './draft.js';
+import { claimTold, type Draft, drafted } from './draft.js';
 import { isLeaving } from './lifecycle.js';
-import type { Claim, ClaimRequest, VolumeContext } from './types.js';
+import type { Change, Claim, ClaimRequest, VolumeContext } from './types.js';
 
 /** Claims that wait take the slots that are free, in order. */
 export function grant(draft: Draft): void {

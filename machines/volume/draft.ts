@@ -1,17 +1,7 @@
 /** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
-import type { MessageParams } from '../kit/host.js';
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
-import type { Claim, Publication, VolumeChanged, VolumeContext } from './types.js';
-
-type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
-
-/** What becomes of a context, and what is broadcast of it. */
-export interface Change {
-  context: Partial<VolumeContext>;
-  tells?: Told[];
-  messages?: MessageParams[];
-}
+import type { Change, Claim, Publication, Told, VolumeContext } from './types.js';
 
 /** Its own to change: lists and publications are replaced, never changed. */
 export type Draft = VolumeContext & { tells: Told[] };

@@ -1,11 +1,11 @@
 /** Leftovers that a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
 import type { AnswerParams, Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { type Change, type Draft, drafted } from './draft.js';
+import { type Draft, drafted } from './draft.js';
 import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
 import { leftBehindStaged, onlyLeftovers } from './requests.js';
-import type { HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
+import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
 
 /** Deletes with force once more what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>

@@ -1,11 +1,12 @@
 /** How a volume is let go of: releases of claims, reports of nodes, and fences. Pure. */
 import { isIn } from '../kit/parts.js';
 import { grant, moveClaims, withdrawClaims } from './claim-changes.js';
-import { type Change, type Draft, drafted } from './draft.js';
+import { type Draft, drafted } from './draft.js';
 import { asUnstaged, clearLeft } from './leftovers.js';
 import { holdsOf, isInUse } from './modes.js';
 import { followClaims, step } from './publications.js';
-import type { Claim, ClaimRequest, HoldReleased, QueuedWish, Unstaged, VolumeContext } from './types.js';
+import type { Change, Claim, ClaimRequest, HoldReleased, Unstaged, VolumeContext } from './types.js';
+import type { QueuedWish } from './wishes.js';
 
 /** The workload of the alloc has stopped, or the alloc waits no longer. A claim on another node, or a later one, stays. */
 export const release = (

@@ -6,7 +6,7 @@ import { assign, setup } from 'xstate';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { Chart, isIn, type Part, topState } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
-import type { CreatedVolume } from './types.js';
+import type { CreatedVolume } from './wishes.js';
 
 export interface LifecycleData {
   /** Failed attempts at the present goal, and when the next one is due. */

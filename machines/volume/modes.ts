@@ -1,7 +1,8 @@
 /** Which publications of a volume may be there at the same time, by their access modes. Pure. */
 import type { Capability } from '../kit/csi-types.js';
 import { isIn, topState } from '../kit/parts.js';
-import type { Hold, Publication, PublishWish, VolumeContext } from './types.js';
+import type { Publication, VolumeContext } from './types.js';
+import type { Hold, PublishWish } from './wishes.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 

@@ -1,10 +1,10 @@
 /** The node's part of an expansion: where it is due, and what its being done makes of a volume. Pure. */
 import type { CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
-import { type Change, drafted } from './draft.js';
+import { drafted } from './draft.js';
 import { mayBeThere } from './modes.js';
 import { isBelow, sizeOf } from './requests.js';
-import type { NodeExpanded, VolumeContext } from './types.js';
+import type { Change, NodeExpanded, VolumeContext } from './types.js';
 
 /** Nodes that have it, for all that is known. */
 export const nodesWithIt = ({ publications }: VolumeContext): string[] =>

@@ -3,14 +3,14 @@ import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
 import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
-import type { ExpandAnswer, PublishAnswer } from './calls.js';
 import { expansionChart, modificationChart } from './change.js';
-import { atPlugin, type Change, type Draft, drafted } from './draft.js';
+import { atPlugin, type Draft, drafted } from './draft.js';
 import { isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
 import { nodesWithIt } from './node-expansion.js';
 import { step } from './publications.js';
 import { moved } from './turn.js';
-import type { CreateAnswer, Publication, VolumeContext, Work } from './types.js';
+import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
+import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 
 /** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>

@@ -2,97 +2,10 @@
  * A volume on one node, as the controller side knows it. A part of its volume (volume.ts), which keeps it in its own record, makes its
  * calls, and steps it with what came of them. Diagram: docs/machines/publication.md (generated).
  */
-import { assign, setup } from 'xstate';
-import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { Chart, type Part, topState } from '../kit/parts.js';
-import { isSameData } from '../kit/same-data.js';
 import { workStates } from '../kit/work-states.js';
-import type { PublicationState, PublishWish, QueuedWish } from './types.js';
-
-export interface PublicationData extends QueuedWish {
-  /** Of this publication: one after it on the same node has a higher one. */
-  number: number;
-  /** Verbatim, from ControllerPublishVolume. */
-  publishContext?: Record<string, string> | undefined;
-  /** Failed attempts at the present goal, and when the next one is due. */
-  tries?: Tries | undefined;
-  /** Failed attempts to learn what became of a publish that was cancelled. */
-  attemptsToResolve?: number | undefined;
-  /** A publish with an unknown outcome may still reach the plugin: a list without this publication proves nothing. */
-  mayStillArrive?: true | undefined;
-  /** Why the volume leaves the node without the node's report. Then NOT_FOUND proves that it is detached. */
-  fenced?: string | undefined;
-  /** The plugin lists it as detached while it leaves. Then NOT_FOUND proves that it is. */
-  detachConfirmedByList?: true | undefined;
-  /** Published next on this node, once this one is removed. */
-  next?: QueuedWish | undefined;
-  failure?: CallFailure | undefined;
-}
-
-interface FailedCall {
-  failure: CallFailure;
-  /** With this attempt. */
-  tries: Tries;
-}
-
-export type PublicationEvent =
-  // First event of a new publication.
-  | { type: 'wanted' }
-  /** Wanted in place of a failed one that its node may have staged. */
-  | { type: 'wanted-again' }
-  /** The plugin lists the volume as attached where nobody asked for it, or a forced deletion left it there. */
-  | { type: 'found-attached' }
-  // Requests of users, claims and nodes.
-  | { type: 'publish'; wish: PublishWish }
-  /** Nobody wants it on its node any more. */
-  | { type: 'withdrawn' }
-  | { type: 'wish.dropped' }
-  /** All its claims and holds are being given up: its node has to unstage it first. */
-  | { type: 'node.to-unstage' }
-  | { type: 'node.let-go' }
-  | { type: 'node.fenced'; reason: string }
-  /** A forced deletion gives the agent of the node time to unmount it. `tries`: until when. */
-  | { type: 'node.given-time'; tries: Tries }
-  | { type: 'retry'; isFree: boolean }
-  // The plugin's list of volumes.
-  | { type: 'listed-as-detached' }
-  // The turn that the volume gives, and the outcome of its call.
-  | { type: 'turn.given' }
-  | { type: 'turn.lost' }
-  | { type: 'call.waits' }
-  | { type: 'publish.done'; publishContext: Record<string, string> }
-  /** The plugin would refuse the same again. */
-  | ({ type: 'publish.refused' } & FailedCall)
-  | ({ type: 'unpublish.refused' } & FailedCall)
-  /** No call was made. */
-  | ({ type: 'publish.not-sent' } & FailedCall)
-  /** The call may have taken effect, or may still. */
-  | ({ type: 'publish.unknown' } & FailedCall)
-  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
-  | { type: 'publish.interrupted' }
-  | { type: 'unpublish.interrupted' }
-  | { type: 'unpublish.done' }
-  /** The plugin knows nothing of it, which alone is no proof. */
-  | ({ type: 'unpublish.not-found' } & FailedCall)
-  | ({ type: 'unpublish.failed' } & FailedCall)
-  /** A forced deletion goes on without the plugin's confirmation. */
-  | { type: 'unpublish.given-up' };
-
-/** After so many failed attempts to learn what became of a cancelled publish, it is unpublished all the same. */
-const attemptsToResolve = 3;
-
-interface Taken {
-  context: PublicationData;
-  event: PublicationEvent;
-}
-const wishIn = ({ event }: Taken): PublishWish | undefined => (event.type === 'publish' ? event.wish : undefined);
-const triesIn = ({ event }: Taken): Tries | undefined => ('tries' in event ? event.tries : undefined);
-
-const isSameUse = (one: PublishWish, other: PublishWish | undefined): boolean =>
-  other !== undefined && one.readOnly === other.readOnly && isSameData(one.capability, other.capability);
-
-const isSameWish = (one: PublishWish, other: PublishWish | undefined): boolean =>
-  isSameUse(one, other) && one.csiNodeId === other?.csiNodeId;
+import { publicationSetup } from './publication-setup.js';
+import type { PublicationState } from './wishes.js';
 
 /** What follows the end of a call that publishes again, while the publication leaves: its node may have time to unmount it. */
 const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
@@ -100,74 +13,7 @@ const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
   { target: 'due' as const, actions },
 ];
 
-export const publicationMachine = setup({
-  types: {} as { context: PublicationData; events: PublicationEvent; input: PublicationData; tags: 'has-turn' },
-  guards: {
-    isSameWish: (taken) => isSameWish(taken.context, wishIn(taken)),
-    isSameUse: (taken) => isSameUse(taken.context, wishIn(taken)),
-    isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
-    /** The node was given up on record, or the plugin lists the volume as detached. */
-    isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
-    isFinal: ({ event }) => 'failure' in event && event.failure.final,
-    mayStillArrive: ({ context }) => context.mayStillArrive === true,
-    /** The list is news, and no call that may still attach the volume is on its way. */
-    isListCredible: ({ context }) =>
-      !context.detachConfirmedByList && !context.mayStillArrive && context.tries?.failure.answerClass !== 'busy',
-    /** A forced deletion gave it before any attempt to unpublish was made. */
-    isNodeGivenTime: ({ context }) => context.tries?.count === 0,
-    isPlaceFree: ({ event }) => event.type === 'retry' && event.isFree,
-  },
-  actions: {
-    /** The call is done: it is certain that it can't arrive later. */
-    keepContext: assign(({ event }) =>
-      event.type === 'publish.done'
-        ? { publishContext: event.publishContext, mayStillArrive: undefined, attemptsToResolve: undefined }
-        : {},
-    ),
-    count: assign((taken) => ({ tries: triesIn(taken) })),
-    countToResolve: assign((taken) => ({
-      tries: triesIn(taken),
-      attemptsToResolve: (taken.context.attemptsToResolve ?? 0) + 1,
-    })),
-    resolveFromNow: assign(({ context: { tries } }) => ({
-      attemptsToResolve: 0,
-      tries: tries && { ...tries, notBeforeMs: 0 },
-    })),
-    restart: assign({ tries: undefined, failure: undefined }),
-    restartResolving: assign({ tries: undefined, attemptsToResolve: 0 }),
-    /** The next goal begins without what came of earlier ones. */
-    startOver: assign({ tries: undefined, failure: undefined, attemptsToResolve: undefined, holds: undefined }),
-    startOverWithHolds: assign({ tries: undefined, failure: undefined }),
-    doubt: assign({ mayStillArrive: true }),
-    doubtIsItsState: assign({ mayStillArrive: undefined }),
-    keepFailure: assign(({ event }) => ({
-      failure: 'failure' in event ? event.failure : undefined,
-      tries: undefined,
-      next: undefined,
-      attemptsToResolve: undefined,
-    })),
-    /** The holds of a wish that was to come next join its own. */
-    staysWanted: assign(({ context: { holds = [], next } }) => {
-      const all = [...holds, ...(next?.holds ?? [])];
-      return {
-        fenced: undefined,
-        next: undefined,
-        attemptsToResolve: undefined,
-        holds: all.length > 0 ? all : undefined,
-      };
-    }),
-    wishNext: assign((taken) => {
-      const wish = wishIn(taken);
-      return { next: wish && { ...taken.context.next, ...wish } };
-    }),
-    dropWish: assign({ next: undefined }),
-    fence: assign(({ event }) =>
-      event.type === 'node.fenced' ? { fenced: event.reason, next: undefined, holds: undefined } : {},
-    ),
-    hasten: assign({ tries: undefined }),
-    confirmDetach: assign({ detachConfirmedByList: true, tries: undefined }),
-  },
-}).createMachine({
+export const publicationMachine = publicationSetup.createMachine({
   id: 'publication',
   version: '1',
   context: ({ input }) => input,

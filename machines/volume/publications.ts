@@ -9,7 +9,8 @@ import { grant, releaseDetached, releaseWithNode } from './claim-changes.js';
 import { type Draft, put } from './draft.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdsOf, isInUse, mayBeThere, wishOf } from './modes.js';
-import { type PublicationData, type PublicationEvent, publicationChart } from './publication.js';
+import { publicationChart } from './publication.js';
+import type { PublicationData, PublicationEvent } from './publication-setup.js';
 
 type Beginning = Extract<PublicationEvent, { type: 'wanted' | 'wanted-again' | 'found-attached' }>['type'];
 

@@ -1,20 +1,13 @@
 /** Requests to publish a volume on a node, and to unpublish it. Pure. Which are refused: requests.ts */
 import { claim, grant, releaseDetached } from './claim-changes.js';
 import { publishOf } from './claims.js';
-import { type Change, type Draft, drafted } from './draft.js';
+import { type Draft, drafted } from './draft.js';
 import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
 import { begin, step } from './publications.js';
 import { isSameWish } from './requests.js';
 import { keepSlot } from './slots.js';
-import type {
-  ClaimAndPublish,
-  Hold,
-  Publication,
-  PublishRequest,
-  PublishWish,
-  QueuedWish,
-  VolumeContext,
-} from './types.js';
+import type { Change, ClaimAndPublish, Publication, PublishRequest, VolumeContext } from './types.js';
+import type { Hold, PublishWish, QueuedWish } from './wishes.js';
 
 export const publish = (
   context: VolumeContext,

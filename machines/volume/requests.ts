@@ -11,16 +11,8 @@ import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from '.
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
-import type {
-  Claim,
-  Leftover,
-  Publication,
-  PublishWish,
-  VolumeContext,
-  VolumeKey,
-  VolumeRequest,
-  VolumeSpec,
-} from './types.js';
+import type { Claim, Leftover, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
+import type { PublishWish, VolumeKey } from './wishes.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 

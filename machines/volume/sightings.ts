@@ -2,11 +2,11 @@
 
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import { type Change, claimTold, type Draft, drafted, put } from './draft.js';
+import { claimTold, type Draft, drafted, put } from './draft.js';
 import { isKeptByHolds } from './modes.js';
 import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
-import type { Claim, Seen, Sighting, VolumeContext } from './types.js';
+import type { Change, Claim, Seen, Sighting, VolumeContext } from './types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [

@@ -1,8 +1,7 @@
 /** The slots that a volume has on nodes whose plugin has a limit. Pure. Who gives them out: machines/node/node-slots.ts */
 import { nodeAddress, volumeAddress } from '../kit/addresses.js';
 import type { AnswerParams, MessageParams } from '../kit/host.js';
-import type { Change } from './draft.js';
-import type { VolumeContext } from './types.js';
+import type { Change, VolumeContext } from './types.js';
 
 /** Keeps a slot while the volume is published on its node. */
 export const keepSlot = (

@@ -11,17 +11,13 @@ import type {
   Segments,
   Wait,
 } from '../kit/csi-types.js';
-import type { Failure, Stamped } from '../kit/host.js';
+import type { Failure, MessageParams, Stamped } from '../kit/host.js';
 import type { Expansion, Modification } from './change.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Publication } from './publication.js';
+import type { CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey } from './wishes.js';
 
 export type { Expansion, Lifecycle, Modification, Publication };
-
-export interface VolumeKey {
-  namespace: string;
-  id: string;
-}
 
 /** Whose content a volume begins with, and what the driver calls that. `volumeSnapshot`: as its user named it. */
 export type VolumeSource = ({ volume: VolumeKey } | { volumeSnapshot: string }) & { csiId: string };
@@ -42,21 +38,6 @@ export interface VolumeSpec {
   external?: { csiId: string; context: Record<string, string> };
 }
 
-export type PublicationState =
-  | 'pending-publish'
-  | 'published'
-  | 'pending-node-unpublish'
-  | 'pending-unpublish'
-  | 'failed';
-
-/** What a node is to get. */
-export interface PublishWish {
-  capability: Capability;
-  readOnly: boolean;
-  /** The plugin's own name for the node. Never empty. */
-  csiNodeId: string;
-}
-
 /** What asks for it. Without a capability it is for the volume to say which: modes.ts */
 export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   nodeId: string;
@@ -67,23 +48,6 @@ export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   hold?: string;
   /** Of the slot on the node that this request has reserved; absent: the plugin has no limit there. */
   reservation?: string;
-}
-
-/**
- * An alloc that a node may have the volume staged or mounted for without a claim. The volume stays attached there until the
- * node has reported that this alloc let go, or is fenced.
- */
-export interface Hold {
-  allocId: string;
-  /** Counted together with the generations of claims: each time the alloc asks, it has a higher one. */
-  generation: number;
-}
-
-export interface QueuedWish extends PublishWish {
-  /** Absent: none. */
-  holds?: Hold[] | undefined;
-  /** An agent on its node asked for it, and hears when it has to unmount it. Absent: nobody there hears. */
-  isByAgent?: true;
 }
 
 export type ClaimState = 'taken' | 'unpublishing' | 'node-detached' | 'controller-detached' | 'released';
@@ -110,15 +74,6 @@ export interface Claim extends ClaimRequest {
   state: ClaimState;
   /** Its node did not report: why its claim was taken from it. */
   fenced?: string;
-}
-
-/** What the plugin made. Ids and contexts are opaque. */
-export interface CreatedVolume {
-  id: string;
-  context: Record<string, string>;
-  /** Absent: unknown. */
-  capacityBytes?: Bytes;
-  accessibleTopology: Segments[];
 }
 
 /** What it answered as it was to make one. */
@@ -346,3 +301,13 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | ({ type: 'seen' } & Seen)
   | { type: 'drifted'; lost: string[]; strays: string[] }
 );
+
+/** What becomes of a context, and what is broadcast of it. */
+export interface Change {
+  context: Partial<VolumeContext>;
+  tells?: Told[];
+  messages?: MessageParams[];
+}
+
+/** What is broadcast of a volume; its key and uid are added. */
+export type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;

@@ -9,14 +9,12 @@ import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.j
 import {
   type CreateCall,
   createCallOf,
-  type ExpandAnswer,
   type ExpandCall,
   expandCallOf,
   type MadeCall,
   type ModifyCall,
   madeCallOf,
   modifyCallOf,
-  type PublishAnswer,
   type PublishCall,
   publishCallOf,
   type UnpublishCall,
@@ -24,7 +22,6 @@ import {
 } from './calls.js';
 import { begun, discard, expand, gone, modify, nobody, retry, setAvailability } from './changes.js';
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
-import type { Change } from './draft.js';
 import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { nodeExpanded } from './node-expansion.js';
@@ -46,6 +43,7 @@ import { observed } from './sightings.js';
 import { addSlot, slotAnswer } from './slots.js';
 import { withTurn } from './turn.js';
 import type {
+  Change,
   CreateAnswer,
   Unstaged,
   VolumeChanged,
@@ -55,6 +53,7 @@ import type {
   VolumeRequest,
   WorkKind,
 } from './types.js';
+import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 import { failureOf, hasPublished, isGone, isNext } from './work.js';
 
 /** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */

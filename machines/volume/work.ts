@@ -5,7 +5,8 @@ import { isIn, topState } from '../kit/parts.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, mayBeThere } from './modes.js';
 import { publicStateOf } from './publication.js';
-import type { Publication, PublicationState, VolumeContext, Work, WorkKind } from './types.js';
+import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
+import type { PublicationState } from './wishes.js';
 
 type Piece = Omit<Work, 'isCalling'>;
 

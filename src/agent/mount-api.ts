@@ -3,8 +3,8 @@
  * A client that disconnects cancels nothing: a prepare goes on until its own timeout, or until the alloc is released.
  */
 import type { FastifyInstance } from 'fastify';
-import type { AllocMount } from '../../machines/alloc/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { AllocMount } from '../../machines/alloc/volume-steps.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { AllocStatus } from '../allocs/alloc-view.js';
 import type { AllocVolumeRequest } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';

@@ -1,7 +1,7 @@
 /** From each older version of the alloc machine to the next. Records that prove it: test/allocs/alloc-histories.test.ts */
 import type { StateValue } from 'xstate';
-import type { AllocMount, AllocVolume } from '../../machines/alloc/types.js';
-import type { VolumePart } from '../../machines/alloc/volume-steps.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocMount, VolumePart } from '../../machines/alloc/volume-steps.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type { Migration } from '../engine/effects/effects.js';
 

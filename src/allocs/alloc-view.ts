@@ -1,7 +1,8 @@
 /** An alloc as callers see it, made of what is committed. */
 import type { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
-import type { AllocContext, AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
@@ -9,7 +10,7 @@ import { mountParts } from '../../machines/mount/parts.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import { asData } from '../engine/machine/data.js';
 import { callIn, type MountStatus } from '../mounts/mount-view.js';

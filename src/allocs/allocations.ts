@@ -6,13 +6,14 @@
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf } from '../../machines/alloc/parts.js';
 import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
-import type { AllocMount, AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import { allocAddress, mountAddress } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
 import { type Clock, pause } from '../engine/clock.js';

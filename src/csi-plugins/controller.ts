@@ -3,7 +3,8 @@
  * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
  */
 import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
-import type { CreatedVolume, VolumeSpec } from '../../machines/volume/types.js';
+import type { VolumeSpec } from '../../machines/volume/types.js';
+import type { CreatedVolume } from '../../machines/volume/wishes.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { CsiClient } from '../csi/client.js';
 import { csiError, cutText } from '../csi/codes.js';

@@ -3,7 +3,8 @@
  * send them to its servers. Every method may be asked again, and is then the same. They reject with a StagecraftError.
  */
 import type { Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
-import type { ClaimRequest, Hold, HoldReleased, NodeExpanded, VolumeKey } from '../../machines/volume/types.js';
+import type { ClaimRequest, HoldReleased, NodeExpanded } from '../../machines/volume/types.js';
+import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import type { Telling } from '../requests/await-options.js';
 
 /** What a node has to know of a volume before anything is asked for it. */

@@ -5,7 +5,7 @@
 
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';

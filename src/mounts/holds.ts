@@ -8,7 +8,7 @@ import { mountAddress } from '../../machines/kit/addresses.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { Hold, VolumeKey } from '../../machines/volume/types.js';
+import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';

@@ -3,8 +3,10 @@
  * The types of version 1 say what its records may hold; nothing else reads them.
  */
 import type { Tries } from '../../machines/kit/csi-types.js';
-import type { Staging, StagingData } from '../../machines/mount/staging.js';
-import type { Target, TargetData, TargetUse } from '../../machines/mount/target.js';
+import type { Staging } from '../../machines/mount/staging.js';
+import type { StagingData } from '../../machines/mount/staging-setup.js';
+import type { Target } from '../../machines/mount/target.js';
+import type { TargetData, TargetUse } from '../../machines/mount/target-setup.js';
 import type { MountWork } from '../../machines/mount/types.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';

@@ -18,8 +18,9 @@ import type {
   UnpublishCall,
   UnstageCall,
 } from '../../machines/mount/calls.js';
+import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import type { KernelMount, MountInput } from '../../machines/mount/types.js';
+import type { MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';

@@ -12,7 +12,7 @@ import { mountMachine } from '../../machines/mount/mount.js';
 import { isDead, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';

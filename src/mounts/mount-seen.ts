@@ -1,5 +1,5 @@
 /** What the kernel shows at a path, held against what was mounted there. Looks at its table only. */
-import type { KernelMount } from '../../machines/mount/types.js';
+import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { isRemoved, isSameSource, isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 
 /** Where something is to be seen, and what. */

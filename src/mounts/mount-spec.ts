@@ -6,7 +6,7 @@ import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { isOfModes } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
 import {

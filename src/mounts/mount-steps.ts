@@ -10,7 +10,7 @@ import type { MountContext, MountedVolume } from '../../machines/mount/types.js'
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import type { Clock } from '../engine/clock.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';

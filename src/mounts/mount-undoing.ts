@@ -3,7 +3,7 @@
  * killed may have forgotten what it has mounted; what is certain to be ours (`provenAt`) is unmounted here then.
  */
 import type { UndoingCall } from '../../machines/mount/calls.js';
-import type { KernelMount } from '../../machines/mount/types.js';
+import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';

@@ -7,7 +7,7 @@ import { mountParts, unconfirmedText } from '../../machines/mount/parts.js';
 import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
 import type { MountTable } from '../host/mount-table.js';
 import { stateName } from '../requests/state-name.js';

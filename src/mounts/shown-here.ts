@@ -1,6 +1,6 @@
 /** Where the kernel of this host shows a volume, whatever is believed of it. */
 import { basename, dirname } from 'node:path';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
 import type { MountTables } from './mount-tables.js';

@@ -9,7 +9,7 @@ import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import { failureOf } from '../calls/call-failure.js';
 import { otherDriver } from '../calls/other-driver.js';

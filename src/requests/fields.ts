@@ -1,7 +1,7 @@
 /** What requests are made of, whatever they ask for: checked whole, every fault at once with its path, before anything is stored. */
 import { z } from 'zod';
 import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { mapOf, maxMapBytes, maxTextBytes, nameSchema, sized, textSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';

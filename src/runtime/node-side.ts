@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { addressParts, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { allocKind } from '../allocs/alloc-kind.js';
 import { AllocWorker } from '../allocs/alloc-work.js';
 import { Allocations } from '../allocs/allocations.js';

@@ -9,7 +9,7 @@ import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/ref
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Homes } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';

@@ -9,7 +9,7 @@ import {
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import type { SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { checked } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import {

@@ -9,7 +9,7 @@ import type {
   SnapshotKey,
   SnapshotState,
 } from '../../machines/snapshot/types.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { eventOf } from '../engine/topics/topics.js';
 import { bytesIn } from '../volumes/volume-view.js';

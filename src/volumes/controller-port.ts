@@ -1,7 +1,7 @@
 /** What the controller side asks of plugins, in the words of the house: the port behind which CSI stands. */
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/kit/csi-types.js';
-import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/calls.js';
 import type { CreateAnswer, VolumeSpec } from '../../machines/volume/types.js';
+import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
 export interface PublishRequest {

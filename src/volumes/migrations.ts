@@ -5,8 +5,10 @@
 import type { CallFailure, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
 import type { Expansion, Modification } from '../../machines/volume/change.js';
 import type { Lifecycle } from '../../machines/volume/lifecycle.js';
-import type { Publication, PublicationData } from '../../machines/volume/publication.js';
-import type { CreatedVolume, PublicationState, QueuedWish, VolumeSpec, Work } from '../../machines/volume/types.js';
+import type { Publication } from '../../machines/volume/publication.js';
+import type { PublicationData } from '../../machines/volume/publication-setup.js';
+import type { VolumeSpec, Work } from '../../machines/volume/types.js';
+import type { CreatedVolume, PublicationState, QueuedWish } from '../../machines/volume/wishes.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';
 

@@ -6,8 +6,9 @@
 import { isSameData } from '../../machines/kit/same-data.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
-import type { PublicationState, Sighting, VolumeContext } from '../../machines/volume/types.js';
+import type { Sighting, VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
+import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess, PluginAnswer, PluginObservation } from '../calls/plugin-access.js';
 import type { ActorSystem } from '../engine/actor-system.js';

@@ -9,7 +9,7 @@ import { mountMachine } from '../../machines/mount/mount.js';
 import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../../machines/mount/work.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
 

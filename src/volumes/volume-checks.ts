@@ -4,7 +4,8 @@ import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-t
 import { isSameData } from '../../machines/kit/same-data.js';
 import { isOfModes } from '../../machines/volume/modes.js';
 import { nameOf, onlyLeftovers } from '../../machines/volume/requests.js';
-import type { VolumeContext, VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { HomedCall } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from '../nodes/node-port.js';

@@ -5,8 +5,9 @@
 
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf, refusalOf } from '../../machines/volume/requests.js';
-import type { VolumeContext, VolumeKey, VolumeRequest } from '../../machines/volume/types.js';
+import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';

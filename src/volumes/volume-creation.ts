@@ -3,8 +3,8 @@
 import { z } from 'zod';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { failureOf } from '../../machines/volume/work.js';
 import type { Homes } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';

@@ -3,7 +3,6 @@ import { addressParts } from '../../machines/kit/addresses.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type {
   CreateCall,
-  ExpandAnswer,
   ExpandCall,
   MadeCall,
   ModifyCall,
@@ -13,6 +12,7 @@ import type {
 } from '../../machines/volume/calls.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
+import type { ExpandAnswer } from '../../machines/volume/wishes.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginObservation } from '../calls/plugin-access.js';

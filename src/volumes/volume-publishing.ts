@@ -4,7 +4,8 @@ import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
 import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { ClaimRequest, PublishRequest, VolumeContext, VolumeKey } from '../../machines/volume/types.js';
+import type { ClaimRequest, PublishRequest, VolumeContext } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import {

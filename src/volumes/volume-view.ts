@@ -15,12 +15,11 @@ import type {
   ClaimRequest,
   Leftover,
   Publication,
-  PublicationState,
   VolumeContext,
-  VolumeKey,
   VolumeSource,
   VolumeState,
 } from '../../machines/volume/types.js';
+import type { PublicationState, VolumeKey } from '../../machines/volume/wishes.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
 import { stateName } from '../requests/state-name.js';

@@ -22,8 +22,8 @@ import {
   volumeSnapshotMachine,
 } from '../../machines/index.js';
 import type { AdmissionOutcome, CallFailure, CallOutcome, Capability, Wait } from '../../machines/kit/csi-types.js';
-import type { StagingEvent } from '../../machines/mount/staging.js';
-import type { Moment, TargetEvent } from '../../machines/mount/target.js';
+import type { StagingEvent } from '../../machines/mount/staging-setup.js';
+import type { Moment, TargetEvent } from '../../machines/mount/target-setup.js';
 import type { MountEvent } from '../../machines/mount/types.js';
 import type { NodeEvent } from '../../machines/node/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin/plugin.js';
@@ -33,8 +33,9 @@ import type { SnapshotMachineEvent, SnapshotOutcome } from '../../machines/snaps
 import type { TaskEvent, TaskSpec } from '../../machines/task/task-types.js';
 import type { ChangeEvent } from '../../machines/volume/change.js';
 import type { LifecycleEvent } from '../../machines/volume/lifecycle.js';
-import type { PublicationEvent } from '../../machines/volume/publication.js';
-import type { PublishWish, VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
+import type { PublicationEvent } from '../../machines/volume/publication-setup.js';
+import type { VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
+import type { PublishWish } from '../../machines/volume/wishes.js';
 
 export interface Die {
   /** One of these. */

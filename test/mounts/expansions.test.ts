@@ -1,7 +1,7 @@
 /** The node's part of expansions on simulated time: how long whoever has the volumes is asked whether it is due. */
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
-import type { VolumeKey } from '../../machines/volume/types.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { type ErrorCode, StagecraftError } from '../../src/errors.js';
 import { Expansions, type ExpansionsOptions } from '../../src/mounts/expansions.js';

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
-import type { Hold } from '../../machines/volume/types.js';
+import type { Hold } from '../../machines/volume/wishes.js';
 import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';

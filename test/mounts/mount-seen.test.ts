@@ -1,6 +1,6 @@
 /** What the kernel shows at a path, held against what was mounted there. */
 import { expect } from 'chai';
-import type { KernelMount } from '../../machines/mount/types.js';
+import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { seenAt } from '../../src/mounts/mount-seen.js';
 

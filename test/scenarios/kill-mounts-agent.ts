@@ -4,7 +4,7 @@
  * Its argument: MatrixAgentOptions as JSON.
  */
 
-import type { AllocMount } from '../../dist/machines/alloc/types.js';
+import type { AllocMount } from '../../dist/machines/alloc/volume-steps.js';
 import type { AllocStatus } from '../../dist/src/allocs/alloc-view.js';
 import { CsiClient } from '../../dist/src/csi/client.js';
 import { csiDispensers } from '../../dist/src/csi-plugins/dispenser.js';

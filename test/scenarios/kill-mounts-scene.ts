@@ -8,7 +8,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { AllocMount } from '../../dist/machines/alloc/types.js';
+import type { AllocMount } from '../../dist/machines/alloc/volume-steps.js';
 import type { VolumeSpec } from '../../dist/src/index.js';
 import { type FaultDriver, faultDriver } from '../../dist/src/testing/index.js';
 import { StagecraftError } from '../../src/errors.js';

@@ -1,7 +1,7 @@
 /** Whoever has the volumes of a history of mounts: keeps holds and claims, publishes to the node, and outlives every runtime. */
 
 import type { Capability, CapacityRange } from '../../machines/kit/csi-types.js';
-import type { Hold, VolumeKey } from '../../machines/volume/types.js';
+import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from '../../src/mounts/claim-client.js';
 import { chance } from './dice.js';

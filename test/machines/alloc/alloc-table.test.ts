@@ -2,7 +2,8 @@
 import { expect } from 'chai';
 import { initialTransition, type SnapshotFrom, type StateValue, transition } from 'xstate';
 import { allocMachine } from '../../../machines/alloc/alloc.js';
-import type { AllocContext, AllocEvent, AllocMount, AllocVolume, NamedStep } from '../../../machines/alloc/types.js';
+import type { AllocContext, AllocEvent, AllocVolume, NamedStep } from '../../../machines/alloc/types.js';
+import type { AllocMount } from '../../../machines/alloc/volume-steps.js';
 import { stepOf, type VolumePart } from '../../../machines/alloc/volume-steps.js';
 
 const volumes: AllocVolume[] = ['data', 'log'].map((name) => ({

@@ -3,7 +3,8 @@ import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock } from 'xstate';
 import { type AllocWork, allocMachine } from '../../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf } from '../../../machines/alloc/parts.js';
-import type { AllocChanged, AllocMount, AllocOutcome, AllocVolume, NamedStep } from '../../../machines/alloc/types.js';
+import type { AllocChanged, AllocOutcome, AllocVolume, NamedStep } from '../../../machines/alloc/types.js';
+import type { AllocMount } from '../../../machines/alloc/volume-steps.js';
 import type { ErrorCode } from '../../../machines/kit/error-table.js';
 import { Runs, stamped } from '../stamped.js';
 

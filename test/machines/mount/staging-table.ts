@@ -1,6 +1,7 @@
 /** Table of the staging chart: where each event leads in each state. What it does to the data is the same in all of them. */
 import type { Tries } from '../../../machines/kit/csi-types.js';
-import type { Staging, StagingData, StagingEvent } from '../../../machines/mount/staging.js';
+import type { Staging } from '../../../machines/mount/staging.js';
+import type { StagingData, StagingEvent } from '../../../machines/mount/staging-setup.js';
 
 const failure = { code: 'CSI_ERROR', message: 'lost', final: false } as const;
 /** Of an attempt before the event. */

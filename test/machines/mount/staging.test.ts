@@ -6,10 +6,10 @@ import {
   isInDoubt,
   isStaged,
   type Staging,
-  type StagingData,
   stagingChart,
   stagingMachine,
 } from '../../../machines/mount/staging.js';
+import type { StagingData } from '../../../machines/mount/staging-setup.js';
 import { isLeaf, pathOf, statesOf } from '../states-of.js';
 import { type At, type EventName, events, everywhere, record, table } from './staging-table.js';
 

@@ -8,11 +8,10 @@ import {
   mountUserStateOf,
   needsUnpublish,
   type Target,
-  type TargetData,
-  type TargetEvent,
   targetChart,
   targetMachine,
 } from '../../../machines/mount/target.js';
+import type { TargetData, TargetEvent } from '../../../machines/mount/target-setup.js';
 import { type Case, holdsAsText, type Step, textOf, typesOf } from '../pairs.js';
 import { isLeaf, pathOf, statesOf } from '../states-of.js';
 import { again, earlier } from './staging-table.js';

@@ -1,7 +1,8 @@
 /** What the rows of the tables of the publication chart are made of: events with a name each, and the records they meet. */
 import type { CallFailure, Tries } from '../../../machines/kit/csi-types.js';
-import type { Publication, PublicationData, PublicationEvent } from '../../../machines/volume/publication.js';
-import type { PublishWish, QueuedWish } from '../../../machines/volume/types.js';
+import type { Publication } from '../../../machines/volume/publication.js';
+import type { PublicationData, PublicationEvent } from '../../../machines/volume/publication-setup.js';
+import type { PublishWish, QueuedWish } from '../../../machines/volume/wishes.js';
 
 export const wish: PublishWish = {
   capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },

@@ -1,15 +1,10 @@
 /** Scene for tests of the volume machine: the machine runs under plain XState, and the test chooses how its calls end. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../../machines/kit/csi-types.js';
-import type {
-  CreateCall,
-  MadeCall,
-  PublishAnswer,
-  PublishCall,
-  UnpublishCall,
-} from '../../../machines/volume/calls.js';
-import type { CreatedVolume, VolumeChanged, VolumeSpec } from '../../../machines/volume/types.js';
+import type { CreateCall, MadeCall, PublishCall, UnpublishCall } from '../../../machines/volume/calls.js';
+import type { VolumeChanged, VolumeSpec } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
+import type { CreatedVolume, PublishAnswer } from '../../../machines/volume/wishes.js';
 import { stamped } from '../stamped.js';
 
 export const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;

@@ -1,0 +1,120 @@
+/** Data, events, conditions and actions of a staging. Its states: staging.ts */
+import { assign, setup } from 'xstate';
+import type { Tries } from '../kit/csi-types.js';
+import type { AppearedMount, KernelMount } from './kernel-mount.js';
+
+export interface StagingData {
+  /** Of this staging: one after it has a higher one. */
+  number: number;
+  /**
+   * What the path showed once the volume was staged. Kept until another stage is made, or it is unstaged. Absent: nothing, as with
+   * plugins that stage elsewhere.
+   */
+  found?: KernelMount | undefined;
+  /** Mount that the path shows since a stage with an unknown answer. */
+  appeared?: AppearedMount | undefined;
+  /** Failed attempts to stage it. They outlast the unstaging of what died, so that pauses grow. */
+  tries?: Tries | undefined;
+  /** Failed attempts to unstage it. */
+  unstageTries?: Tries | undefined;
+}
+
+interface Staged {
+  number: number;
+  found?: KernelMount | undefined;
+}
+
+export type StagingEvent =
+  // What the users of the mount need now.
+  | { type: 'stage.wanted' }
+  /** Nobody has a target, or may have. */
+  | { type: 'unstage.wanted' }
+  | { type: 'targets.may-remain' }
+  /** Nobody uses the volume any more, and nothing is owed. */
+  | { type: 'users.gone' }
+  // Requests.
+  | { type: 'retry' }
+  | { type: 'hasten' }
+  | { type: 'runtime.started' }
+  // What the kernel shows. `isMended`: it is repaired without anybody asking.
+  | { type: 'seen-missing'; isMended: boolean }
+  | { type: 'seen-dead'; isMended: boolean }
+  /** The dead mount was unmounted, replaced, or mounted again. */
+  | { type: 'seen-dead-gone' }
+  /** A publish found that the volume is not staged. */
+  | { type: 'publish.found-unstaged' }
+  | { type: 'mount-appeared'; mount: AppearedMount }
+  // The turn that the mount gives, and the outcome of its call.
+  | { type: 'turn.given' }
+  | { type: 'turn.lost' }
+  | { type: 'call.waits' }
+  | ({ type: 'stage.done' } & Staged)
+  /** The plugin does not stage. */
+  | ({ type: 'stage.not-needed' } & Staged)
+  /** The call may have taken effect, or may still. */
+  | { type: 'stage.unknown'; tries: Tries }
+  /** The plugin would refuse the same again. */
+  | { type: 'stage.refused'; tries: Tries }
+  /** No call was made. */
+  | { type: 'stage.not-sent'; tries: Tries }
+  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  | { type: 'stage.interrupted' }
+  | { type: 'unstage.done'; number: number }
+  | { type: 'unstage.unknown'; tries: Tries }
+  | { type: 'unstage.not-sent'; tries: Tries }
+  | { type: 'unstage.interrupted' };
+
+interface Taken {
+  context: StagingData;
+  event: StagingEvent;
+}
+
+const triesIn = ({ event }: Taken): Tries | undefined => ('tries' in event ? event.tries : undefined);
+const now = (tries: Tries | undefined): Tries | undefined => tries && { ...tries, notBeforeMs: 0 };
+
+/** Conditions and actions of the chart (staging.ts). */
+export const stagingSetup = setup({
+  types: {} as { context: StagingData; events: StagingEvent; input: StagingData; tags: 'has-turn' },
+  guards: {
+    isRepairedAtOnce: ({ event }) => 'isMended' in event && event.isMended,
+  },
+  actions: {
+    /** Nothing is left of what was tried, or seen. */
+    reset: assign({ found: undefined, appeared: undefined, tries: undefined, unstageTries: undefined }),
+    keepStaged: assign(({ event }) =>
+      'number' in event
+        ? {
+            number: event.number,
+            found: 'found' in event ? event.found : undefined,
+            appeared: undefined,
+            tries: undefined,
+            unstageTries: undefined,
+          }
+        : {},
+    ),
+    /** The plugin may have taken the dead mount for staged. */
+    keepStagedDead: assign(({ event }) =>
+      'number' in event
+        ? {
+            number: event.number,
+            found: undefined,
+            appeared: undefined,
+            tries: undefined,
+            unstageTries: undefined,
+          }
+        : {},
+    ),
+    /** What was seen before is not seen of what is there next. */
+    keepUnstaged: assign(({ event }) =>
+      'number' in event ? { number: event.number, found: undefined, appeared: undefined, unstageTries: undefined } : {},
+    ),
+    keepAppeared: assign(({ event }) => (event.type === 'mount-appeared' ? { appeared: event.mount } : {})),
+    /** Another mount may be there since. */
+    forgetFound: assign({ found: undefined }),
+    count: assign((taken) => ({ tries: triesIn(taken) })),
+    countUnstage: assign((taken) => ({ unstageTries: triesIn(taken) })),
+    restart: assign({ tries: undefined, unstageTries: undefined }),
+    hastenUnstage: assign(({ context }) => ({ unstageTries: now(context.unstageTries) })),
+    hastenAll: assign(({ context }) => ({ tries: now(context.tries), unstageTries: now(context.unstageTries) })),
+  },
+});
