@@ -10,9 +10,8 @@ import { abortedBy, withDeadline } from '../engine/deadline.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { failureOf } from './call-failure.js';
-import type { Homes } from './homes.js';
+import type { Homes, PluginCall } from './homes.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
-import type { PluginCall } from './plugin-calls.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 /** How long a call that is admitted keeps its place: a commit takes less. */

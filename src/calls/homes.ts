@@ -7,6 +7,15 @@ import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
 
+/** Where calls about something are made, and the own name of the driver that made it. Absent: not known. */
+export interface Origin {
+  home?: string | undefined;
+  driver?: string | undefined;
+}
+
+/** All that a call is made with, whatever it asks. */
+export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
+
 export interface HomesOptions {
   /** This node. */
   nodeId: string;

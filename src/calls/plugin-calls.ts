@@ -5,14 +5,13 @@
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
-import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
 import type { CallBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
-import type { Homes } from './homes.js';
+import type { Homes, PluginCall } from './homes.js';
 import { otherDriver } from './other-driver.js';
 import type { Admitted, PluginAccess, PluginObservation } from './plugin-access.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
@@ -52,9 +51,6 @@ export interface Work<TAnswer> {
   /** Marks an attach or detach. A plugin that needs no call for that gets none, whichever node is the home. */
   attaches?: boolean;
 }
-
-/** All that a call is made with, whatever it asks. */
-export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
 export class PluginCalls {
   readonly #options: PluginCallsOptions;

@@ -2,7 +2,7 @@
 import { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
 import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
-import type { DriverCheckArguments } from './driver-check.js';
+import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';

@@ -1,8 +1,28 @@
 /** Converts arguments of `stagecraft driver-check` to the options of a run, and errors about options to usage errors. */
 import { CommanderError } from 'commander';
-import type { CheckDriverOptions } from '../driver-check/options.js';
+import type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
-import type { DriverCheckArguments } from './driver-check.js';
+
+/** Options of the command as they were given. */
+export interface DriverCheckArguments {
+  endpoint?: string;
+  controllerEndpoint?: string;
+  nodeEndpoint?: string;
+  parameters?: ByRpc;
+  secrets?: ByRpc;
+  capability?: 'mount' | 'block';
+  fsType?: string;
+  size?: number;
+  stagingDir?: string;
+  targetDir?: string;
+  otherNodeId?: string;
+  only?: string;
+  skip?: string[];
+  restartWait?: number;
+  timeout?: number;
+  cleanUp?: string;
+  json?: boolean;
+}
 
 export function checkOptions(
   given: DriverCheckArguments,

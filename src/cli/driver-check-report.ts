@@ -1,10 +1,11 @@
 /** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/driver-check. */
-import type { CheckResult, Outcome } from '../driver-check/check.js';
+import type { CheckResult } from '../driver-check/check.js';
 import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
 import { callLine } from '../driver-check/report.js';
 import { checkDriver, selectedChecks } from '../driver-check/run.js';
+import type { Outcome } from '../driver-check/verdict.js';
 import { StagecraftError } from '../errors.js';
-import type { DriverCheckArguments } from './driver-check.js';
+import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
 import { oneLine, tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';

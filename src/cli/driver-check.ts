@@ -5,27 +5,8 @@ import { parse } from 'yaml';
 import type { ByRpc } from '../driver-check/options.js';
 import { messageOf } from '../errors.js';
 import { collect, secondsIn } from './arguments.js';
+import type { DriverCheckArguments } from './driver-check-options.js';
 import { parseSize } from './size.js';
-
-export interface DriverCheckArguments {
-  endpoint?: string;
-  controllerEndpoint?: string;
-  nodeEndpoint?: string;
-  parameters?: ByRpc;
-  secrets?: ByRpc;
-  capability?: 'mount' | 'block';
-  fsType?: string;
-  size?: number;
-  stagingDir?: string;
-  targetDir?: string;
-  otherNodeId?: string;
-  only?: string;
-  skip?: string[];
-  restartWait?: number;
-  timeout?: number;
-  cleanUp?: string;
-  json?: boolean;
-}
 
 type Print = (text: string) => void;
 

@@ -3,8 +3,8 @@
  * to decide. Source: the CSI specification 1.12, its error scheme of each RPC, and what drivers were seen to answer.
  */
 import type { AnswerClass } from '../../machines/kit/csi-types.js';
-import type { GrpcCode } from './codes.js';
 import type { Rpcs } from './generated/plain.js';
+import type { GrpcCode } from './grpc-codes.js';
 
 export type { AnswerClass };
 

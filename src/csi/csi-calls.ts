@@ -8,8 +8,9 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { RpcName } from './answers.js';
 import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';
-import { csiError, grpcCodeOf } from './codes.js';
+import { csiError } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
+import { grpcCodeOf } from './grpc-codes.js';
 import { secretsIn, withoutSecrets } from './secrets.js';
 
 export interface CallOptions {

@@ -13,8 +13,9 @@ import {
 } from '@grpc/grpc-js';
 import type { RpcName } from './answers.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';
-import { cutText, type GrpcCode } from './codes.js';
+import { cutText } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
+import type { GrpcCode } from './grpc-codes.js';
 
 /** What a plugin answers instead of OK. */
 export class CsiStatus extends Error {

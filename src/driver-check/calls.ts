@@ -8,39 +8,16 @@ import { onAbort } from '../abort.js';
 import type { AnswerClass, RpcName } from '../csi/answers.js';
 import { PluginConnection } from '../csi/channel.js';
 import { type Given, requestCodec } from '../csi/codec.js';
-import { type GrpcCode, grpcCodes } from '../csi/codes.js';
 import { CsiCalls } from '../csi/csi-calls.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
+import { type GrpcCode, grpcCodes } from '../csi/grpc-codes.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
-import type { CallReport } from './check.js';
+import type { Answer, AskOptions, Side } from './ask.js';
 import { tellAnswer, tellCall } from './report.js';
 import { Resources } from './resources.js';
-
-/** Of a driver whose two services are apart, which one. */
-export type Side = 'controller' | 'node';
-
-export interface Answer<Rpc extends UnaryRpc> {
-  code: GrpcCode;
-  answerClass: AnswerClass;
-  /** Only with OK. */
-  value?: Rpcs[Rpc]['response'];
-  report: CallReport;
-}
-
-export interface AskOptions {
-  /** Default: that of the RPC's service; of Identity, the controller's. */
-  side?: Side;
-  /** Whether ABORTED is an answer too, instead of a reason to ask again. */
-  takesAborted?: boolean;
-}
-
-export type Ask = <Rpc extends UnaryRpc>(
-  rpc: Rpc,
-  request: Given<Rpcs[Rpc]['request']>,
-  options?: AskOptions,
-) => Promise<Answer<Rpc>>;
+import type { CallReport } from './verdict.js';
 
 export interface CallsOptions {
   socketPaths: Partial<Record<Side, string>>;

@@ -2,10 +2,11 @@
 import type { RpcName } from '../csi/answers.js';
 import { rpcs } from '../csi/generated/plain.js';
 import type { UnaryRpc } from '../csi/server.js';
-import type { Answer, DriverCalls } from './calls.js';
-import { type Check, type Need, Verdict } from './check.js';
+import type { Answer } from './ask.js';
+import type { DriverCalls } from './calls.js';
 import { mayMount } from './host.js';
 import { callLine } from './report.js';
+import { type CheckNeeds, type Need, Verdict } from './verdict.js';
 
 type Teller = 'plugin' | 'controller' | 'group' | 'node';
 
@@ -37,7 +38,7 @@ export class Capabilities {
   }
 
   /** @throws {Verdict} not offered, or blocked: the check can't be made on this driver, here */
-  admit({ rpc, needs, mounts = false }: Check): void {
+  admit({ rpc, needs, mounts = false }: CheckNeeds): void {
     this.#admitService(rpc);
     for (const need of needs) this.#admitNeed(typeof need === 'string' ? [need] : need);
     if (mounts && !mayMount())

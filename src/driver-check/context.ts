@@ -4,13 +4,14 @@
  */
 import { join } from 'node:path';
 import type { Given } from '../csi/codec.js';
-import type { GrpcCode } from '../csi/codes.js';
 import type * as plain from '../csi/generated/plain.js';
+import type { GrpcCode } from '../csi/grpc-codes.js';
 import type { UnaryRpc } from '../csi/server.js';
-import type { Answer, AskOptions, DriverCalls } from './calls.js';
+import type { Answer, AskOptions } from './ask.js';
+import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
-import { Verdict } from './check.js';
 import { callLine } from './report.js';
+import { Verdict } from './verdict.js';
 
 type Request<Rpc extends UnaryRpc> = Given<plain.Rpcs[Rpc]['request']>;
 type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];

@@ -6,7 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
-import { Verdict } from './check.js';
+import { Verdict } from './verdict.js';
 
 export interface Mount {
   path: string;

@@ -2,8 +2,8 @@
 import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
-import type { CallReport } from './check.js';
 import { callLine } from './report.js';
+import type { CallReport } from './verdict.js';
 
 export interface ListedVolume {
   volume: Volume;

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { messages, rpcs } from '../csi/generated/plain.js';
 import { StagecraftError } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
-import type { Side } from './calls.js';
+import type { Side } from './ask.js';
 import type { AccessType } from './context.js';
 
 /** By the name of an RPC, e.g. `CreateVolume`. */

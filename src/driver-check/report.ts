@@ -1,7 +1,7 @@
 /** Requests and answers as text for people: secrets masked, long texts cut. */
 import type { RpcName } from '../csi/answers.js';
 import { masked } from '../csi/secrets.js';
-import type { CallReport } from './check.js';
+import type { CallReport } from './verdict.js';
 
 const longestText = 80;
 

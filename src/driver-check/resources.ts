@@ -7,7 +7,7 @@ import type { AnswerClass } from '../csi/answers.js';
 import type { Given } from '../csi/codec.js';
 import type { Rpcs } from '../csi/generated/plain.js';
 import type { UnaryRpc } from '../csi/server.js';
-import type { Ask } from './calls.js';
+import type { Ask } from './ask.js';
 
 export interface Made {
   readonly key: string;

@@ -7,12 +7,13 @@ import { setTimeout } from 'node:timers/promises';
 import { messageOf, StagecraftError } from '../errors.js';
 import { DriverCalls } from './calls.js';
 import { Capabilities } from './capabilities.js';
-import { type Check, type CheckResult, Verdict } from './check.js';
+import type { Check, CheckResult } from './check.js';
 import { checks } from './checks/all.js';
 import { clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
 import { CheckContext } from './context.js';
 import { type Inventory, readInventory } from './inventory.js';
 import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
+import { Verdict } from './verdict.js';
 
 /**
  * Checks a driver against the specification: a result for each check, in their order, as it comes; the last, `clean-up`,

@@ -2,9 +2,10 @@
 import { statfs } from 'node:fs/promises';
 import type { CapacityRange } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
+import type { AccessType } from './disk.js';
 import type { Records } from './records.js';
 import { invalid } from './requests.js';
-import type { AccessType, VolumeRecord } from './state.js';
+import type { VolumeRecord } from './state.js';
 
 const defaultBytes = 2n ** 30n;
 /** What block devices are divided into, in bytes. */

@@ -12,10 +12,10 @@ import { messageOf } from '../errors.js';
 import { isWithin } from '../host/mount-table.js';
 import { outputOf, type Run, runner, ToolFailure } from './commands.js';
 import { copyTree } from './copy.js';
+import type { AccessType } from './disk.js';
 import { isCode, isContentAt, statusFor, syncPath } from './disk.js';
 import { readMountTable } from './mounts.js';
 import { refuseMountsOf } from './node-access.js';
-import type { AccessType } from './state.js';
 
 /** One volume's or snapshot's. */
 export interface Content {

@@ -3,7 +3,8 @@ import { lstat, open } from 'node:fs/promises';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
 import { ToolFailure } from './commands.js';
-import type { AccessType } from './state.js';
+
+export type AccessType = 'mount' | 'block';
 
 /**
  * Whether the content of a volume or snapshot is at the path.

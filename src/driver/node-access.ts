@@ -5,8 +5,9 @@
  */
 import { CsiStatus } from '../csi/server.js';
 import { isSourceWithin, type MountEntry, type MountSource, type MountTable } from '../host/mount-table.js';
+import type { AccessType } from './disk.js';
 import type { Mounts } from './mounts.js';
-import type { AccessType, Staging, Target } from './state.js';
+import type { Staging, Target } from './state.js';
 import { remove } from './target-paths.js';
 
 /** One volume's. */

@@ -5,13 +5,14 @@ import { CsiStatus } from '../csi/server.js';
 import { isSourceWithin } from '../host/mount-table.js';
 import { BlockAccess } from './block-access.js';
 import { DirectoryAccess } from './directory-access.js';
+import type { AccessType } from './disk.js';
 import { isContentAt } from './disk.js';
 import type { LoopDevices } from './loop-devices.js';
 import type { Mounts } from './mounts.js';
 import type { NodeAccess } from './node-access.js';
 import { tidied } from './node-requests.js';
 import { invalid, notFound } from './requests.js';
-import type { AccessType, DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
+import type { DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 import { noParent } from './target-paths.js';
 
 /** What the driver does to the host; default: the real ones, which need root. */

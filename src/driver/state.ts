@@ -5,12 +5,11 @@ import { setTimeout } from 'node:timers/promises';
 import type { VolumeCapability } from '../csi/generated/plain.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type HeldLock, takeLock } from '../host/lock-file.js';
+import type { AccessType } from './disk.js';
 import { isCode, syncPath } from './disk.js';
 import { Pending } from './pending.js';
 import { Records, type Shape } from './records.js';
 import { Reserve } from './reserve.js';
-
-export type AccessType = 'mount' | 'block';
 
 /** A volume is a directory, or the image of a block device. */
 export interface VolumeRecord {

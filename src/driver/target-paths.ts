@@ -7,7 +7,7 @@ import { lstat, mkdir, open, readdir, realpath, rmdir, unlink } from 'node:fs/pr
 import { basename, dirname, join } from 'node:path';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
-import type { AccessType } from './state.js';
+import type { AccessType } from './disk.js';
 
 /** As the kernel's table names it: symlinks on the way there are followed. Undefined where its parent is not there. */
 export async function placeOf(path: string): Promise<string | undefined> {

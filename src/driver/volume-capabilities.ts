@@ -4,8 +4,9 @@
  */
 import type { VolumeCapability, VolumeCapabilityAccessModeMode } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
+import type { AccessType } from './disk.js';
 import { invalid } from './requests.js';
-import type { AccessType, VolumeRecord } from './state.js';
+import type { VolumeRecord } from './state.js';
 
 /** How far each mode reaches: the wider ones can do what the narrower ones do. */
 const reach: Readonly<Record<string, number>> = {

@@ -5,7 +5,13 @@
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Subject } from './paths.js';
-import type { LeftBehind } from './places.js';
+
+/** What was not removed: it may be somebody's. */
+export interface LeftBehind {
+  path: string;
+  /** In words for people. */
+  why: string;
+}
 
 /** More than any subject takes. */
 const mostBytes = 16_384;

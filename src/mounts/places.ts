@@ -18,15 +18,9 @@ import { basename, dirname } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
 import { type HostTool, ToolOverdue } from './host-tool.js';
+import type { LeftBehind } from './index-files.js';
 import { indexFilesOf, isIndexName, removeIndex, writeIndex } from './index-files.js';
 import type { ParentDirectory, Place } from './paths.js';
-
-/** What was not removed: it may be somebody's. */
-export interface LeftBehind {
-  path: string;
-  /** In words for people. */
-  why: string;
-}
 
 export interface Places {
   /**

@@ -4,7 +4,8 @@
  */
 import { messageOf, StagecraftError } from '../errors.js';
 import { isSameSource, isWithin, type MountEntry, MountTable } from '../host/mount-table.js';
-import { type LeftBehind, makeRoot, type PlacesOptions } from './places.js';
+import type { LeftBehind } from './index-files.js';
+import { makeRoot, type PlacesOptions } from './places.js';
 
 export interface PropagationOptions extends PlacesOptions {
   /** Default: whether this process is root's. */

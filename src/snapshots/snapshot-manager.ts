@@ -10,7 +10,7 @@ import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js'
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import type { Homes } from '../calls/homes.js';
+import type { Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
@@ -30,7 +30,7 @@ import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { type Origin, volumeSources } from './snapshot-sources.js';
+import { volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import { groupSnapshotVariant, type SnapshotVariant, volumeSnapshotVariant } from './snapshot-variants.js';
 import {

@@ -9,7 +9,7 @@ import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import type { HomedCall, Homes } from '../calls/homes.js';
+import type { HomedCall, Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
@@ -20,12 +20,6 @@ export interface SourcePorts {
   engine: ActorSystem;
   /** Default: every volume can be worked on from everywhere. */
   homes?: Pick<Homes, 'here'> | undefined;
-}
-
-/** Where calls about something are made, and the own name of the driver that made it. Absent: not known. */
-export interface Origin {
-  home?: string | undefined;
-  driver?: string | undefined;
 }
 
 /**

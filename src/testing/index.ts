@@ -3,10 +3,11 @@
  * checks, a CSI driver that fails on command, and dispensers of the test’s own.
  */
 export { type CsiHandlers, CsiStatus } from '../csi/server.js';
-export type { CallReport, CheckResult, Outcome } from '../driver-check/check.js';
+export type { CheckResult } from '../driver-check/check.js';
 export { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
 export type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
 export { checkDriver } from '../driver-check/run.js';
+export type { CallReport, Outcome } from '../driver-check/verdict.js';
 export type { CallEnd, RecordedCall } from './fault-driver/call.js';
 export type { WaitOptions } from './fault-driver/call-book.js';
 export { type FaultDriver, type FaultDriverOptions, faultDriver } from './fault-driver/fault-driver.js';

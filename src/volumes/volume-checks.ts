@@ -6,11 +6,10 @@ import { isOfModes } from '../../machines/volume/modes.js';
 import { nameOf, onlyLeftovers } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import type { HomedCall } from '../calls/homes.js';
+import type { HomedCall, Origin } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from '../nodes/node-port.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
-import type { Origin } from '../snapshots/snapshot-sources.js';
 import type { CheckedSpec } from './spec.js';
 
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);

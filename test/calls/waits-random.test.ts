@@ -5,8 +5,9 @@
 import { expect } from 'chai';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../../src/abort.js';
+import type { PluginCall } from '../../src/calls/homes.js';
 import { PluginAccess, type PluginObservation } from '../../src/calls/plugin-access.js';
-import { type PluginCall, PluginCalls } from '../../src/calls/plugin-calls.js';
+import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import { lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
 import { pause } from '../../src/engine/clock.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';

@@ -1,8 +1,9 @@
 /** What each answer means: every RPC with every code, as a table to be read beside the CSI specification. */
 import { expect } from 'chai';
 import { type AnswerClass, answerClassOf } from '../../src/csi/answers.js';
-import { csiError, type GrpcCode, grpcCodeOf, grpcCodes } from '../../src/csi/codes.js';
+import { csiError } from '../../src/csi/codes.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
+import { type GrpcCode, grpcCodeOf, grpcCodes } from '../../src/csi/grpc-codes.js';
 
 /**
  * `ok` done · `?` unknown outcome · `fin` final · `rep` a step before is missing · `bsy` busy · `bug` the driver's ·

@@ -1,7 +1,7 @@
 /** What holds for every call: what errors say and never say, limits of size, many at a time. Over real sockets. */
 import { expect } from 'chai';
 import { answerClassOf } from '../../src/csi/answers.js';
-import { grpcCodes } from '../../src/csi/codes.js';
+import { grpcCodes } from '../../src/csi/grpc-codes.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { refusalOf } from '../refusal.js';
 import { awaited, Served } from './served.js';

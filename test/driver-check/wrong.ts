@@ -1,9 +1,9 @@
 /** How a driver is made wrong: one RPC of a right one is answered in another way, for all requests or for some. */
 import type { Given } from '../../src/csi/codec.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
 import type { Rpcs } from '../../src/csi/generated/plain.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { type CsiHandlers, CsiStatus, type UnaryHandler, type UnaryRpc } from '../../src/csi/server.js';
-import type { Outcome } from '../../src/driver-check/check.js';
+import type { Outcome } from '../../src/driver-check/verdict.js';
 import type { RightState } from './right-driver.js';
 
 /** A driver that breaks one rule. */

@@ -3,8 +3,9 @@
  * call when its caller is dead. What becomes of a call is drawn from the seed, the call, and how often it was made.
  */
 import type { RpcName } from '../../src/csi/answers.js';
-import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import { csiError } from '../../src/csi/codes.js';
 import type { CallOptions } from '../../src/csi/csi-calls.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { chance } from './dice.js';
 import type { MountsTraits } from './mounts-plan.js';
 import type { NodeRequest, Refused, SimulatedPlugin } from './mounts-plugin.js';

@@ -1,6 +1,6 @@
 /** Steps of one simulated history of mounts, as data: drawn from its seed, made smaller by leaving steps out. */
 import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/csi-types.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { OnPluginLoss } from '../../src/mounts/mount-reconciler.js';
 import { Hand } from './volumes-plan.js';
 

@@ -1,5 +1,5 @@
 /** The node side of the plugin of a history of mounts: right by the CSI specification, or wrong in the ways that drivers are seen to be. */
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Server, SimulatedKernel, Source } from './mounts-kernel.js';
 import type { MountsTraits } from './mounts-plan.js';
 

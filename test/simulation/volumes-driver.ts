@@ -4,8 +4,9 @@
  */
 
 import type { RpcName } from '../../src/csi/answers.js';
-import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import { csiError } from '../../src/csi/codes.js';
 import type { CallOptions } from '../../src/csi/csi-calls.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { secretsIn, withoutSecrets } from '../../src/csi/secrets.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';

@@ -1,6 +1,6 @@
 /** What happens in a history of volumes, as data: told by its seed, made smaller by leaving steps out. */
 import type { AccessMode } from '../../machines/kit/csi-types.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import type { SnapshotStep, SnapshotTraits } from './snapshots-plan.js';
 

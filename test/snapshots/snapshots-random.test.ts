@@ -4,7 +4,7 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Call, Step } from '../volumes/fake-plugin.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 

@@ -1,7 +1,7 @@
 /** The judge of calls, over logs written by hand: what a caller must not do, knowing what it could know. */
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { CallEnd, RecordedCall } from '../../src/testing/fault-driver/call.js';
 import { type ViolationKind, violationsIn } from '../../src/testing/fault-driver/judge/violations.js';
 

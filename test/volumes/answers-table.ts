@@ -3,7 +3,7 @@
  * specification has it. A further call is one more entry of `subjects`.
  */
 import type { RpcName } from '../../src/csi/answers.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { type AnswersScene, mib, type RealVolume } from './answers-scene.js';
 

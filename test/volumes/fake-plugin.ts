@@ -4,8 +4,9 @@
  */
 import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Given } from '../../src/csi/codec.js';
-import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import { csiError } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
 import { FakeSnapshots, type SnapshotRpc } from '../snapshots/fake-snapshots.js';
 

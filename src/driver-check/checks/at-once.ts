@@ -1,6 +1,6 @@
 /** Equal calls at once. The specification wants one effect of them, and asks drivers to bear them: it does not demand that. */
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Answer } from '../calls.js';
+import type { Answer } from '../ask.js';
 import type { CheckContext } from '../context.js';
 
 /**

@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { VolumeContentSource } from '../../csi/generated/plain.js';
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { AccessType, CheckContext } from '../context.js';
 import { read, writeDevice, writeFile } from '../host.js';
 import { NodeUse } from '../node-use.js';
+import { type Need, Verdict } from '../verdict.js';
 
 const [before, after] = ['stagecraft-check: before', 'stagecraft-check: after!'];
 

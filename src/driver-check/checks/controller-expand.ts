@@ -1,7 +1,8 @@
 /** ControllerExpandVolume: a volume made larger on the controller's side. On the node: stats-expand.ts */
 
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
 const check = (

@@ -1,8 +1,9 @@
 /** ControllerPublishVolume and ControllerUnpublishVolume: a volume attached to nodes, and not. */
 import type { Given } from '../../csi/codec.js';
 import type { ControllerPublishVolumeRequest } from '../../csi/generated/plain.js';
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 import { refusal } from './refusal.js';
 
 const rpc = 'ControllerPublishVolume';

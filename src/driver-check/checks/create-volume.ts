@@ -1,8 +1,9 @@
 /** CreateVolume: what it takes, what it refuses, and what a repeat is. Content of volumes: content.ts */
 import type { Given } from '../../csi/codec.js';
 import type { Volume, VolumeContentSource } from '../../csi/generated/plain.js';
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 import { warnUnlessBorne } from './at-once.js';
 import { expectNoSuchSize, hugeBytes, maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
 

@@ -1,9 +1,10 @@
 /** Who the driver is, whether it is well, and what it says of all that it offers. */
 import type { RpcName } from '../../csi/answers.js';
 import { controllerGates, type Gates, nodeGates } from '../../csi/gates.js';
-import type { Check, Need } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
 import { callLine } from '../report.js';
+import type { Need } from '../verdict.js';
 
 const domainStyle = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/i;
 const longestName = 63;

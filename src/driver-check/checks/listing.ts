@@ -1,7 +1,8 @@
 /** ListVolumes and ListSnapshots: a driver may hold others' things, so only the run's own are counted. */
 
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 import { refusal } from './refusal.js';
 
 type Listing = 'ListVolumes' | 'ListSnapshots';

@@ -2,10 +2,11 @@
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodeStageVolumeRequest } from '../../csi/generated/plain.js';
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
 import { mountsAt } from '../host.js';
 import { NodeUse } from '../node-use.js';
+import { type Need, Verdict } from '../verdict.js';
 import { refusal } from './refusal.js';
 
 const rpc = 'NodeStageVolume';

@@ -1,11 +1,12 @@
 /** The commonest check: a request that must be refused, and with which code. */
 import type { Given } from '../../csi/codec.js';
-import type { GrpcCode } from '../../csi/codes.js';
 import type { Rpcs } from '../../csi/generated/plain.js';
+import type { GrpcCode } from '../../csi/grpc-codes.js';
 import type { UnaryRpc } from '../../csi/server.js';
-import type { Answer } from '../calls.js';
-import type { Check, Need } from '../check.js';
+import type { Answer } from '../ask.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import type { Need } from '../verdict.js';
 
 export interface Refusal<Rpc extends UnaryRpc> {
   /** The second part of the check's id. */

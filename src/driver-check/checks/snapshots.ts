@@ -1,8 +1,9 @@
 /** Snapshots of one volume: taken, looked at, deleted. What is in them: content.ts. Lists of them: listing.ts */
 
 import type { Snapshot } from '../../csi/generated/plain.js';
-import type { Check, Need } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import type { Need } from '../verdict.js';
 import { warnUnlessBorne } from './at-once.js';
 import { maxTextBytes, oddName, overLimit, refusal } from './refusal.js';
 

@@ -1,10 +1,11 @@
 /** NodeGetVolumeStats and NodeExpandVolume: a volume that is in use here, measured and made larger. */
 import type { Given } from '../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../csi/generated/plain.js';
-import type { Check, Need } from '../check.js';
+import type { Check } from '../check.js';
 import type { AccessType, CheckContext } from '../context.js';
 import { deviceBytes, fileSystemBytes } from '../host.js';
 import { NodeUse } from '../node-use.js';
+import type { Need } from '../verdict.js';
 import { expectNoSuchSize, hugeBytes, refusal } from './refusal.js';
 
 const stats = 'NodeGetVolumeStats';

@@ -1,6 +1,7 @@
 /** What is true of every answer: looked at where any driver refuses something. */
 import type { UnaryRpc } from '../../csi/server.js';
-import { type Check, Verdict } from '../check.js';
+import type { Check } from '../check.js';
+import { Verdict } from '../verdict.js';
 
 /** How gRPC carries the details of a status. */
 const detailsTrailer = 'grpc-status-details-bin';

@@ -1,8 +1,9 @@
 /** What becomes of a volume that is there: deleted, validated, looked at, changed. Made larger: controller-expand.ts */
 import type { Given } from '../../csi/codec.js';
 import type { VolumeCapability } from '../../csi/generated/plain.js';
-import { type Check, type Need, Verdict } from '../check.js';
+import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
+import { type Need, Verdict } from '../verdict.js';
 import { refusal } from './refusal.js';
 
 const makesVolumes: Need = 'controller/CREATE_DELETE_VOLUME';

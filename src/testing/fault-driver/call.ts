@@ -1,6 +1,6 @@
 /** A call as it is recorded, and who is told of calls while they go on. */
 import type { RpcName } from '../../csi/answers.js';
-import type { GrpcCode } from '../../csi/codes.js';
+import type { GrpcCode } from '../../csi/grpc-codes.js';
 import type { CheckedStep } from './step.js';
 
 /** A call that has come in. */

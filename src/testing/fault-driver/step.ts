@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import type { RpcName } from '../../csi/answers.js';
 import { type Given, requestCodec, responseCodec } from '../../csi/codec.js';
-import { type GrpcCode, grpcCodes } from '../../csi/codes.js';
 import { type Rpcs, rpcs } from '../../csi/generated/plain.js';
+import { type GrpcCode, grpcCodes } from '../../csi/grpc-codes.js';
 import { secretsIn } from '../../csi/secrets.js';
 import type { StreamingRpc } from '../../csi/server.js';
 

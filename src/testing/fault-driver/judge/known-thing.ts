@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type AnswerClass, answerClassOf } from '../../../csi/answers.js';
-import type { GrpcCode } from '../../../csi/codes.js';
+import type { GrpcCode } from '../../../csi/grpc-codes.js';
 import type { RecordedCall } from '../call.js';
 
 export type Certainty = 'no' | 'maybe' | 'yes';
