@@ -1,7 +1,7 @@
 /** The commands that a transcript may have, each with the words that it is written in. */
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import type { GrpcCode } from '../../src/csi/codes.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { volumeOf } from '../../src/volumes/volume-view.js';
 import { type Cluster, pluginName } from './cluster.js';
 import type { CallPlan } from './plugin.js';

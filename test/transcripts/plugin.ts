@@ -1,7 +1,8 @@
 /** The plugin of a transcript, with both its services. Each call is done at once and answered OK, unless a plan says otherwise. */
 import type { RpcName } from '../../src/csi/answers.js';
-import { csiError, type GrpcCode } from '../../src/csi/codes.js';
+import { csiError } from '../../src/csi/codes.js';
 import type { CallOptions } from '../../src/csi/csi-calls.js';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { messageOf, StagecraftError } from '../../src/errors.js';
 import { SimulatedKernel } from '../simulation/mounts-kernel.js';
 import type { MountsTraits } from '../simulation/mounts-plan.js';
