@@ -8,9 +8,8 @@ import { answered, asksFor } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome, Wait } from '../kit/csi-types.js';
 import { hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
-import { createCallOf, lookCallOf, removeCallOf } from './calls.js';
+import { createCallOf, failedCreate, failedLook, failedRemove, lookCallOf, removeCallOf } from './calls.js';
 import { maxUntrusted, retried, type SnapshotChange } from './changes.js';
-import { failedCreate, failedLook, failedRemove } from './outcomes.js';
 import { snapshotDeleting } from './refusals.js';
 import type {
   CreateSnapshotCall,

@@ -4,21 +4,23 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { pino } from 'pino';
+import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime/runtime.js';
+import type { SecretsProvider } from '../secrets/secrets.js';
+import { secretsFrom } from '../secrets/secrets-providers.js';
 import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
+import { stateOf } from '../volumes/volume-view.js';
 import { serveApi } from './api.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers } from './describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
-import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
-import { pendingVolumes } from './pending-volumes.js';
-import { secretsOf } from './secrets.js';
+import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
 import { agentSocketPath } from './socket-path.js';
 import { storeOf } from './store.js';
 
@@ -232,4 +234,31 @@ async function tell<T>(
       if (wasAway && runtime.store.available) troubles.over(follow);
     }
   }
+}
+
+/** @returns options of `createRuntime`: no provider if none is configured */
+export function secretsOf({ secrets }: Pick<AgentConfig, 'secrets'>): { secrets?: SecretsProvider } {
+  if (!secrets) return {};
+  const { directory, environment } = secrets;
+  const env = typeof environment === 'string' ? { prefix: environment } : environment;
+  return { secrets: secretsFrom({ ...(directory !== undefined && { directory }), env }) };
+}
+
+/** Volumes listed; more are only counted. */
+const most = 20;
+const atRest = ['created', 'published'];
+
+/** Looks only at actors in memory: those of all volumes with work to do are there. */
+export async function pendingVolumes({ actors, volumes }: Pick<Runtime, 'actors' | 'volumes'>): Promise<string[]> {
+  const pending = actors
+    .list()
+    .filter(({ address, state }) => address.startsWith(volumesPrefix) && !atRest.includes(stateOf(state)));
+  const lines: string[] = [];
+  for (const { address } of pending.slice(0, most)) {
+    const [, namespace = '', id = ''] = addressParts(address);
+    const volume = await volumes.get({ namespace, id });
+    if (volume) lines.push(describeVolume(volume));
+  }
+  const more = pending.length - most;
+  return more > 0 ? [...lines, `and ${more} more volumes: see stagecraft volume list`] : lines;
 }

@@ -1,10 +1,12 @@
 /** The alloc machine, bound to what it does. */
 
+import type { StateValue } from 'xstate';
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
-import type { AllocInput } from '../../machines/alloc/types.js';
+import type { AllocInput, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocMount, VolumePart } from '../../machines/alloc/volume-steps.js';
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
-import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
-import { stepsOfVolumes } from './alloc-migrations.js';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
+import type { ActorKind, Effect, EffectCall, Migration } from '../engine/effects/effects.js';
 import type { AllocWorker } from './alloc-work.js';
 
 export const allocsTopic = (node: string): string => `allocs/${encodeURIComponent(node)}`;
@@ -26,3 +28,53 @@ export const allocKind = (worker: AllocWorker): ActorKind => ({
     releaseAlloc: lasting((call) => worker.release(call)),
   },
 });
+
+interface ContextV1 {
+  volumes: AllocVolume[];
+  mounts: AllocMount[] | null;
+  generations: Record<string, number>;
+  waits: Record<string, string>;
+  failure: CallFailure | null;
+  isDropped: boolean;
+}
+
+/** Version 2 keeps how far each volume is, and as a state whether an alloc that is released was asked to be, or has failed. */
+export const stepsOfVolumes: Migration = {
+  name: 'each volume has its steps',
+  from: '1',
+  to: '2',
+  migrate: ({ value, context, ...snapshot }) => {
+    // The engine keeps contexts as the machines made them, but does not know their types.
+    const { mounts, generations, waits, isDropped, ...kept } = context as ContextV1;
+    const partOf = ({ name }: AllocVolume): VolumePart => {
+      const generation = generations[name];
+      const mount = mounts?.find((one) => one.name === name);
+      const reason = waits[name];
+      return {
+        at: stepIn(value, generation !== undefined),
+        ...(generation !== undefined && { generation }),
+        ...(mount && { mount }),
+        ...(reason !== undefined && { reason }),
+      };
+    };
+    const parts = Object.fromEntries(kept.volumes.map((volume) => [volume.name, partOf(volume)]));
+    const hasFailed = kept.failure !== null && !isDropped;
+    return { ...snapshot, value: valueIn(value, hasFailed), context: { ...kept, parts } };
+  },
+};
+
+function valueIn(value: StateValue, hasFailed: boolean): StateValue {
+  if (typeof value === 'string') return value;
+  const { recovering, releasing } = value;
+  if (recovering === 'waiting') return { recovering: 'awaiting-prepare' };
+  return releasing === undefined ? value : { releasing: { [hasFailed ? 'undoing' : 'asked-for']: releasing } };
+}
+
+/** No step that may not have been reached: the next run repeats what was. */
+function stepIn(value: StateValue, isClaimed: boolean): VolumePart['at'] {
+  if (value === 'prepared') return 'mounted';
+  if (typeof value === 'string') return 'released';
+  if (value.recovering !== undefined) return value.recovering === 'waiting' ? 'lost-at-reboot' : 'confirming-claim';
+  if (value.releasing !== undefined) return 'releasing.unmounting';
+  return isClaimed ? 'preparing.publishing' : 'preparing.claiming';
+}

@@ -2,11 +2,9 @@
 import { addressParts } from '../../machines/kit/addresses.js';
 import { nodeMachine } from '../../machines/node/node.js';
 import { untilAborted } from '../abort.js';
-import type { Clock } from '../engine/clock.js';
-import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { ActorKind, EffectCall, Migration } from '../engine/effects/effects.js';
 import type { NodeFence } from './node-fence.js';
-import { slotsKept } from './node-migrations.js';
-import { observed } from './observed-time.js';
 
 export const nodesTopic = 'nodes';
 
@@ -40,3 +38,24 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
     },
   },
 });
+
+/** Version 2 has the slots of volumes. What is there already is counted before the first slot is reserved. */
+export const slotsKept: Migration = {
+  name: 'slots are kept',
+  from: '1',
+  to: '2',
+  migrate: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, slots: {} } }),
+};
+
+/** However long the clock goes on between two looks, one look stands for no more than this. */
+const longestLookMs = 5_000;
+
+/** Resolves after so many milliseconds of the monotonic clock that this process has seen, or at once when aborted. */
+export async function observed(clock: Clock, totalMs: number, signal: AbortSignal): Promise<void> {
+  let leftMs = totalMs;
+  do {
+    const lookMs = Math.min(leftMs, longestLookMs);
+    await pause(clock, lookMs, signal);
+    leftMs -= lookMs;
+  } while (leftMs > 0 && !signal.aborted);
+}

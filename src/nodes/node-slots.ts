@@ -5,6 +5,7 @@
 import { nodeAddress } from '../../machines/kit/addresses.js';
 import { type NodeContext, nodeMachine, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
 import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node/node-slots.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
@@ -12,9 +13,8 @@ import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
-import type { CommittedIndex } from '../volumes/committed-index.js';
+import { CommittedIndex } from '../volumes/committed-index.js';
 import { decided, isOpen } from '../volumes/decided.js';
-import { nodeLoads, placeOf, slotKeyOf } from './node-loads.js';
 
 export interface NodeSlotsOptions {
   engine: ActorSystem;
@@ -203,3 +203,18 @@ export class NodeSlots {
     return readBefore({ limit, address, engine: this.#options.engine }, work);
   }
 }
+
+/** Key of the volumes of a plugin that are published on a node: also those on their way to or from it, or that have failed there. */
+export const placeOf = (nodeId: string, plugin: string): string => JSON.stringify([nodeId, plugin]);
+
+/** Key of the volume that has a slot. */
+export const slotKeyOf = (nodeId: string, reservation: string): string => JSON.stringify([nodeId, 'slot', reservation]);
+
+/** Index of the committed publications: where volumes are published, and with which slots. */
+export const nodeLoads = (volumes: ActorsOf<typeof volumeMachine>): CommittedIndex<typeof volumeMachine> =>
+  new CommittedIndex({ of: [volumes], keysOf });
+
+const keysOf = ({ spec, publications, slots = {} }: VolumeContext): string[] => [
+  ...Object.keys(publications).map((nodeId) => placeOf(nodeId, spec?.plugin ?? '')),
+  ...Object.entries(slots).map(([nodeId, reservation]) => slotKeyOf(nodeId, reservation)),
+];

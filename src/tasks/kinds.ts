@@ -12,10 +12,9 @@ import type {
 } from '../../machines/task/task-types.js';
 import { untilAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
+import type { ActorKind, EffectCall, Migration } from '../engine/effects/effects.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
-import { healthKept } from './migrations.js';
 import type { TaskPaths } from './paths.js';
 import { type Children, spawnRun } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
@@ -102,3 +101,14 @@ export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHe
     },
   };
 }
+
+/** Version 2 follows the health of a running task's plugin; one that runs was healthy when that began. */
+export const healthKept: Migration = {
+  name: 'health is kept',
+  from: '1',
+  to: '2',
+  migrate: ({ context, ...snapshot }) => ({
+    ...snapshot,
+    context: { ...context, health: snapshot.value === 'running' ? { healthy: true, description: 'ready' } : null },
+  }),
+};

@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { secretsOf } from '../../src/agent/agent.js';
 import { loadConfig, parseConfig } from '../../src/agent/config.js';
-import { secretsOf } from '../../src/agent/secrets.js';
 import { storeOf } from '../../src/agent/store.js';
 import { StagecraftError } from '../../src/errors.js';
 

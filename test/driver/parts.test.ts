@@ -10,7 +10,7 @@ import { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { openDriver } from '../../src/driver/driver.js';
 import { topologyKey, topologyOf } from '../../src/driver/identity.js';
-import { Pending } from '../../src/driver/pending.js';
+import { Pending } from '../../src/driver/state.js';
 import { StagecraftError } from '../../src/errors.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { codeOf, mounted, there } from './driver-lab.js';

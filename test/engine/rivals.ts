@@ -15,7 +15,7 @@ import {
 } from 'xstate';
 import type { Asked } from '../../machines/kit/compiled-actions.js';
 import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
-import { invokesOf } from '../../src/engine/machine/invokes.js';
+import { invokesOf } from '../../src/engine/machine/hosted-machine.js';
 import './quiet-xstate.js';
 
 /** How a step was taken, and whether it ended in a throw. */

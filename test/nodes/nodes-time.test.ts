@@ -1,7 +1,7 @@
 /** The time that counts for a node that is down: what this process has seen. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
-import { observed } from '../../src/nodes/observed-time.js';
+import { observed } from '../../src/nodes/node-kind.js';
 
 describe('observed time', () => {
   it('N3 a process that stood still for hours has seen no more of them than one look', async () => {

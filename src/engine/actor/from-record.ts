@@ -1,12 +1,14 @@
 /** What an actor is as its record says. Pure; both throw where the snapshot fits no state of the machine. */
 
+import type { AnyMachineSnapshot } from 'xstate';
+import type { Migration } from '../effects/effects.js';
 import { doubted } from '../effects/in-doubt-calls.js';
+import { asData } from '../machine/data.js';
+import type { HostedMachine } from '../machine/hosted-machine.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorPorts } from './actor-ports.js';
-import type { Change } from './actor-record.js';
-import { type ActorRecord, decodeRecord } from './actor-record.js';
+import { type ActorRecord, type Change, decodeRecord, isSnapshot } from './actor-record.js';
 import { isCounted } from './engine-changes.js';
-import { readable } from './migrate.js';
 import type { ActorDefinition, ActorState } from './step-result.js';
 
 export interface Restored {
@@ -40,4 +42,37 @@ export function adopted({ machine }: ActorPorts, record: StoredRecord): ActorSta
   const envelope = decodeRecord(record.text);
   const { snapshot } = readable(machine, envelope);
   return { seq: record.seq, snapshot, envelope };
+}
+
+/** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
+export interface Readable {
+  snapshot: AnyMachineSnapshot | undefined;
+  migrations: string[];
+}
+
+/** @throws Error if no migrations lead from its version to the machine's, or if one of them answers no state of it */
+export function readable(
+  machine: HostedMachine,
+  { snapshot, ...envelope }: ActorRecord,
+  known: Migration[] = [],
+): Readable {
+  if (!snapshot) return { snapshot, migrations: [] };
+  if (envelope.machine !== machine.name) throw new Error(`it is of ${envelope.machine}, known is ${machine.name}`);
+  const migrations: string[] = [];
+  const passed = new Set<string>();
+  let migrated = snapshot;
+  for (let version = envelope.version; version !== machine.version; ) {
+    const migration = known.find(({ from }) => from === version);
+    if (!migration || passed.has(version)) {
+      throw new Error(
+        `it is of ${machine.name} ${envelope.version}, known is ${machine.version}, and no migration leads from ${version}`,
+      );
+    }
+    passed.add(version);
+    migrated = asData(migration.migrate(migrated));
+    if (!isSnapshot(migrated)) throw new Error(`the migration '${migration.name}' answers no snapshot`);
+    migrations.push(migration.name);
+    version = migration.to;
+  }
+  return { snapshot: machine.restore(migrated), migrations };
 }

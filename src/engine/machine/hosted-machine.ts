@@ -19,7 +19,6 @@ import type { Asked } from '../../../machines/kit/compiled-actions.js';
 import { type AnswerParams, failureIn, type MessageParams } from '../../../machines/kit/host.js';
 import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
 import { asData, isData } from './data.js';
-import { type InvokeDefinition, invokesOf, withoutLogic } from './invokes.js';
 
 /** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
 export interface PersistedSnapshot {
@@ -302,4 +301,31 @@ function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
   if (inOrder && isData(snapshot.context)) return snapshot;
   const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
   return { ...snapshot, _nodes: nodes, context: asData(snapshot.context) };
+}
+
+export interface InvokeDefinition {
+  id: string;
+  src: string;
+  input?: unknown;
+}
+
+/** Without logic XState makes no child actor for an invoke. */
+export function withoutLogic(machine: AnyStateMachine): AnyStateMachine {
+  const { actors } = machine.implementations;
+  return machine.provide({ actors: Object.fromEntries(Object.keys(actors).map((src) => [src, undefined])) });
+}
+
+const invokes = new WeakMap<AnyStateNode, InvokeDefinition[]>();
+
+/**
+ * What a state of a hosted machine invokes. It is taken from XState, which would make two more snapshots in each step
+ * for children that it then has not; instead an action, the last of the state's own, asks for it.
+ */
+export function invokesOf(node: AnyStateNode): InvokeDefinition[] {
+  const known = invokes.get(node);
+  if (known) return known;
+  const taken = node.invoke.splice(0).map(({ id, src, input }) => ({ id, src: String(src), input }));
+  for (const params of taken) node.entry.push({ type: 'xstate.spawnChild', params });
+  invokes.set(node, taken);
+  return taken;
 }

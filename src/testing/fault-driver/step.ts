@@ -1,6 +1,6 @@
 /**
  * What a script can make of one call. A step is plain data: it crosses a process boundary. In which order its parts
- * happen: interposed.ts. Which call gets which step: script.ts
+ * happen: interposed.ts. Which call gets which step: call-book.ts
  */
 import { z } from 'zod';
 import type { RpcName } from '../../csi/answers.js';

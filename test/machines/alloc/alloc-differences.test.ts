@@ -1,6 +1,6 @@
 /** How what an alloc is asked for differs from what it has, in words. */
 import { expect } from 'chai';
-import { differencesOf } from '../../../machines/alloc/differences.js';
+import { differencesOf } from '../../../machines/alloc/refusals.js';
 import type { AllocVolume } from '../../../machines/alloc/types.js';
 
 const volume = (name: string, more: Partial<AllocVolume> = {}): AllocVolume => ({
