@@ -19,5 +19,5 @@ createServer((connection) => {
     const { ask } = JSON.parse(line);
     connection.write(`${JSON.stringify(answers[ask]?.() ?? { error: `what is ${ask}?` })}\n`);
   });
-  for (const end of [connection, lines]) end.on('error', () => {}); // who has gone is owed nothing
+  for (const end of [connection, lines]) end.on('error', () => {}); // the client has disconnected
 }).listen(socketPath);

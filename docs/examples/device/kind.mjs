@@ -1,8 +1,8 @@
-// The kind of plugin `device`: how to connect to a device's daemon, and how to look at it.
+// The kind of plugin `device`: connects to the daemon of a device, and checks its health.
 import { createConnection } from 'node:net';
 import { createInterface } from 'node:readline';
 
-/** What `dispense` gives for a device: one connection, made when it is first needed, and again after it was lost. */
+/** Client that `dispense` returns for a device: one connection, made at first use, and again after a loss. */
 export class DeviceClient {
   #socketPath;
   #connection;
@@ -20,7 +20,7 @@ export class DeviceClient {
     signal?.throwIfAborted();
     this.#connection ??= this.#connect();
     const connection = this.#connection;
-    // The answers after one that nobody waits for could not be told apart: the connection goes with it.
+    // A late answer could not be told from the next one: the connection is given up.
     const giveUp = () => connection.destroy(signal.reason);
     signal?.addEventListener('abort', giveUp);
     try {
@@ -59,12 +59,12 @@ export class DeviceClient {
     connection.on('close', () => {
       this.#connection = undefined;
       for (const { reject } of this.#waiting.splice(0)) reject(reason);
-      // Only of a connection that there was: else each look that finds nobody would ask for the next one at once.
+      // Only for an established connection: otherwise each failed check would trigger the next one at once.
       if (isMade) for (const lost of [...this.#onDisconnect]) lost();
     });
     const lines = createInterface({ input: connection });
     lines.on('line', (line) => this.#waiting.shift()?.resolve(line));
-    lines.on('error', () => {}); // the connection's own, which it has told
+    lines.on('error', () => {}); // the error of the connection, handled above
     return connection;
   }
 }
@@ -74,7 +74,7 @@ export const device = {
   connect: ({ connection }) => new DeviceClient(connection.socketPath),
 
   async fingerprint(client, { signal, basic }) {
-    const known = basic ?? (await readBasics(client, signal)); // once; again when there may be another device
+    const known = basic ?? (await readBasics(client, signal)); // once, and again when there may be another device
     const { ready } = await client.ask('status', { signal });
     if (!ready) return { healthy: false, description: 'warming up', basic: known };
     return { healthy: true, basic: known, capabilities: await client.ask('features', { signal }) };

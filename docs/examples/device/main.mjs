@@ -1,4 +1,4 @@
-// Registers a device, shows what is known of it, uses it, and sees it die and come back.
+// Registers a device, prints its fingerprint, uses it, and follows how it dies and comes back.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +15,7 @@ const startDaemon = () => spawn(process.execPath, [daemonPath, socketPath], { st
 const runtime = await createRuntime({
   nodeId: 'worker-1',
   dataDir: join(directory, 'data'),
-  dispensers: { device }, // the name under which it stands here is the type
+  dispensers: { device }, // the key is the type of its plugins
 });
 const { plugins } = runtime;
 const events = plugins.updates('device'); // from now on
