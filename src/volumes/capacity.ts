@@ -1,4 +1,4 @@
-/** How much room plugins have: asked when somebody wants to know, kept nowhere. */
+/** Asks a plugin for its free capacity (GetCapacity). Stores nothing. */
 import { z } from 'zod';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { StagecraftError } from '../errors.js';
@@ -15,10 +15,10 @@ const requestSchema = z.strictObject({
   segments: segmentsSchema.optional(),
 });
 
-/** What kind of volumes, and where. */
+/** Volumes to ask about: their capability and parameters, and the topology segments where they would be. */
 export type CapacityRequest = z.input<typeof requestSchema>;
 
-/** In bytes; above 2⁵³−1 a bigint. What the plugin does not say is absent. */
+/** Sizes in bytes; above 2⁵³−1 a bigint. A size that the plugin does not report is absent. */
 export interface Capacity {
   availableBytes: number | bigint;
   maximumVolumeBytes?: number | bigint;
@@ -29,7 +29,7 @@ export interface CapacityReaderOptions {
   access: PluginAccess;
   controller: ControllerPort;
   isKnownPlugin(plugin: string): boolean;
-  /** How long a plugin that takes no calls is waited for, where the caller does not say. */
+  /** Default time to wait for a plugin that takes no calls. */
   timeoutMs: number;
 }
 
@@ -43,7 +43,7 @@ export const capacityReader =
     const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
     try {
       if (!admitted.sight.capabilities.has('GET_CAPACITY')) {
-        const message = `plugin '${plugin}' does not offer GET_CAPACITY: it does not say how much room it has`;
+        const message = `plugin '${plugin}' does not offer GET_CAPACITY: its free capacity is not known`;
         throw new StagecraftError('PLUGIN_LACKS', message, { final: true });
       }
       const asked = {

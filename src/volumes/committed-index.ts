@@ -1,6 +1,6 @@
 /**
- * An index in memory over the records of actors: which of them have a key. Reads the store once, when the index is first
- * asked for, and follows each commit from then on.
+ * Finds actors by keys in their records, with an index in memory. Reads the store once, at the first use of the index, and
+ * follows each commit from then on.
  */
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import type { ActorsOf } from '../engine/actors-of.js';
@@ -9,18 +9,19 @@ const nobody: ReadonlySet<string> = new Set();
 
 export interface IndexedRecords<M extends AnyStateMachine> {
   of: readonly ActorsOf<M>[];
-  /** The keys of one record. */
   keysOf(context: ContextFrom<M>): readonly string[];
 }
 
 export class CommittedIndex<M extends AnyStateMachine> {
   readonly #records: IndexedRecords<M>;
-  /** By address: its keys. */
   readonly #keys = new Map<string, readonly string[]>();
-  /** By key: the addresses that have it. Most keys have one: a set for each takes several times the memory. */
+  /**
+   * Addresses of the actors that have a key. Most keys have one actor: a set for each would take several times the
+   * memory.
+   */
   readonly #addresses = new Map<string, string | Set<string>>();
   #reading: Promise<void> | undefined;
-  /** While the store is read: actors of which something newer is known. */
+  /** Actors with a commit since the read of the store began. The row that the read finds for them may be older. */
   readonly #newer = new Set<string>();
   #isKnown = false;
   #isWatching = false;
@@ -29,12 +30,12 @@ export class CommittedIndex<M extends AnyStateMachine> {
     this.#records = records;
   }
 
-  /** Whether `at` says all. */
+  /** Whether the index is complete, so that `at` misses nothing. */
   get isKnown(): boolean {
     return this.#isKnown;
   }
 
-  /** Resolves once it is. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
+  /** Resolves once the index is complete. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
   async known(): Promise<void> {
     if (!this.#reading) {
       const reading: Promise<void> = this.#read(() => this.#reading === reading).catch((error: unknown) => {
@@ -46,23 +47,22 @@ export class CommittedIndex<M extends AnyStateMachine> {
     await this.#reading;
   }
 
-  /** Drops what was read, as another runtime may have changed it; the next call of `known` reads again. */
+  /** Drops the index, as another runtime may have changed the records. The next call of `known` reads again. */
   forget(): void {
     this.#reading = undefined;
     this.#isKnown = false;
     for (const all of [this.#keys, this.#addresses, this.#newer]) all.clear();
   }
 
-  /** The addresses of the records with this key. */
   at(key: string): ReadonlySet<string> {
     const addresses = this.#addresses.get(key) ?? nobody;
     return typeof addresses === 'string' ? new Set([addresses]) : addresses;
   }
 
-  /** @param isWanted whether it was not forgotten meanwhile */
+  /** @param isWanted false after `forget`: the rest of the read is dropped */
   async #read(isWanted: () => boolean): Promise<void> {
     this.#watch();
-    // Its caller keeps it first.
+    // Lets the caller set `#reading` first.
     await Promise.resolve();
     for (const actors of this.#records.of) {
       for await (const [address, { context }] of actors.all()) {

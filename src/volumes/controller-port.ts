@@ -1,4 +1,6 @@
-/** What the controller side asks of plugins, in the words of the house: the port behind which CSI stands. */
+/**
+ * Port for the calls of a plugin's controller service. Requests and answers are Stagecraft's types, not CSI's messages.
+ */
 import type { Bytes, Capability, CapacityRange, Segments } from '../../machines/kit/csi-types.js';
 import type { CreateAnswer, VolumeSpec } from '../../machines/volume/types.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.js';
@@ -15,15 +17,14 @@ export interface PublishRequest {
 export interface ListedVolume {
   csiId: string;
   capacityBytes?: Bytes;
-  /** CSI node ids. Absent: the plugin does not say. */
   publishedNodeIds?: string[];
-  /** Absent: the plugin does not say. */
   condition?: { abnormal: boolean; message: string };
 }
 
 /**
- * Each method makes one call with a dispensed client. They reject with a StagecraftError: CSI_ERROR with `rpc`, `grpcCode`,
- * `answerClass` and `final`, or what gave the call up. Requests say all that is to be sent: gates are for the caller.
+ * Calls of a controller service. Each method makes one call with the given client, and sends all of its request: the caller
+ * checks capabilities first.
+ * @throws {StagecraftError} CSI_ERROR with `rpc`, `grpcCode`, `answerClass` and `final`; or the reason why the call was aborted
  */
 export interface ControllerPort {
   createVolume(
@@ -31,7 +32,7 @@ export interface ControllerPort {
     request: { name: string; spec: VolumeSpec; withTopology: boolean },
     bounds: CallBounds,
   ): Promise<CreateAnswer>;
-  /** Resolves with what the plugin has against it; undefined where it confirms all. */
+  /** Resolves with the plugin's objection; undefined if the plugin confirms the volume. */
   validateVolume(
     client: unknown,
     request: { csiId: string; spec: VolumeSpec },

@@ -1,4 +1,4 @@
-/** Requests whose outcome the store did not say: what counts on it waits until it is known. */
+/** Handles requests with an unknown outcome: the store did not answer, so the commit may still happen. */
 
 import type { ActorSystem } from '../engine/actor-system.js';
 import { type Clock, pause } from '../engine/clock.js';
@@ -11,10 +11,13 @@ export interface DecidedPorts {
 
 const retryMs = 1_000;
 
-/** Whether it is not known yet what became of a request: it may be committed still. */
+/** Whether an error leaves the outcome of its request open: the request may still be committed. */
 export const isOpen = (error: unknown): boolean => error instanceof StagecraftError && error.outcome === 'unknown';
 
-/** Resolves when the store has answered: what is asked of an actor later is taken after what was asked before. */
+/**
+ * Resolves once earlier requests to an actor are committed or dropped. It sends one more message, as an actor handles its
+ * messages in order, and repeats that until the store answers.
+ */
 export async function decided({ engine, clock }: DecidedPorts, address: string): Promise<void> {
   for (;;) {
     try {

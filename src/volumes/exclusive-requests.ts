@@ -1,29 +1,31 @@
 /**
- * Requests of this process that would give an actor something that only one actor may have. Each looks first whether another
- * has it, then commits: of two such requests at once the second is refused, as neither finds what the other commits. The
- * records are the truth; this list ends with its process, as its requests do: docs/decisions/0016-slots-and-names-of-nodes.md
+ * Keeps two requests of this process from giving one unique thing, such as a CSI id, to two actors. Each request first checks
+ * the records, then commits: neither of two at once would find the other's commit, so the second is refused.
+ * The list is in memory only, and ends with its process, as the requests do: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import type { StagecraftError } from '../errors.js';
 import { type DecidedPorts, decided, isOpen } from './decided.js';
 
 export interface Holding {
-  /** Of the actor that is to have them. */
   address: string;
   things: readonly string[];
-  /** Why it can't have one that another has, or is about to have. @param holder the address of that */
+  /** Makes the error for a thing that another actor has or is about to get. @param holder address of that actor */
   refusal(thing: string, holder: string): StagecraftError;
 }
 
 export class ExclusiveRequests {
   readonly #ports: DecidedPorts;
-  /** By thing: who is about to have it, and in how many requests. */
+  /** Actor that is about to get a thing, by thing, with its number of open requests. */
   readonly #coming = new Map<string, { address: string; requests: number }>();
 
   constructor(ports: DecidedPorts) {
     this.#ports = ports;
   }
 
-  /** Does what gives things to one: `work` looks who has them, and commits. @throws `refusal`, and what the work throws */
+  /**
+   * Runs a request that gives things to an actor. `work` checks the records, then commits.
+   * @throws `refusal`, and the errors of `work`
+   */
   async within<T>({ address, things, refusal }: Holding, work: () => Promise<T>): Promise<T> {
     for (const thing of things) {
       const holder = this.comingTo(thing, address);
@@ -41,13 +43,13 @@ export class ExclusiveRequests {
     }
   }
 
-  /** The address of another one that is about to have it. */
+  /** Returns the address of another actor that is about to get the thing. */
   comingTo(thing: string, address: string): string | undefined {
     const holder = this.#coming.get(thing)?.address;
     return holder === address ? undefined : holder;
   }
 
-  /** Reserves things that no other one is about to have, until the answer is called. */
+  /** Reserves things that no other actor is about to get. @returns function that ends the reservation */
   enter(address: string, things: readonly string[]): () => void {
     for (const thing of things) this.#count(thing, address, 1);
     return () => {

@@ -1,4 +1,4 @@
-/** Growing a volume, as its callers ask for it and get to know of it. The request: `VolumeManager.expand` */
+/** Shapes of the request to expand a volume and of its result. See `VolumeManager.expand` */
 import { z } from 'zod';
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isCovered } from '../../machines/volume/requests.js';
@@ -13,17 +13,17 @@ export const expandSchema = z
     'must have a limitBytes that is not below requiredBytes',
   );
 
-/** In bytes; above 2⁵³−1 as bigint. */
+/** Sizes in bytes; above 2⁵³−1 as bigint. */
 export type ExpandRequest = z.input<typeof expandSchema>;
 
 export interface Expanded {
-  /** Above 2⁵³−1 a bigint. Absent: the plugin does not say. */
+  /** Size in bytes; above 2⁵³−1 a bigint. Absent if the plugin does not report it. */
   capacityBytes?: number | bigint;
-  /** The node's part of it is still to be done. */
+  /** Whether the node has yet to expand the volume (NodeExpandVolume). */
   nodeExpansionRequired: boolean;
 }
 
-/** Whether the controller side has done its part of this, or of more. */
+/** Whether the controller has expanded the volume to this size or more. */
 export const isExpanded = (context: VolumeContext, capacity: CapacityRange): boolean =>
   isCovered(context, capacity) || BigInt(context.expandedTo?.requiredBytes ?? 0) >= BigInt(capacity.requiredBytes ?? 0);
 

@@ -1,7 +1,7 @@
 /**
- * Each id that a plugin gives has one owner here: two volumes with the same one know nothing of each other's publications,
- * would let two nodes write to it, and the deletion of the one would take the other's content. An id is looked up in an
- * index of what is committed, and reserved from the moment that it is known until its owner has committed it.
+ * Ensures that each CSI id has one owner. Two volumes with one id would let two nodes write to it, as neither knows the other's
+ * publications; and deleting one would delete the other's content.
+ * Looks ids up in an index of the records, and reserves a new id from the plugin's answer until its owner has committed it.
  */
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
@@ -24,41 +24,39 @@ import { CommittedIndex } from './committed-index.js';
 import { ExclusiveRequests } from './exclusive-requests.js';
 import { stateOf } from './volume-view.js';
 
-/** An id of a plugin, within what it is the id of. */
+/** CSI id with the scope in which it is unique. */
 export interface PluginId {
   plugin: string;
   csiId: string;
-  /** Of a group of snapshots; default: of a volume, or of one snapshot. */
+  /** Marks the id of a group snapshot. */
   isGroup?: true;
-  /** The node within which the plugin gives an id once; default: everywhere. */
+  /** Node on which the plugin's ids are unique; default: unique on all nodes. */
   home?: string | null | undefined;
 }
 
-/** Sort of records that have ids: volumes, or snapshots and groups of them. */
+/** Records that have ids from one space: volumes; or snapshots together with group snapshots. */
 export interface IdSort<M extends AnyStateMachine> {
   machines: readonly M[];
-  /** All that a record has, or is to have. */
+  /** Extracts all ids that a record has or is about to get. */
   idsIn(context: ContextFrom<M>): readonly PluginId[];
-  /** In words. */
   nameOf(address: string): string;
-  /** Whether a call is under way whose answer may give it ids. */
+  /** Whether a create call is under way, whose answer may bring ids. */
   isMaking(view: ViewOf<M>): boolean;
-  /** Whether a call to delete it may have been made: its id may be given to another by now. */
+  /** Whether a delete call may have been sent: the plugin may already give the id to another volume. */
   isGoing(view: ViewOf<M>): boolean;
-  /** Whether it is deleted, and may be left behind. */
+  /** Whether the record is deleted, but may still exist at the plugin. */
   isLeftBehind(view: ViewOf<M>): boolean;
 }
 
 const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
   JSON.stringify([plugin, csiId, isGroup ?? false, ...(home === undefined ? [] : [home])]);
 
-/** No node has this name. */
+/** Stands for all homes in keys: no node has an empty name. */
 const anyHome = '';
 
-/** Under which keys an id is kept. */
 const keysOf = (id: PluginId): string[] => (id.home ? [keyOf(id, id.home), keyOf(id, anyHome)] : [keyOf(id)]);
 
-/** Under which keys others have it: an id without a home is the same as that of every home. */
+/** Keys under which another owner of the id is found. An id without a home equals the same id on every home. */
 const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
 
 export class IdOwners<M extends AnyStateMachine> {
@@ -67,7 +65,7 @@ export class IdOwners<M extends AnyStateMachine> {
   readonly #actors: readonly ActorsOf<M>[];
   readonly #index: CommittedIndex<M>;
   readonly #holders: ExclusiveRequests;
-  /** By address: ends the reservation of the ids that its plugin has answered with. */
+  /** Functions that end the reservation of an answer's ids, by the address of the actor. */
   readonly #answered = new Map<string, () => void>();
 
   constructor(ports: { engine: ActorSystem; clock: Clock }, sort: IdSort<M>) {
@@ -85,20 +83,23 @@ export class IdOwners<M extends AnyStateMachine> {
       });
   }
 
-  /** Resolves once it is known who has which ids. @throws StagecraftError STORE_UNAVAILABLE; the next call tries again */
+  /**
+   * Resolves once the owners of all ids are known.
+   * @throws StagecraftError STORE_UNAVAILABLE; the next call tries again
+   */
   async known(): Promise<void> {
     while (!this.#index.isKnown) await this.#index.known();
   }
 
-  /** Another runtime leads, or led until now, and changes what was read. */
+  /** Drops the index and all reservations, as another runtime leads or led and changes the records. */
   forget(): void {
     this.#index.forget();
     for (const address of [...this.#answered.keys()]) this.#leave(address);
   }
 
   /**
-   * Does what takes over something that exists.
-   * @throws StagecraftError VOLUME_EXISTS naming who has it; what the work throws
+   * Runs a request to register an existing volume (`external`) under its CSI id.
+   * @throws StagecraftError VOLUME_EXISTS names the owner of the id; errors of `work`
    */
   async takingOver(address: string, id: PluginId, work: () => Promise<void>, limit?: AbortSignal): Promise<void> {
     await readBefore({ limit, address, engine: this.#engine }, () => this.known());
@@ -108,19 +109,19 @@ export class IdOwners<M extends AnyStateMachine> {
       const message = `${this.#sort.nameOf(address)}: ${known}: ${advice ?? 'use that one, or delete it first'}`;
       return new StagecraftError('VOLUME_EXISTS', message, { address });
     };
-    // Between this look and the reservation nothing else runs.
+    // Must run without `await` up to the reservation, or another request could come between.
     const holder = this.#holderOf(id, address);
     if (holder !== undefined) throw refusal(keyOf(id), holder);
     await this.#holders.within({ address, things: keysOf(id), refusal }, work);
   }
 
   /**
-   * Reserves the ids that a plugin has answered with, until their owner has committed them.
-   * @returns why it can't have one of them
-   * @throws Error before `known`
+   * Reserves the ids of a plugin's answer until their owner has committed them.
+   * @returns failure if another record owns one of the ids
+   * @throws Error if called before `known` has resolved
    */
   reserve(address: string, ids: readonly PluginId[]): CallFailure | undefined {
-    if (!this.#index.isKnown) throw new Error('it is not known who has which ids');
+    if (!this.#index.isKnown) throw new Error('the owners of ids are not read yet');
     for (const id of ids) {
       const holder = this.#holderOf(id, address);
       if (holder !== undefined) return this.#taken(id, holder);
@@ -131,7 +132,6 @@ export class IdOwners<M extends AnyStateMachine> {
     return undefined;
   }
 
-  /** The address of another one that has it, or is about to. */
   #holderOf(id: PluginId, address: string): string | undefined {
     for (const key of rivalKeysOf(id)) {
       for (const holder of this.#index.at(key)) if (holder !== address) return holder;
@@ -148,10 +148,10 @@ export class IdOwners<M extends AnyStateMachine> {
 
   #taken({ plugin, csiId }: PluginId, holder: string): CallFailure {
     const { name, advice, isGoing } = this.#describe(holder);
-    const why = advice ?? (isGoing ? 'that is being deleted' : 'each needs an id of its own');
+    const why = advice ?? (isGoing ? 'that one is being deleted' : 'each needs an id of its own');
     const message =
-      `plugin '${plugin}' answered with the id '${csiId}', which ${name} has: ${why}. ` +
-      'The other one keeps it. To delete this one is safe: nothing is deleted at the plugin';
+      `plugin '${plugin}' answered with the id '${csiId}', which is the id of ${name}: ${why}. ` +
+      'That one keeps the id. Deleting this one is safe: nothing is deleted at the plugin';
     return { code: idTaken, message, final: !isGoing };
   }
 
@@ -168,7 +168,6 @@ export class IdOwners<M extends AnyStateMachine> {
   }
 }
 
-/** Of volumes. */
 export const volumeIds: IdSort<typeof volumeMachine> = {
   machines: [volumeMachine],
   idsIn: volumeIdsIn,
@@ -181,14 +180,14 @@ export const volumeIds: IdSort<typeof volumeMachine> = {
   isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
 };
 
-/** Also what it has made wrongly, and what its forced deletion may have left: that is deleted with it. */
+/** Includes a volume created not as asked, and leftovers of a forced deletion: the record still has to delete both. */
 function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): PluginId[] {
   const plugin = spec?.plugin ?? '';
   const ids = [csi?.id, lifecycle.madeOtherwise?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
   return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId, home }));
 }
 
-/** Of snapshots, and of the members of groups, which are snapshots too. */
+/** Ids of snapshots. The members of group snapshots are snapshots, too. */
 export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
   machines: [volumeSnapshotMachine, groupSnapshotMachine],
   idsIn: (context) => snapshotIdsIn(context),
@@ -206,7 +205,7 @@ const snapshotIdsIn = ({ kind, spec, csi, discards, left, home }: SnapshotContex
     idsOfSnapshot(kind, { plugin: spec?.plugin ?? '', home }, made),
   );
 
-/** All ids that a plugin gives as it makes one. */
+/** Lists all ids that a plugin gives when it creates a snapshot or a group snapshot. */
 export const idsOfSnapshot = (
   kind: SnapshotKind,
   at: Pick<PluginId, 'plugin' | 'home'>,

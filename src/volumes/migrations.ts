@@ -1,6 +1,6 @@
 /**
- * From each older version of the volume machine to the next. Recorded histories prove them: test/volumes/migrations.test.ts.
- * The types of version 1 say what its records may hold; nothing else reads them.
+ * Migrates records of the volume machine from each older version to the next. The `Old…` types are those of version 1.
+ * Recorded histories prove the migrations: test/volumes/migrations.test.ts
  */
 import type { CallFailure, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
 import type { Expansion, Modification } from '../../machines/volume/change.js';
@@ -12,7 +12,6 @@ import type { CreatedVolume, PublicationState, QueuedWish } from '../../machines
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';
 
-/** Of version 1: a state, and flags that say more of it. */
 interface OldPublication extends QueuedWish {
   number: number;
   state: PublicationState;
@@ -50,7 +49,10 @@ interface OldContext {
   awaiting: OldAwaiting | null;
 }
 
-/** What the volume's present call is to a publication: its own, one that publishes it while it leaves, or none of both. */
+/**
+ * Relation of the volume's current call to a publication: the publication's own call, a publish call that still runs while
+ * the publication is being removed, or neither.
+ */
 type Turn = 'calling' | 'waiting-for-plugin' | 'publish-under-way' | undefined;
 
 function turnOf({ work, awaiting }: OldContext, nodeId: string, { state }: OldPublication): Turn {
@@ -61,19 +63,18 @@ function turnOf({ work, awaiting }: OldContext, nodeId: string, { state }: OldPu
 
 type Within = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
 
-/** The state within a piece of work of one of these kinds. */
 function withinOf({ work, awaiting }: OldContext, kind: Work['kind'], tries: Tries | undefined): Within {
   if (work?.isCalling && work.kind === kind) return awaiting ? 'waiting-for-plugin' : 'calling';
   return tries ? 'backing-off' : 'due';
 }
 
-/** The state of version 2, as a path. */
+/** Returns the state in version 2, as a path. */
 function placeOf(
   { state, inDoubt, drifted, undoneAfter, failure, tries }: OldPublication,
   turn: Turn,
 ): Publication['at'] {
   const isWorkTurn = turn === 'calling' || turn === 'waiting-for-plugin';
-  // A cancelled publish is due at once, whatever its pause was.
+  // A cancelled publish is due at once: its pause does not count.
   const within = isWorkTurn ? turn : tries && tries.notBeforeMs > 0 ? 'backing-off' : 'due';
   switch (state) {
     case 'published':
@@ -90,12 +91,12 @@ function placeOf(
     case 'pending-publish':
       if (drifted) return `republishing.${within}`;
       if (undoneAfter === undefined) return `${inDoubt ? 'in-doubt' : 'pending-publish'}.${within}`;
-      // The first call may have ended without being sent, while another one had the turn.
+      // Another call may have had the turn, while the first call ended without being sent.
       return inDoubt || !isWorkTurn ? `cancelling.${within}` : 'cancelling.first-call';
   }
 }
 
-/** Exported for the comparison with recorded histories. */
+/** Migrates one publication. Exported for the comparison with recorded histories. */
 export function publicationOf(old: OldPublication, turn: Turn): Publication {
   const { state, inDoubt, undoneAfter, drifted: _, failure: cause, isUnlisted, holds, ...kept } = old;
   const { in: __, ...failure } = cause ?? { in: '' };
@@ -146,7 +147,7 @@ function deletedOf(old: OldContext, deletion: NonNullable<OldContext['deletion']
   if (failure) return { failure, at: 'failed.delete' };
   const data = { ...(tries && { tries }) };
   if (isCreating || Object.keys(publications).length > 0) return { ...data, at: `emptying.${inner}` };
-  // A call of another kind has still to end.
+  // A call of another kind has to end first.
   if (work?.isCalling && work.kind !== 'delete') return { ...data, at: 'emptying.waiting-for-publications' };
   return { ...data, at: `pending-delete.${withinOf(old, 'delete', tries)}` };
 }
@@ -157,7 +158,7 @@ function changeOf<TWish>(
   { kind, wish, merged }: { kind: 'expand' | 'modify'; wish: TWish; merged: (wish: TWish, next: TWish) => TWish },
 ) {
   const isCalling = old.work?.isCalling === true && old.work.kind === kind;
-  // Its call waited, and was left for other work before it was sent.
+  // The call was waiting, and was given up for other work before it was sent.
   if (next !== undefined && !failure && !isCalling) return { wish: merged(wish, next), at: 'pending.due' as const };
   const within = withinOf(old, kind, tries);
   const at = failure
@@ -184,7 +185,7 @@ function modificationOf(old: OldContext, { refused, ...modification }: OldModifi
   return { ...part, ...known };
 }
 
-/** Version 2 keeps parts with named states, in place of states with flags. */
+/** Version 2 replaces states with flags by parts with named states. */
 const parts: Migration = {
   name: 'parts have states',
   from: '1',

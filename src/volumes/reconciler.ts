@@ -1,6 +1,6 @@
 /**
- * Compares at intervals what plugins say of their volumes with what is believed of them, and tells each volume that
- * differs; what becomes of that is its machine's to say. Only plugins that list volumes are asked.
+ * Compares the records of volumes with ListVolumes of their plugins, at intervals, and sends each volume that differs an
+ * observation. The volume machine decides what to do about it. Plugins without LIST_VOLUMES are skipped.
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
@@ -24,11 +24,11 @@ export interface ReconcilerOptions {
   engine: ActorSystem;
   controller: ControllerPort;
   access: PluginAccess;
-  /** By a plugin's own names for them, the nodes that have reported it. */
+  /** Nodes that have reported this plugin, by their CSI node ids. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
-  /** Whether what the plugin lists here is meant of a volume with this home, too; default: of all. */
+  /** Whether this host's list of the plugin covers volumes with this home; default: it covers all volumes. */
   isHere?(plugin: string, home: string | null | undefined): boolean;
-  /** Why this runtime is not the one to do it now; absent: it is. */
+  /** Error while this runtime does not lead; undefined while it leads. */
   refusal(): StagecraftError | undefined;
   clock: Clock;
   logger: Logger;
@@ -36,33 +36,31 @@ export interface ReconcilerOptions {
   intervalMs: number;
 }
 
-/** What was compared, and what differed. */
 export interface Reconciled {
   plugin: string;
-  /** Volumes that were compared. */
   volumes: number;
-  /** Those of which the plugin says something else: their ids, as `namespace/id`. */
+  /** Volumes that differ from the plugin's list, as `namespace/id`. */
   differing: string[];
 }
 
-/** What is believed of one volume, as it was before the plugin was asked. */
+/** Record of one volume, read before the plugin was asked. */
 interface Believed {
   address: string;
   context: VolumeContext;
 }
 
-/** A listing whose token the plugin no longer knows is begun again so often. */
+/** Attempts at one listing: the plugin may forget its page token on the way. */
 const listings = 3;
-/** A plugin that can't be asked now is asked at the next interval. */
+/** Longest wait for a plugin that takes no calls. After it, the next interval tries again. */
 const waitMs = 10_000;
-/** What is refused at once may be refused for a moment only. */
+/** Delay before a comparison on request: a plugin may refuse a call only for a moment. */
 const soonMs = 1_000;
-/** What a plugin offers that says where its volumes are. */
+/** Capabilities of a plugin whose list shows the nodes of its volumes. */
 const listsNodes = ['LIST_VOLUMES_PUBLISHED_NODES', 'PUBLISH_UNPUBLISH_VOLUME'];
-/** From one look that somebody asked for to the next. */
+/** Shortest time between two comparisons on request. */
 const betweenLooksMs = 60_000;
 
-/** A look at a plugin that was asked for: when it is due, or was, by the monotonic clock. */
+/** Comparison on request. `dueMs` is a time of the monotonic clock. */
 interface Look {
   dueMs: number;
   isDone: boolean;
@@ -72,9 +70,8 @@ export class Reconciler {
   readonly #options: ReconcilerOptions;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #stop = new AbortController();
-  /** By plugin: the last one. */
   readonly #looks = new Map<string, Look>();
-  /** Plugins that a round is comparing. */
+  /** Plugins that a periodic round is comparing now. */
   readonly #inRound = new Set<string>();
 
   constructor(options: ReconcilerOptions) {
@@ -82,7 +79,6 @@ export class Reconciler {
     this.#volumes = new ActorsOf(options.engine, volumeMachine);
   }
 
-  /** Begins the rounds. */
   start(): void {
     void this.#rounds();
   }
@@ -93,8 +89,8 @@ export class Reconciler {
   }
 
   /**
-   * Compares now. @param plugin absent: all that have volumes
-   * @throws StagecraftError PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, for a plugin that was named; NOT_LEADER
+   * Compares now. @param plugin default: all plugins that have volumes
+   * @throws StagecraftError NOT_LEADER; PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, if a plugin was named
    */
   async run(plugin?: string): Promise<Reconciled[]> {
     this.#refuseIfNotOurs();
@@ -104,7 +100,7 @@ export class Reconciler {
     return all.filter((one) => one !== undefined);
   }
 
-  /** @returns undefined where it could not be compared, which is told */
+  /** @returns undefined if the comparison failed, which is logged */
   async #compareOne(plugin: string, volumes: Believed[]): Promise<Reconciled | undefined> {
     try {
       return await this.#compare(plugin, volumes);
@@ -115,8 +111,8 @@ export class Reconciler {
   }
 
   /**
-   * Compares soon, once a minute at most, as a plugin refuses what something unknown may be in the way of. Nothing is kept
-   * of it: what is refused again asks again.
+   * Compares soon, at most once a minute: the plugin refused a call, and an unknown attachment may be the cause. The request
+   * is not stored: the next refusal makes it again.
    */
   lookSoon(plugin: string): void {
     const last = this.#looks.get(plugin);
@@ -148,19 +144,19 @@ export class Reconciler {
         troubles.abandon(this);
         continue;
       }
-      // The store may not answer: then it is done the next time.
+      // The store may not answer. The next round tries again.
       try {
         await this.#round();
         troubles.over(this);
       } catch (error) {
-        const message = `volumes could not be compared with their plugins: ${messageOf(error)}`;
+        const message = `cannot compare volumes with the lists of their plugins: ${messageOf(error)}`;
         const subject = 'the comparison of volumes with their plugins';
         if (!signal.aborted) troubles.failed(this, { subject, message, cause: error });
       }
     }
   }
 
-  /** Waits for no plugin: one that takes longer than an interval is asked again once it has answered. */
+  /** Compares all plugins without waiting for them. Skips a plugin that has not answered the round before yet. */
   async #round(): Promise<void> {
     for (const [plugin, volumes] of await this.#believed()) {
       if (this.#inRound.has(plugin)) continue;
@@ -171,10 +167,11 @@ export class Reconciler {
 
   #tell(plugin: string, error: unknown): void {
     const isNone = error instanceof StagecraftError && error.code === 'PLUGIN_LACKS';
-    if (!isNone) this.#options.logger.info({ plugin }, `its volumes could not be compared now: ${messageOf(error)}`);
+    if (!isNone)
+      this.#options.logger.info({ plugin }, `cannot compare the volumes of this plugin now: ${messageOf(error)}`);
   }
 
-  /** The volumes that are made, by plugin; of those that are gone, what is left of them is on record. */
+  /** Reads the created volumes, by plugin. Leaves out deleted volumes: their leftovers are recorded already. */
   async #believed(): Promise<Map<string, Believed[]>> {
     const byPlugin = new Map<string, Believed[]>();
     for await (const [address, { state, context }] of this.#volumes.all()) {
@@ -205,7 +202,7 @@ export class Reconciler {
         await this.#volumes.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
         differing.push(`${context.key.namespace}/${context.key.id}`);
       } catch (error) {
-        // One that can't be told, e.g. as it is in quarantine, keeps the others from nothing.
+        // Continues with the other volumes if a volume can't be asked, e.g. as it is in quarantine.
         const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
         if (!isGone) failure ??= error;
       }
@@ -214,13 +211,11 @@ export class Reconciler {
     return { plugin, volumes: volumes.length, differing };
   }
 
-  /** @throws StagecraftError NOT_LEADER */
   #refuseIfNotOurs(): void {
     const refusal = this.#options.refusal();
     if (refusal) throw refusal;
   }
 
-  /** All that the plugin lists, by its ids. */
   async #listed(
     plugin: string,
   ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; sight: PluginObservation }> {
@@ -229,15 +224,15 @@ export class Reconciler {
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
     let answer: PluginAnswer | undefined;
     try {
-      this.#refuseIfNotOurs(); // it may have waited long
+      this.#refuseIfNotOurs(); // Entering may have taken long.
       const { capabilities } = admitted.sight;
       if (!capabilities.has('LIST_VOLUMES'))
         throw new StagecraftError(
           'PLUGIN_LACKS',
-          `plugin '${plugin}' does not offer LIST_VOLUMES: it can't be compared with`,
+          `plugin '${plugin}' does not offer LIST_VOLUMES: its volumes can't be compared`,
         );
       const client = await admitted.client();
-      // Where nothing is attached and detached, where a volume is means nothing: CSI has them offered together.
+      // Published nodes mean nothing without ControllerPublishVolume. CSI requires both capabilities together.
       const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
@@ -259,7 +254,7 @@ export class Reconciler {
   }
 }
 
-/** @param withNodes whether the plugin says where its volumes are */
+/** Makes the observation of one volume. @param withNodes whether the plugin lists the nodes of its volumes */
 function sightingOf(
   { publications }: VolumeContext,
   seen: ListedVolume | undefined,
@@ -267,7 +262,7 @@ function sightingOf(
 ): Sighting {
   if (!seen) return { isMissing: true };
   const sighting: Sighting = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
-  // Nothing said of where a volume is does not say that it is nowhere.
+  // A list without nodes does not mean that the volume is on no node.
   const attached = withNodes ? seen.publishedNodeIds : undefined;
   if (!attached) return sighting;
   const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
@@ -277,10 +272,10 @@ function sightingOf(
   return { ...sighting, attached, strays };
 }
 
-/** Of a publication that is being made, its absence says nothing. */
+/** States in which a missing attachment counts. While a volume is being published, its absence means nothing. */
 const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-node-unpublish', 'pending-unpublish']);
 
-/** Whether it says anything that is not believed. */
+/** Whether an observation differs from the record of the volume. */
 function differs(context: VolumeContext, sighting: Sighting): boolean {
   const { attached, strays = [] } = sighting;
   const seen = seenIn(context, sighting);

@@ -1,4 +1,4 @@
-/** What a volume may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
+/** Checks the spec of a volume before anything is stored. Reports all faults at once, each with its path. */
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { VolumeSpec as KnownSpec } from '../../machines/volume/types.js';
@@ -16,15 +16,14 @@ import {
   segmentsSchema,
 } from '../requests/fields.js';
 
-/** Of two lists of segments, whether each of the one is in the other. */
 const isPartOf = (part: Record<string, string>[], whole: Record<string, string>[]): boolean => {
   const known = whole.map((one) => JSON.stringify(Object.entries(one).sort()));
   return part.every((one) => known.includes(JSON.stringify(Object.entries(one).sort())));
 };
 
-const forNewOnes = 'is for a volume that is to be made: one that exists is as it is';
+const forNewOnes = 'cannot be given with external: the volume exists already';
 
-/** Of a map: whether nothing is said by it. */
+/** Whether no key of a map has a value. */
 const isEmpty = (map: unknown): boolean =>
   Object.values(map ?? {}).every((value) => value === undefined || (Array.isArray(value) && value.length === 0));
 
@@ -64,11 +63,11 @@ export const specSchema = z
     when: isMap,
   });
 
-/** `runtime.volumes.create`: what is left out has its default. */
+/** Spec of `runtime.volumes.create`. Omitted fields have defaults. */
 export type VolumeSpec = z.input<typeof specSchema>;
 export type CheckedSpec = z.output<typeof specSchema>;
 
-/** The spec as the machine keeps it. @param sourceId the driver's id of what it begins with */
+/** Turns a spec into the one of the record. @param sourceId CSI id of the source volume or snapshot */
 export function knownSpec(
   { namespace: _, id: __, source, external, ...rest }: CheckedSpec,
   sourceId: string,

@@ -1,7 +1,7 @@
 /**
- * Compares a report that a node let go of a volume with what is known of that node here. Of this agent's own node that is the
- * kernel's mount table, and what that can't show: calls under way, and what a plugin has staged without a mount. Of a node of
- * another agent on the same store it is what that agent has committed. Without an agent, a node's report is all there is.
+ * Checks a report that a node has unmounted a volume. For this agent's own node: against the kernel's mount table, calls under
+ * way, and stagings without a mount. For the node of another agent: against the records of that agent.
+ * Believes the report of a node without an agent.
  */
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
@@ -13,7 +13,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
 
-/** Volume that is said to be gone from a node: all of it, or the part of one alloc. */
+/** Report that a volume is gone from a node, for all allocs or for one. */
 export interface SaidGone {
   nodeId: string;
   key: VolumeKey;
@@ -22,11 +22,13 @@ export interface SaidGone {
 
 export interface UnstagedWitnessOptions {
   nodeId: string;
-  /** Of this boot of the host: nothing is staged any more of one before. */
+  /** Current boot of the host: stagings of an earlier boot are gone. */
   bootId: string;
-  /** Paths where the kernel of this host shows the volume. @throws StagecraftError HOST_UNFIT: that can't be read */
+  /**
+   * Paths where the kernel of this host shows the volume.
+   * @throws StagecraftError HOST_UNFIT: cannot read the mount table
+   */
   shownHere(key: VolumeKey, allocId?: string): Promise<string[]>;
-  /** Reads what is committed of any actor. */
   stored: Pick<ActorSystem, 'read'>;
 }
 
@@ -37,7 +39,7 @@ export class UnstagedWitness {
     this.#options = options;
   }
 
-  /** Why it can't be gone, and what to do; undefined: nothing here says otherwise. */
+  /** Explains why the volume can't be gone, and what to do; undefined if nothing contradicts the report. */
   async contradicts({ nodeId, key, allocId }: SaidGone): Promise<string | undefined> {
     const address = mountAddress(nodeId, key.namespace, key.id);
     const mount = viewOf(mountMachine, address, await this.#options.stored.read(address))?.context;
@@ -48,7 +50,7 @@ export class UnstagedWitness {
     return `the agent of node ${nodeId} has it ${users}; ${advice}`;
   }
 
-  /** The record comes first: a call that is over by then has left a mount that the kernel shows. */
+  /** Reads the record before the mount table: the mount of a call that ends meanwhile is then in the table. */
   async #contradictsHere(
     { nodeId, key, allocId }: SaidGone,
     mount: MountContext | undefined,
@@ -67,7 +69,7 @@ export class UnstagedWitness {
   }
 }
 
-/** In words: what may be there though the kernel shows nothing. */
+/** Describes stagings and mounts that may exist though the kernel does not show them. */
 function unshownIn(
   mount: MountContext,
   { allocId, bootId }: { allocId: string | undefined; bootId: string },
@@ -85,17 +87,19 @@ function unshownIn(
   return users.every(isMeant) ? staging : undefined;
 }
 
-/** Staging that the kernel may not show: by a call in doubt, still to come, or by a plugin without a mount. */
+/**
+ * Whether the volume may be staged though the kernel shows no mount: the call is in doubt or under way, or its plugin
+ * stages without one.
+ */
 const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
   const { staging } = mount;
   const isOfThisBoot = mount.bootId === bootId;
   return isBeingStaged(mount) || isInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot);
 };
 
-/** In words. @returns undefined where the agent has nothing of it */
 function usersIn(mount: MountContext, allocId: string | undefined): string | undefined {
   const users = mount.users.filter((user) => !isIn(user, 'failed')).map((user) => user.allocId);
   const meant = users.filter((one) => allocId === undefined || one === allocId);
-  if (meant.length > 0) return `mounted for alloc ${meant.join(', ')}, or is at it`;
-  return users.length === 0 && isStagingOwed(mount) ? 'staged, perhaps' : undefined;
+  if (meant.length > 0) return `mounted for alloc ${meant.join(', ')}, or is mounting or unmounting it`;
+  return users.length === 0 && isStagingOwed(mount) ? 'staged, or may have' : undefined;
 }

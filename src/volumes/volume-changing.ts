@@ -1,4 +1,4 @@
-/** What becomes of a volume that is there: it grows, its parameters change. The surface: volume-manager.ts */
+/** Expands volumes and changes their mutable parameters. Docstrings for callers: volume-manager.ts */
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isAmong } from '../../machines/kit/same-data.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -34,7 +34,7 @@ export class VolumeChanging {
       const failure = now.expansion?.failure;
       if (failure) throw failed(known, failure);
       if (now.expansion) return undefined;
-      const message = `${nameOf(known)} was asked for another size before it was expanded: ask for this one again`;
+      const message = `${nameOf(known)}: a later request asked for another size before this one was reached; repeat the request if it still holds`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
     return this.#client.until({ key: known, goal: 'expanded', reached, signal: limit });
@@ -55,7 +55,7 @@ export class VolumeChanging {
       this.#client.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
       const { wish, next, failure, refused } = now.modification;
-      // What was asked for once more is still to be changed.
+      // Parameters that were asked for again are still due.
       const isDue = isAmong(asked, { ...wish, ...next?.wish });
       if (!isDue && isAmong(asked, now.modifiedTo ?? {})) return true;
       if (failure) throw failed(known, failure);

@@ -1,4 +1,4 @@
-/** What requests are held against, beside their own shape: the volume that they are for. */
+/** Checks requests against the record of their volume, and makes the errors that all requests share. */
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
@@ -19,7 +19,7 @@ export const notFound = (key: VolumeKey): StagecraftError =>
     address: addressOf(key),
   });
 
-/** It is listed still: something of it may be left. */
+/** Makes the error for a deleted volume that is still listed because of its leftovers. */
 export function deleted(key: VolumeKey, context: VolumeContext): StagecraftError {
   const { code, message } = onlyLeftovers(context);
   return new StagecraftError(code, message, { address: addressOf(key) });
@@ -32,13 +32,12 @@ export function refuseUnknown(plugin: string, ports: { isKnownPlugin(plugin: str
   throw new StagecraftError('PLUGIN_NOT_FOUND', message);
 }
 
-/** What a piece of work has failed with, as its caller gets it. */
 export const failed = (key: VolumeKey, failure: CallFailure): StagecraftError =>
-  failedWith(key, failure, 'it stays so until what is asked for changes, or retry is called');
+  failedWith(key, failure, 'it stays failed until the request changes, or retry is called');
 
-/** The same of its creation: a volume that is there can't be asked to be another one. */
+/** Makes the error of a failed creation. The spec of a volume that is recorded can't change. */
 export const failedCreation = (key: VolumeKey, failure: CallFailure): StagecraftError =>
-  failedWith(key, failure, 'delete it, then create it as it should be; or retry, once what refused it is mended');
+  failedWith(key, failure, 'delete it and create it with a corrected spec, or fix the cause and retry');
 
 function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
   // Leaves out the advice: the message of OTHER_DRIVER has its own.
@@ -47,8 +46,8 @@ function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, 
 }
 
 /**
- * The capability that was asked for, of those that the volume was made with: it has to name mode and attachment.
- * @throws StagecraftError INVALID_ARGUMENT naming those that there are
+ * Finds the requested capability among those of the volume's spec. Access mode and attachment mode must be given.
+ * @throws StagecraftError INVALID_ARGUMENT lists the capabilities of the volume
  */
 export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
   const offered = spec?.capabilities ?? [];
@@ -67,7 +66,7 @@ export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unk
   });
 }
 
-/** @throws StagecraftError NODE_UNFIT: the volume can't be used where the node is */
+/** @throws StagecraftError NODE_UNFIT: the volume is not accessible from the node's topology */
 export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {
   if (!csi || isWithin(topology, csi.accessibleTopology)) return;
   const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
@@ -75,7 +74,7 @@ export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology
   throw new StagecraftError('NODE_UNFIT', message, { final: true });
 }
 
-/** Whether all segments of one of the topologies are the node's; keys are compared without case. */
+/** Whether the node has all segments of one of the topologies. Keys are compared without case. */
 export function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
   if (accessible.length === 0) return true;
   const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
@@ -84,7 +83,7 @@ export function isWithin(node: Segments | undefined, accessible: Segments[]): bo
   );
 }
 
-/** Source of a new volume, with the id that its driver knows. */
+/** Source of a new volume, with its CSI id. */
 export interface KnownSource extends Origin {
   csiId: string;
 }
@@ -92,15 +91,14 @@ export interface KnownSource extends Origin {
 export interface Sources {
   /** @throws StagecraftError VOLUME_NOT_FOUND */
   volume(key: VolumeKey): Promise<VolumeContext>;
-  /** @throws StagecraftError where it can't be used */
   snapshot(asked: { namespace: string; id: string; plugin: string }): Promise<KnownSource>;
-  /** The home of a volume. @throws StagecraftError VOLUME_ELSEWHERE: nothing can be made of it on this node */
+  /** Home of a new volume. @throws StagecraftError VOLUME_ELSEWHERE: its source is on another node */
   homeHere(what: string, call: HomedCall): Promise<string | undefined>;
 }
 
 /**
- * The volume or snapshot that a volume begins with; undefined: none.
- * @param known what there is already under the key of the spec: the same spec again means the same source
+ * Resolves the source of a new volume; undefined if its spec has none.
+ * @param known record of the same key, if any: the same spec again means the same source
  */
 export async function sourceOf(
   { source, plugin, namespace }: CheckedSpec,
@@ -115,7 +113,7 @@ export async function sourceOf(
   if ('volumeSnapshot' in source) return sources.snapshot({ namespace, id: source.volumeSnapshot, plugin });
   const { spec, csi, home, driver } = await sources.volume(source.volume);
   if (spec?.plugin !== plugin) {
-    const message = `${nameOf(source.volume)} is of plugin '${spec?.plugin}': only that can copy it`;
+    const message = `${nameOf(source.volume)} belongs to plugin '${spec?.plugin}': only that plugin can clone it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
   if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);

@@ -1,4 +1,4 @@
-/** Claims volumes for allocs. The surface: volume-manager.ts */
+/** Claims volumes for allocs, and ends claims. Docstrings for callers: volume-manager.ts */
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
@@ -20,13 +20,13 @@ export interface ClaimOptions {
   mode: 'read' | 'write';
   accessMode: Capability['accessMode'];
   attachmentMode: Capability['attachmentMode'];
-  /** Queues where it can't be had at once. */
+  /** Whether to queue if the claim is not possible at once. */
   wait?: boolean;
-  /** Gives up a place in the queue. */
+  /** Withdraws a queued claim. */
   signal?: AbortSignal;
 }
 
-/** A claim whose node has let go of the volume. */
+/** Claim whose node has unmounted the volume. */
 export interface LetGo {
   nodeId: string;
   allocId: string;
@@ -53,7 +53,7 @@ export class VolumeClaiming {
       });
     const present = await this.#client.present(known, signal);
     if (signal?.aborted) throw withdrawn();
-    // What it has it keeps, whatever became of its node meanwhile.
+    // A claim that the alloc has stays valid, whatever the state of its node.
     const held = present.context.claims.find((one) => isSameClaim(one, claim));
     if (held?.state === 'taken' && (await this.#stillHas(known, held))) return asData(held);
     const context = await this.#client.made(known, { signal });
@@ -73,7 +73,7 @@ export class VolumeClaiming {
       return await this.#client.until({ key: known, goal: `claimed by alloc ${allocId}`, reached, signal });
     } catch (error) {
       if (!signal?.aborted || this.#client.isClosed) throw error;
-      // Its place is for who comes next.
+      // Frees the place in the queue.
       await this.#client.tell(known, { type: 'volume.unclaim', allocId });
       const view = await this.#client.view(known);
       const own = view && ownIn(view.context);
@@ -83,10 +83,10 @@ export class VolumeClaiming {
   }
 
   /**
-   * The node has let go of what this claim has used. Resolves when the claim is gone: where it was the last there, the
-   * volume is gone from the node, too.
-   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: it is not released yet; what unpublishing it has failed with for
-   *   good; TIMEOUT, ABORTED
+   * Reports that the node has unmounted the volume for this claim. Resolves once the claim is gone; for the last claim on the
+   * node, once the volume is unpublished from there, too.
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE: the claim is not released yet; final failure of the unpublish;
+   *   TIMEOUT, ABORTED
    */
   async unstaged(
     key: VolumeKeyInput,
@@ -107,7 +107,7 @@ export class VolumeClaiming {
     await this.#client.until({ key: known, goal, reached, gone: true, ...waiting });
   }
 
-  /** Its release may be on its way to the store: what is committed need not be the last word. */
+  /** Asks the actor whether the claim still holds: its release may not be committed yet. */
   async #stillHas(key: VolumeKey, { generation: _, state: __, fenced: ___, ...claim }: Claim): Promise<boolean> {
     try {
       await this.#client.ask(key, { type: 'volume.claim', claim, wait: false, isRepeat: true });

@@ -1,6 +1,6 @@
 /**
- * What all requests to volumes go through: looks at one, asks it, waits for what becomes of it. Once it is closed it refuses
- * all, and ends all waiting. What is asked of volumes, and what is waited for, say those who have it.
+ * Reads volumes, sends them requests, and waits for a goal in their committed state. All requests to volumes use it.
+ * A closed client refuses every call and ends all waits.
  */
 
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
@@ -23,7 +23,7 @@ type VolumeView = ViewOf<typeof volumeMachine>;
 
 export interface Goal<T> extends Omit<ActorGoal<typeof volumeMachine, T>, 'address' | 'name' | 'reached'>, Telling {
   key: VolumeKey;
-  /** What is waited for; absent while it is not there. What it throws ends the wait. */
+  /** Returns the result once the goal is reached; undefined before. An error ends the wait. */
   reached(context: VolumeContext, state: VolumeView['state']): T | undefined;
 }
 
@@ -31,7 +31,6 @@ export class VolumeClient {
   readonly clock: Clock;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #waits: ActorWaits<typeof volumeMachine>;
-  /** By address: how many requests are not answered yet. */
   readonly #underWay = new Map<string, number>();
   #closed: StagecraftError | undefined;
 
@@ -49,16 +48,15 @@ export class VolumeClient {
     return this.#closed !== undefined;
   }
 
-  /** Runs the work for a caller within the caller's time. */
   inTime<T>(waiting: AwaitOptions, work: (limit?: AbortSignal) => Promise<T>): Promise<T> {
     return inTime(this.clock, waiting, work);
   }
 
   /**
-   * Resolves once the request is committed. The committed state may refuse it already: that is answered at once, without a commit,
-   * unless the volume has other requests to answer first. A request that seems to be fulfilled is sent all the same: its opposite
-   * may be on its way to the store, and another runtime may lead, which only a commit can tell.
-   * @throws StagecraftError why it is refused
+   * Resolves once the request is committed. If the committed state refuses the request, rejects at once without a commit,
+   * unless the volume has other requests to answer first. A request that seems fulfilled is sent all the same: its opposite
+   * may not be committed yet, or another runtime may lead, which only a commit shows.
+   * @throws StagecraftError the reason of a refusal
    */
   async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
     const address = addressOf(key);
@@ -74,7 +72,6 @@ export class VolumeClient {
     }
   }
 
-  /** @throws StagecraftError why the committed state refuses it */
   #refuse(address: string, request: VolumeRequest): void {
     const view = this.#volumes.peek(address);
     if (!view || stateOf(view.state) === 'deleted') return;
@@ -82,7 +79,10 @@ export class VolumeClient {
     if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }
 
-  /** The same of one that is there. @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; why every call is refused */
+  /**
+   * Sends a request, as `ask` does, to a volume that must exist.
+   * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT, RUNTIME_CLOSED
+   */
   async tell(key: VolumeKeyInput, request: VolumeRequest): Promise<void> {
     this.refuseIfClosed();
     const known = keyOf(key);
@@ -91,8 +91,8 @@ export class VolumeClient {
   }
 
   /**
-   * Resolves once it is reached.
-   * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
+   * Resolves once the goal is reached.
+   * @throws StagecraftError error of `reached`; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, the message names its state
    */
   until<T>({ key, reached, tell, ...goal }: Goal<T>): Promise<T> {
     return this.#waits.until({
@@ -107,7 +107,6 @@ export class VolumeClient {
     });
   }
 
-  /** Undefined where there is none. */
   view(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView | undefined> {
     return this.#volumes.read(addressOf(key), limit);
   }
@@ -120,7 +119,10 @@ export class VolumeClient {
     return view;
   }
 
-  /** The volume once it is made, or goes. @throws StagecraftError why it can't be made; TIMEOUT, ABORTED */
+  /**
+   * Waits until a volume is created or its deletion is asked for.
+   * @throws StagecraftError failure of its creation; TIMEOUT, ABORTED
+   */
   async made(key: VolumeKey, waiting: AwaitOptions & Telling): Promise<VolumeContext> {
     const { context } = await this.present(key, waiting.signal);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
@@ -133,7 +135,7 @@ export class VolumeClient {
     return this.until({ key, goal: 'created', reached, standing: 'nothing was asked of it', ...waiting });
   }
 
-  /** What was asked of a volume is asked of no other, and of none that goes. */
+  /** Ends a request whose volume is being deleted, was replaced by a new one of the same key, or can't be created. */
   refuseIfGone(key: VolumeKey, { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string }): void {
     const failure = creationFailure(now.lifecycle);
     if (failure) throw failedCreation(key, failure);
@@ -142,17 +144,17 @@ export class VolumeClient {
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }
 
-  /** @throws StagecraftError why every call is refused */
+  /** @throws StagecraftError the reason given to `close` */
   refuseIfClosed(): void {
     if (this.#closed) throw this.#closed;
   }
 
-  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  /** Ends all waits with the error of `peek`, as another runtime leads now. */
   interrupt(): void {
     this.#waits.interrupt();
   }
 
-  /** Ends all waiting; every later call is refused. */
+  /** Ends all waits and refuses every later call. */
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#waits.close(this.#closed);

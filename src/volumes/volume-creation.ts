@@ -1,4 +1,4 @@
-/** How a volume comes to be, and how it goes. The surface: volume-manager.ts */
+/** Creates and deletes volumes. Docstrings for callers: volume-manager.ts */
 
 import { z } from 'zod';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
@@ -29,17 +29,14 @@ import { stateOf, type Volume, volumeOf } from './volume-view.js';
 export interface VolumeCreationPorts {
   engine: ActorSystem;
   random: Random;
-  /** What the names of volumes begin with at their plugins. */
+  /** Prefix of the names of volumes at their plugins. */
   namePrefix: string;
-  /** Says which references to secrets are none. */
   secrets: SecretsProvider;
-  /** Default: every volume can be worked on from everywhere. */
+  /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Homes;
-  /** Whether a plugin of this name is registered. */
   isKnownPlugin(plugin: string): boolean;
-  /** The own name of the driver that is registered so now, as far as it is known. */
+  /** Driver name that the registered plugin reports (GetPluginInfo); undefined if not known. */
   driverOf?(plugin: string): string | undefined;
-  /** Owners of the ids that plugins give to volumes. */
   ids: Pick<IdOwners<typeof volumeMachine>, 'takingOver'>;
 }
 
@@ -64,9 +61,9 @@ export class VolumeCreation {
     const address = addressOf(key);
     const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
     const present = await this.#client.view(key, limit);
-    // One that is there has passed it: the same spec again is the same volume.
+    // A volume that exists has passed this check before.
     if (!present) refuseUnknown(asked.plugin, this.#ports);
-    // What is refused is kept, too: in the journal.
+    // Checked before the request is sent: the journal keeps refused requests, too.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
     const { clock } = this.#client;
     if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
@@ -84,7 +81,7 @@ export class VolumeCreation {
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
     const ask = (): Promise<void> =>
       this.#client.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin }, limit);
-    // One that is there has passed it: the same spec again is the same volume.
+    // A volume that exists owns its id already.
     const taken = present ? undefined : asked.external;
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
     const reached: Goal<Volume>['reached'] = (context, state) => {

@@ -1,11 +1,14 @@
-/** What is broadcast of volumes, as followers get it. */
+/** Turns broadcasts of volumes into the events that followers get. */
 import type { VolumeChanged } from '../../machines/volume/types.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { eventOf } from '../engine/topics/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
 
-/** One change of a volume. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+/**
+ * Change of a volume. `id` is its place in the topic: follow from there to continue after it. `at` is in ms since the
+ * epoch.
+ */
 export type VolumeEvent = { id: string; at: number } & EventOf<VolumeChanged>;
 
 export function volumeEventOf(row: FollowedRow): VolumeEvent {

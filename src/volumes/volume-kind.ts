@@ -1,4 +1,4 @@
-/** The volume machine, bound to the calls that it asks for: which gate stands before each, and what it is made with. */
+/** Binds the effects of the volume machine to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type {
@@ -29,18 +29,16 @@ export const volumesTopic = 'volumes';
 export interface VolumeKindOptions {
   controller: ControllerPort;
   calls: PluginCalls;
-  /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Owners of the ids that plugins give to volumes. */
   ids: Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
-  /** Told that the plugin refuses a call until something else is done, and says where its volumes are; default: nobody is. */
+  /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
 }
 
 const needs = (sight: PluginObservation, capability: string, what: string): string | undefined =>
   sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
 
-/** What of a spec the plugin does not know: CSI has none of it in any request then. */
+/** Refuses a spec with modes or parameters that the plugin can't be sent in any request. */
 function specRefusal(sight: PluginObservation, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
   const mode = modeRefusal(sight, capabilities);
   if (mode || !sight.hasService || Object.keys(mutableParameters).length === 0) return mode;
@@ -56,7 +54,7 @@ function createRefusal(sight: PluginObservation, spec: VolumeSpec): string | und
     : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
 }
 
-/** One that is published is expanded only by plugins that do so while it is in use. */
+/** Fails an expansion of a published volume if the plugin offers only offline expansion. */
 function inUse({ pluginCapabilities }: PluginObservation, nodeIds: string[]): CallFailure | undefined {
   const isOffline =
     pluginCapabilities.has('VOLUME_EXPANSION_OFFLINE') && !pluginCapabilities.has('VOLUME_EXPANSION_ONLINE');
@@ -67,15 +65,15 @@ function inUse({ pluginCapabilities }: PluginObservation, nodeIds: string[]): Ca
 }
 
 /**
- * The instance of the plugin on this host may be without a controller service, or offer less than the one that has made the
- * volume: it does not say then that nothing has to be called.
+ * Fails a call that the plugin's instance on this host can't make, though the plugin created the volume. Another instance
+ * may have the controller service, so the call can't be skipped.
  */
 const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: string): CallFailure | undefined => {
-  // Volumes that no call has made have the id that their user gave.
+  // Volumes that no call has created have the id that their user gave.
   if (isExternal || csiId === ownId(address)) return undefined;
   const message =
-    `the plugin has made this volume, but has no ${lacks} on this host: the call is made once the agent that leads has ` +
-    'the plugin with that';
+    `the plugin created this volume, but has no ${lacks} on this host: the call waits until the leading agent runs ` +
+    'the plugin with it';
   return { code: 'PLUGIN_LACKS', message, final: false };
 };
 
@@ -85,14 +83,13 @@ const noDeletion = ({ capabilities }: PluginObservation, input: MadeCall, addres
 const noService = ({ hasService }: PluginObservation, input: MadeCall, address: string): CallFailure | undefined =>
   hasService ? undefined : madeElsewhere(input, address, 'controller service');
 
-/** The plugin's ids of the volume that a call is about, and that nothing else is asked about meanwhile. */
+/** CSI ids that a call locks: no other call about them runs meanwhile. */
 function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
   if (csiId === undefined) return [];
-  // Not while a node is at it, and no node while it is expanded.
+  // An expansion also excludes calls of nodes about the volume.
   return src === 'controllerExpand' ? [csiId, nodeCallsOf(csiId)] : [csiId];
 }
 
-/** The id of the volume, as its user has given it. */
 const ownId = (address: string): string => addressParts(address)[2] ?? '';
 
 export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: VolumeKindOptions): ActorKind {
@@ -106,7 +103,9 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
     run: (run: EffectCall<TInput>) =>
       calls.run(run, { ...work(run.input, run.address), volumes: volumesOf(run.src, run.input) }),
   });
-  /** What is in the way of a call, unknown to whoever asked for it, the plugin may list. */
+  /**
+   * Reports a refused call (FAILED_PRECONDITION) for a comparison with ListVolumes, which may show what is in the way.
+   */
   const heeded = <TAnswer>(
     answer: Promise<TAnswer>,
     { plugin }: VolumeCall,
@@ -204,7 +203,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
   };
 }
 
-/** With a plugin that makes none, the id of a volume is the one that its user gave. */
+/** Creates a volume. With a plugin that creates none, the user's id becomes the CSI id. */
 const creating = (
   controller: ControllerPort,
   spec: VolumeSpec,
@@ -222,7 +221,7 @@ const creating = (
   },
 });
 
-/** One that exists is asked about, where there is a controller service to ask. */
+/** Registers an existing volume: validates it if the plugin has a controller service, else takes it as given. */
 const adopting = (
   controller: ControllerPort,
   spec: VolumeSpec,

@@ -1,4 +1,4 @@
-/** Volumes by pages: filtered, in the order of their keys, whatever changes meanwhile. */
+/** Lists volumes by pages: filtered, in the order of their keys, stable under concurrent changes. */
 import { z } from 'zod';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { type VolumeContext, volumeStates } from '../../machines/volume/types.js';
@@ -20,13 +20,13 @@ const filterSchema = z.strictObject({
 });
 
 /**
- * Those that meet all that is given. `node`: it is published there, or on its way there or from there. `idPrefix`: what
- * their ids begin with. `limit`: of items in a page, 1 to 1,000, default 100. `after`: the `next` of the page before.
+ * Conditions that a listed volume meets, all of them. `node`: has a publication there in any state. `idPrefix`: start of the
+ * volume's id. `limit`: items in a page, 1 to 1,000, default 100. `after`: the `next` of the page before.
  */
 export type VolumeFilter = z.input<typeof filterSchema>;
 
 /**
- * What is made or deleted meanwhile may be in it or not; all others are, once.
+ * Lists one page. Volumes created or deleted meanwhile may be missing; all others appear exactly once.
  * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
  */
 export async function listVolumes(engine: ActorSystem, given: VolumeFilter): Promise<Page<Volume>> {
@@ -40,7 +40,9 @@ export async function listVolumes(engine: ActorSystem, given: VolumeFilter): Pro
 
 type Filter = Omit<z.output<typeof filterSchema>, 'limit' | 'after'>;
 
-/** Parts of addresses are encoded character by character: what an id begins with, its address goes on with. */
+/**
+ * Makes the prefix of addresses. An id's prefix is also one of its address, as parts are encoded character by character.
+ */
 function prefixOf({ namespace, idPrefix = '' }: Filter): string {
   if (namespace === undefined) return volumesPrefix;
   return `${volumesPrefix}${encodeURIComponent(namespace)}/${encodeURIComponent(idPrefix)}`;

@@ -1,7 +1,7 @@
 /**
- * `runtime.volumes`: what callers ask of volumes, checked before anything is stored, committed, then worked on. Reads what
- * is committed; every change goes through the mailbox of the volume concerned (machines/volume/volume.ts). How each is done:
- * volume-creation.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
+ * Public surface for volumes: `runtime.volumes`. Checks each request, then sends it to the volume's actor, which commits it
+ * before the work begins (machines/volume/volume.ts). Reads return committed state.
+ * Implementation: volume-creation.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
@@ -44,7 +44,7 @@ export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlaceme
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
 
-/** Which claim of an alloc is meant; default: whichever it has. */
+/** Selects a claim of an alloc; default: the claim that the alloc has. */
 export interface ReleaseOptions {
   nodeId?: string | undefined;
   generation?: number | undefined;
@@ -76,10 +76,11 @@ export class VolumeManager {
   }
 
   /**
-   * Makes a volume, or takes over one that exists (`external`). The same spec again is the same volume. Resolves when it
+   * Creates a volume, or registers one that exists (`external`). Safe to repeat with the same spec. Resolves once the volume
    * is created.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: there is one with another
-   *   spec, or another one has what is to be taken over; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR, PLUGIN_LACKS: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: this key has another spec, or
+   *   another volume has the CSI id; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; SECRETS_UNAVAILABLE, unless `wait`;
+   *   CSI_ERROR, PLUGIN_LACKS: the creation failed; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateVolume
    */
   create(spec: VolumeSpec, options: WaitOptions = {}): Promise<Volume> {
@@ -87,10 +88,11 @@ export class VolumeManager {
   }
 
   /**
-   * Publishes a volume to a node: resolves when the controller side has done its part. One that is not created yet is
-   * waited for first, as only then it is known where it can be used: until then nothing is asked of it.
-   * @throws StagecraftError VOLUME_NOT_FOUND, NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, VOLUME_IN_USE naming
-   *   where it is, VOLUME_UNAVAILABLE, VOLUME_DELETING, INVALID_ARGUMENT; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * Publishes a volume to a node. Resolves once ControllerPublishVolume has succeeded. First waits until the volume is created,
+   * as its topology is not known before; until then nothing is stored.
+   * @throws StagecraftError VOLUME_NOT_FOUND, NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, VOLUME_UNAVAILABLE,
+   *   VOLUME_DELETING, INVALID_ARGUMENT; VOLUME_IN_USE names the node that has it; SECRETS_UNAVAILABLE, unless `wait`;
+   *   CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerPublishVolume
    */
   async publish(
@@ -104,9 +106,10 @@ export class VolumeManager {
   }
 
   /**
-   * Takes a volume from a node; where it is not, nothing happens. Resolves when the controller side has let go of it.
-   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming who has claimed it there; CSI_ERROR; TIMEOUT, ABORTED:
-   *   the work goes on
+   * Unpublishes a volume from a node; does nothing if it is not published there. Resolves once ControllerUnpublishVolume has
+   * succeeded.
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE names the allocs that have claimed it there; CSI_ERROR;
+   *   TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerUnpublishVolume
    */
   unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions = {}): Promise<void> {
@@ -114,9 +117,9 @@ export class VolumeManager {
   }
 
   /**
-   * Deletes a volume; one that was taken over (`external`) is let go of. Resolves when it is gone.
-   * @param force also while it is in use: what could not be confirmed stays listed, as `leftovers`, until acknowledged
-   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE naming by whom; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
+   * Deletes a volume. An `external` volume is only forgotten, and stays at its plugin. Resolves once it is gone.
+   * @param force delete it even while in use; unconfirmed leftovers stay listed (`leftovers`) until acknowledged
+   * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE names its users; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteVolume
    */
   delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
@@ -124,12 +127,11 @@ export class VolumeManager {
   }
 
   /**
-   * Makes a volume larger, also while it is published where its plugin can do that; else this waits until it is
-   * unpublished. Larger sizes may be asked for while this goes on. Resolves when the controller side has done its part.
-   * What fails leaves the volume as it is, and usable.
-   * @param capacity in bytes, for the whole volume; one that is as large already is left as it is
-   * @returns `nodeExpansionRequired`: the node's part is still due. `capacityBytes` is absent where the plugin does not say
-   * @throws StagecraftError INVALID_ARGUMENT: it would be smaller; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
+   * Expands a volume. If the plugin can't expand a published volume, waits until it is unpublished. A later call may ask for
+   * a larger size meanwhile. Resolves once ControllerExpandVolume has succeeded. A failure leaves the volume usable.
+   * @param capacity size of the whole volume, in bytes; does nothing if the volume is as large already
+   * @returns `nodeExpansionRequired`: NodeExpandVolume is still due. `capacityBytes` is absent if the plugin does not report it
+   * @throws StagecraftError INVALID_ARGUMENT: the size is smaller; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
    *   PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerExpandVolume
    */
@@ -138,8 +140,8 @@ export class VolumeManager {
   }
 
   /**
-   * Changes mutable parameters of a volume; those that are not named stay as they are. Resolves when the plugin has taken
-   * them. What fails leaves the volume usable.
+   * Changes mutable parameters of a volume. Parameters that are not named stay as they are. Resolves once
+   * ControllerModifyVolume has succeeded. A failure leaves the volume usable.
    * @throws StagecraftError INVALID_ARGUMENT; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR, PLUGIN_LACKS; TIMEOUT,
    *   ABORTED: the work goes on
    * @see CSI specification, ControllerModifyVolume
@@ -149,7 +151,7 @@ export class VolumeManager {
   }
 
   /**
-   * How much room a plugin has for volumes like these; of all kinds and everywhere, where nothing is said.
+   * Asks a plugin for its free capacity for the described volumes; by default for all volumes and all segments.
    * @throws StagecraftError INVALID_ARGUMENT; PLUGIN_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE; CSI_ERROR; ABORTED
    * @see CSI specification, GetCapacity
    */
@@ -159,20 +161,20 @@ export class VolumeManager {
   }
 
   /**
-   * Claims a volume for an alloc on a node; the same alloc again has the same claim. One that is not created yet is waited
-   * for first. Resolves when it is taken: also where its signal comes too late to withdraw it, so that nobody has a claim
-   * without knowing.
-   * @throws StagecraftError CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
-   *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; CSI_ERROR: it can't be made; ABORTED: it waits no more
+   * Claims a volume for an alloc on a node. Safe to repeat: the alloc gets the same claim. First waits until the volume is
+   * created. Resolves once the claim is taken, even if `signal` is aborted too late to withdraw it: a caller knows every claim
+   * that it has.
+   * @throws StagecraftError CLAIM_CONFLICT names the holder; VOLUME_NOT_FOUND, VOLUME_UNAVAILABLE, VOLUME_DELETING,
+   *   NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, INVALID_ARGUMENT; CSI_ERROR: the creation failed; ABORTED: withdrawn
    */
   claim(key: VolumeKeyInput, options: ClaimOptions): Promise<Claim> {
     return this.#claiming.claim(key, options);
   }
 
   /**
-   * The workload of an alloc has stopped, or it waits no longer. Its claim keeps its slot until the node has let go of
-   * the volume. Nothing where it has none. Resolves once that is committed.
-   * @param only of this node, and of this generation: what the alloc has elsewhere, or since, stays as it is
+   * Releases the claim of an alloc, or withdraws it from the queue. A released claim still counts until the node has
+   * unmounted the volume. Does nothing without a claim. Resolves once the release is committed.
+   * @param only release only a claim of this node and this generation
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT
    */
   async release(key: VolumeKeyInput, allocId: string, only: ReleaseOptions = {}): Promise<void> {
@@ -187,26 +189,32 @@ export class VolumeManager {
   }
 
   /**
-   * Retries failed work, and tries waiting work now. After a forced deletion: the work that is left.
-   * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo what is left
+   * Retries failed work and runs waiting work now. After a forced deletion, retries its leftovers.
+   * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo the leftovers
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
     await this.#client.tell(key, { type: 'volume.retry', ...checkedRetry(options) });
   }
 
-  /** `pause` and `drain`: no new use; with `drain` those who use it are told by event. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * Sets the availability. `pause` and `drain` refuse new use; `drain` also asks users by event to stop.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
   async setAvailability(key: VolumeKeyInput, availability: Availability): Promise<void> {
     const known = checked(availabilitySchema, availability, 'the availability');
     await this.#client.tell(key, { type: 'volume.set-availability', availability: known });
   }
 
-  /** What was left behind by a deletion is seen to: the volume is forgotten. @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT */
+  /**
+   * Forgets a deleted volume whose leftovers the caller has cleaned up.
+   * @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT
+   */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
     await this.#client.tell(key, { type: 'volume.acknowledge' });
   }
 
   /**
-   * Volumes by pages, in the order of their keys; what is deleted only while something of it may be left.
+   * Lists volumes by pages, in the order of their keys. A deleted volume is listed only while it has leftovers.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
    */
   async list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
@@ -214,7 +222,7 @@ export class VolumeManager {
     return listVolumes(this.#engine, filter);
   }
 
-  /** A volume as committed last; undefined where there is none. */
+  /** Returns the committed state of a volume; undefined if there is none. */
   async get(key: VolumeKeyInput): Promise<Volume | undefined> {
     this.#client.refuseIfClosed();
     const view = await this.#client.view(keyOf(key));
@@ -222,10 +230,10 @@ export class VolumeManager {
   }
 
   /**
-   * Compares volumes with what their plugins list, now; each that differs tells so by event, and is mended.
-   * @param plugin default: every plugin that has volumes and lists them
-   * @throws StagecraftError PLUGIN_NOT_FOUND, PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, of the plugin that was named;
-   *   INVALID_ARGUMENT
+   * Compares volumes with ListVolumes of their plugins, now. A volume that differs emits an event and is repaired.
+   * @param plugin default: every plugin that has volumes and offers LIST_VOLUMES
+   * @throws StagecraftError INVALID_ARGUMENT; PLUGIN_NOT_FOUND, PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR, if a plugin was
+   *   named
    */
   async reconcile(plugin?: string): Promise<Reconciled[]> {
     this.#client.refuseIfClosed();
@@ -234,8 +242,8 @@ export class VolumeManager {
   }
 
   /**
-   * Follows the changes of volumes, in one order, none left out, from now or from after an event's id. Ends with its
-   * signal, its iterator or the runtime.
+   * Follows the changes of volumes in order and without gaps, from now on or after the id of an event. Ends with its signal,
+   * its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<VolumeEvent> {
@@ -243,23 +251,32 @@ export class VolumeManager {
     return followAs(this.#engine, volumesTopic, options).reading(volumeEventOf);
   }
 
-  /** A volume as it is committed, not to be changed; also on an agent that does not lead. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * Returns the committed context, which must not be changed. Works without leading, too.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
   async look(key: VolumeKeyInput): Promise<VolumeContext> {
     this.#client.refuseIfClosed();
     return (await this.#client.present(keyOf(key))).context;
   }
 
-  /** As `publish`. @returns the volume as it was committed when it had come there, not to be changed */
+  /** Publishes as `publish` does. @returns committed context with the publication, which must not be changed */
   publishTo(key: VolumeKeyInput, nodeId: string, options: ClaimedPublish): Promise<VolumeContext> {
     return this.#publishing.publish(key, nodeId, options);
   }
 
-  /** The node has let go of what a claim has used. Resolves when that is gone. @throws as VolumeClaiming.unstaged */
+  /**
+   * Reports that the node has unmounted the volume for a claim. Resolves once the claim is gone.
+   * @throws as VolumeClaiming.unstaged
+   */
   unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions & Telling): Promise<void> {
     return this.#claiming.unstaged(key, claim, options);
   }
 
-  /** Generation under which a forced deletion has on record that a node may have it staged for an alloc; undefined: it has not. */
+  /**
+   * Returns the claim generation of a leftover staging on a node for an alloc, after a forced deletion; undefined if
+   * there is none.
+   */
   async leftStaged(
     key: VolumeKeyInput,
     { nodeId, allocId }: Pick<LetGo, 'nodeId' | 'allocId'>,
@@ -269,22 +286,28 @@ export class VolumeManager {
       ?.generation;
   }
 
-  /** A node has let go of what a hold has stood for. Resolves once that is committed. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * Reports that a node has unmounted the volume for a hold. Resolves once that is committed.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
   async holdReleased(key: VolumeKeyInput, released: HoldReleased): Promise<void> {
     await this.#client.tell(key, { type: 'volume.hold-released', ...released });
   }
 
-  /** A node has done its part of an expansion; nothing where that was not due. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * Reports that a node has expanded the volume; does nothing if that was not due.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
   async nodeExpanded(key: VolumeKeyInput, expanded: NodeExpanded): Promise<void> {
     await this.#client.tell(key, { type: 'volume.node-expanded', ...expanded });
   }
 
-  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  /** Ends all waits with the error of `peek`, as another runtime leads now. */
   interrupt(): void {
     this.#client.interrupt();
   }
 
-  /** Ends all waiting; every later call is refused. */
+  /** Ends all waits and refuses every later call. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#client.close(reason);
   }

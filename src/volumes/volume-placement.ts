@@ -1,4 +1,4 @@
-/** Brings a volume to a node only where the node can have it. */
+/** Admits volumes to nodes: checks the node, its free slots and the volume's topology before a claim or a publish. */
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { messageOf } from '../errors.js';
@@ -7,17 +7,15 @@ import type { NodeTarget } from '../nodes/node-port.js';
 import { addressOf, checkTopology } from './volume-checks.js';
 
 export interface VolumePlacementPorts {
-  /** Through it goes whatever brings a volume to a node. */
   admission: Pick<NodeAdmission, 'within'>;
-  /** Where a volume of this plugin would go. @throws StagecraftError naming the node or what it lacks */
+  /** Returns the plugin's data of a node. @throws StagecraftError names the node or what it lacks */
   target(nodeId: string, plugin: string): NodeTarget;
 }
 
-/** Where a volume may go. */
 export interface NodeRoom {
-  /** What the plugin calls the node. */
+  /** CSI node id at the volume's plugin. */
   csiNodeId: string;
-  /** Of its slot there; absent: it needs none. */
+  /** Id of the reserved slot; absent if the volume needs none. */
   reservation?: string;
 }
 
@@ -28,7 +26,7 @@ export class VolumePlacement {
     this.#ports = ports;
   }
 
-  /** Does what brings a volume to a node, where the node can have it; `work` gets what the plugin calls the node, and its slot. */
+  /** Runs `work`, a claim or a publish, if the node can have the volume. */
   within(
     context: VolumeContext,
     { nodeId, takesRoom, limit }: { nodeId: string; takesRoom: boolean; limit?: AbortSignal | undefined },
@@ -42,7 +40,7 @@ export class VolumePlacement {
     });
   }
 
-  /** Why a claim waits no more that its own alloc did not withdraw, as far as that can be seen. */
+  /** Explains why a queued claim is gone that its alloc did not withdraw; empty if no reason is visible. */
   whyWithdrawn({ lifecycle, spec }: VolumeContext, nodeId: string): string {
     if (isLeaving(lifecycle)) return ': the volume is being deleted';
     try {

@@ -1,4 +1,4 @@
-/** Brings volumes to nodes and takes them away again, for who asks for just that. The surface: volume-manager.ts */
+/** Publishes volumes to nodes and unpublishes them. Docstrings for callers: volume-manager.ts */
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
@@ -24,20 +24,22 @@ import type { NodeRoom, VolumePlacement } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
 
 export interface PublishOptions extends WaitOptions {
-  /** One that the volume was made with; default: as it is published on the node, else as it is claimed there, else its first. */
+  /**
+   * A capability of the volume's spec; default: that of its publication on the node, else of its claim there, else the
+   * first.
+   */
   capability?: Capability;
   readOnly?: boolean;
 }
 
-/** For a claim: not without it. For an alloc without one: with a hold. */
+/** Publish for a claim, which must still exist; or for an alloc without a claim, with a hold. */
 export type ClaimedPublish = PublishOptions &
   Pick<PublishRequest, 'claim' | 'hold'> &
   Telling & { claiming?: Claiming };
 
-/** A claim that is taken with the same request. */
+/** Claim that is taken together with the publish, in one commit. */
 export interface Claiming {
   claim: Omit<ClaimRequest, 'csiNodeId'>;
-  /** Called once it is taken. */
   claimed(generation: number): void;
 }
 
@@ -47,7 +49,7 @@ export interface PublishingPorts {
   needsPublish(plugin: string): boolean;
 }
 
-/** Request for a publication, as far as checked. */
+/** Publish request after its first checks. The capability is checked against the record later. */
 interface Publishing extends Pick<Telling, 'tell'> {
   nodeId: string;
   capability: unknown;
@@ -74,7 +76,6 @@ export class VolumePublishing {
     this.#ports = ports;
   }
 
-  /** @returns the volume as it was committed when it had come there */
   async publish(
     key: VolumeKeyInput,
     nodeId: string,
@@ -96,7 +97,7 @@ export class VolumePublishing {
     const context = await this.#client.made(known, { signal: limit, tell });
     const { secrets, needsPublish } = this.#ports;
     const { clock } = this.#client;
-    // The node has looked at them before it has claimed the volume, or put a hold on it.
+    // With a claim or a hold, the node has checked the secrets before.
     if (!wait && !claim && !claiming && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
       await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
     const wish = {
@@ -132,7 +133,7 @@ export class VolumePublishing {
     return this.#client.until({ key: known, goal, reached, tell, signal: limit });
   }
 
-  /** Asked to the end, also where nobody waits any more: nobody has a claim without knowing. */
+  /** Runs to the end even after the caller's limit: a caller must know every claim that it has. */
   async #claim(
     context: VolumeContext,
     { claim, claimed }: Claiming,
@@ -163,7 +164,7 @@ export class VolumePublishing {
   async #unpublish(known: VolumeKey, nodeId: string, limit: AbortSignal | undefined): Promise<void> {
     const { context } = await this.#client.present(known, limit);
     await this.#client.ask(known, { type: 'volume.unpublish', nodeId }, limit);
-    // One that came there between that look and this request is meant, too.
+    // Also covers a publication that came after the first read.
     const asked = await this.#client.view(known, limit);
     const leaving = asked?.context.uid === context.uid ? asked.context.publications[nodeId] : undefined;
     if (!leaving) return;
@@ -184,7 +185,7 @@ export class VolumePublishing {
 const publishSchema = z.strictObject({
   ...waitShape,
   readOnly: z.boolean().default(false),
-  /** Checked where it is known what there is. */
+  /** Checked later, against the capabilities of the volume. */
   capability: z.unknown().optional(),
 });
 

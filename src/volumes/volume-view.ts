@@ -1,4 +1,4 @@
-/** A volume as callers see it, made of what is committed. */
+/** Turns the record of a volume into the view that callers get. */
 
 import type { StateValue } from 'xstate';
 import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
@@ -26,17 +26,16 @@ import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {
   state: PublicationState;
-  /** The exact state within `state`, as the chart of publications names it. What each means: docs/machines/publication.md */
+  /** Exact state in the chart of publications. Meaning of each: docs/machines/publication.md */
   step: Publication['at'];
-  /** The plugin's own name for the node, as it was when this was asked for. */
+  /** CSI node id of the node when the publish was requested. */
   csiNodeId: string;
   capability: Capability;
   readOnly: boolean;
-  /** Allocs that its node may have it mounted for without a claim: it is not unpublished from there before they let go. */
+  /** Allocs without a claim for which the node may have mounted the volume. It stays published until they release it. */
   heldFor?: string[];
-  /** Once it is published: to be handed to the node's calls as it is. */
+  /** Publish context for the calls of the node; present once published. */
   publishContext?: Record<string, string>;
-  /** Why it is as it is, where that is of interest: the last failure. */
   message?: string;
 }
 
@@ -44,64 +43,62 @@ export interface VolumePublication {
 export interface Volume {
   key: VolumeKey;
   state: VolumeState;
-  /** Of this very volume: one that is made anew under its key has another. */
+  /** Unique id of this volume. A later volume of the same key has another. */
   uid: string;
   plugin: string;
-  /** The own name of the driver that made it, as GetPluginInfo has it. Absent: not known yet. */
+  /** Name of the driver that created the volume (GetPluginInfo). Absent: not known yet. */
   driver?: string;
-  /** What the plugin was to call it; absent for one that it had already. */
+  /** Name sent with CreateVolume; absent for an external volume. */
   name?: string;
-  /** The plugin's id of it, opaque. Absent: not created yet. */
+  /** CSI id of the volume, opaque. Absent: not created yet. */
   csiId?: string;
   context?: Record<string, string>;
-  /** The node that it is on, whose agent alone makes its controller calls. Absent: any agent may. */
+  /** Node of the volume: only its agent makes controller calls for it. Absent: any agent may. */
   home?: string;
-  /** Absent: unknown. */
   capacityBytes?: number | bigint;
-  /** The size that was asked for last, of those that were granted; absent: none. */
+  /** Last requested size that was granted; absent if none was. */
   requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
-  /** What was in it at first. Absent: nothing. */
+  /** Volume or snapshot with its first content. Absent: it was empty. */
   source?: VolumeSource;
-  /** It was there before, and was taken over: deleting it lets go of it. */
+  /** Registered, not created: deleting it leaves it at the plugin. */
   external?: true;
   parameters: Record<string, string>;
-  /** As they were asked for, with what they have been changed to since. */
+  /** Parameters of the spec, with all successful changes since. */
   mutableParameters: Record<string, string>;
-  /** What its secrets are called; what they refer to is not told. */
+  /** Names of the secrets, without their references. */
   secrets: string[];
   capabilities: Capability[];
-  /** By node. */
   publications: Record<string, VolumePublication>;
-  /** The parts that are at work for it, each with its exact state, and why it is there. */
+  /** Parts of the volume that are at work, each with its exact state and the reason. */
   parts: PartView[];
   claims: Claim[];
-  /** Claims that wait for a slot, in order. */
+  /** Queued claims, in order. */
   waiting: ClaimRequest[];
   availability: Availability;
-  /** An expansion that is under way, or has failed. */
+  /** Expansion that is under way or has failed. */
   expansion?: { capacity: CapacityRange; failed?: true; message?: string };
-  /** A change of its parameters that is under way, or has failed. */
+  /** Change of parameters that is under way or has failed. */
   modification?: { mutableParameters: Record<string, string>; failed?: true; message?: string };
-  /** The node's part of an expansion is still to be done. */
+  /** NodeExpandVolume is still due. */
   nodeExpansionRequired?: boolean;
-  /** Its plugin does not list it any more. */
+  /** The plugin does not list the volume any more. */
   missing?: true;
-  /** What its plugin says of its health; absent: nothing. */
+  /** Health as reported by the plugin; absent if not reported. */
   condition?: { abnormal: boolean; message: string };
-  /** Its deletion was asked for: whatever it is at now, that comes next. */
+  /** Deletion was requested, and follows after the current work. */
   deleting?: true;
-  /** What could not be confirmed as it was deleted. */
+  /** Leftovers whose removal the deletion could not confirm. */
   leftovers?: Leftover[];
-  /** Why it does not get on, or what it failed with. */
+  /** Reason why the volume makes no progress, or its failure. */
   error?: Failure;
 }
 
-/** The name of a state as it is told: without what is inside it. */
+/** Top-level name of a state. */
 export const stateOf = stateName<VolumeState>;
 
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
-/** Whoever gets it may change it: it has nothing in common with what is committed. */
+/** Makes the view of a volume. Callers may change it: it shares nothing with the record. */
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
   const { nodeExpansion, leftovers, sighting } = context;
@@ -141,7 +138,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (leftovers.length > 0) volume.leftovers = leftovers;
   if (error) volume.error = error;
   const own = asData(volume);
-  // A bigint is no data of the engine's.
+  // Sizes come last: `asData` does not take a bigint.
   const { requiredBytes, limitBytes } = context.expandedTo ?? spec?.capacity ?? {};
   if (requiredBytes !== undefined || limitBytes !== undefined)
     own.requested = {
@@ -186,7 +183,7 @@ const changeIn = (change: {
   ...messageIn(change),
 });
 
-/** What keeps it from where it is going. */
+/** Returns the reason why the volume makes no progress. */
 export function errorOf(context: VolumeContext): Failure | undefined {
   const { lifecycle, work, publications, expansion, modification, awaiting } = context;
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
@@ -199,16 +196,16 @@ export function errorOf(context: VolumeContext): Failure | undefined {
   return undefined;
 }
 
-/** Who has it where it is in the way, as far as its plugin has said. */
+/** Names the nodes and claims that have the volume and block the call, as far as the plugin lists them. */
 function holdersIn({ claims, sighting }: VolumeContext, { answerClass }: CallFailure): string {
   const { heldOn = [] } = sighting ?? {};
   if (answerClass !== 'repair' || heldOn.length === 0) return '';
   const holders = claims.filter(({ nodeId }) => heldOn.includes(nodeId)).map(describeClaim);
   const by = holders.length > 0 ? `, claimed by ${holders.join(', ')}: release that first` : '';
-  return `; its plugin has it on node ${heldOn.join(', ')}${by}`;
+  return `; its plugin lists it on node ${heldOn.join(', ')}${by}`;
 }
 
-/** Why it can't be published there until something is asked for: what has to be gone first has failed to go. */
+/** Explains why a publish can't go on: a publication that has to go first could not be unpublished. */
 export function stuckOf(context: VolumeContext, nodeId: string): string | undefined {
   const publication = context.publications[nodeId];
   if (!publication || publicStateOf(publication) !== 'pending-publish') return undefined;
@@ -216,7 +213,7 @@ export function stuckOf(context: VolumeContext, nodeId: string): string | undefi
   return stuck && describeBlocker(nodeId, stuck);
 }
 
-/** What it waits for, or why it waits for nothing any more, where nothing is under way that could say so. */
+/** Returns the cause of a wait or a failure, also where no work is under way. */
 export function troubleOf(context: VolumeContext): Failure | undefined {
   const error = errorOf(context);
   if (error || context.work) return error;
