@@ -1,7 +1,7 @@
 /**
- * Lets volumes in to nodes: only to a node that is ready, only with a slot where the plugin has a limit there, and known to
- * whoever fences the node. A node that was ready when a request came in may be fenced before that is committed: the fence
- * waits for those requests (`settled`), so that it misses none; what comes later is refused. Who has which slot: node-slots.ts
+ * Admits requests that bring a volume to a node: the node must be ready, and have a free slot if its plugin limits volumes.
+ * A fence may come between the check and the commit. So it waits for all admitted requests (`settled`), and then finds
+ * their volumes; later requests are refused. Slots: node-slots.ts
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -15,26 +15,25 @@ export interface NodeAdmissionOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
-  /** Where a volume of this plugin is to go, as committed now. @throws StagecraftError naming the node or what it lacks */
+  /** Returns the committed data of a plugin on a node. @throws StagecraftError names the node or what it lacks */
   target(nodeId: string, plugin: string): NodeTarget;
 }
 
 export interface Admission extends SlotSeeker {
-  /** It needs a slot, where the plugin has a limit. */
+  /** Whether the volume needs a slot if the plugin limits volumes. */
   takesRoom: boolean;
 }
 
-/** What is let in. */
 export interface Admitted {
   target: NodeTarget;
-  /** Of its slot; absent: it needs none. */
+  /** Id of the reserved slot; absent if the volume needs none. */
   reservation?: string;
 }
 
 export class NodeAdmission {
   readonly #options: NodeAdmissionOptions;
   readonly #slots: NodeSlots;
-  /** By node. They end with this process, and so do the requests: a later runtime finds each committed, or not at all. */
+  /** Admitted requests, by node. In memory only: after a crash each request is committed or gone. */
   readonly #underWay = new Map<string, Set<Promise<void>>>();
 
   constructor(options: NodeAdmissionOptions) {
@@ -44,12 +43,12 @@ export class NodeAdmission {
   }
 
   /**
-   * Does what brings a volume to a node.
-   * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL, and what the work throws
+   * Runs `work`, which brings a volume to a node, if the node admits the volume.
+   * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT, NODE_FULL; errors of `work`
    */
   async within<T>(admission: Admission, work: (admitted: Admitted) => Promise<T>): Promise<T> {
     const { nodeId, plugin, limit } = admission;
-    // While a term begins it may be on its way from the store.
+    // At the beginning of a term the node may not be loaded yet.
     await this.#options.engine.read(nodeAddress(nodeId), limit);
     let target = this.#options.target(nodeId, plugin);
     let reservation: string | undefined;
@@ -62,7 +61,7 @@ export class NodeAdmission {
       if (reservation !== undefined) await this.#slots.giveBack(admission, reservation);
       throw error;
     }
-    // Since the node was looked at nothing else has run: it is still so when this counts as let in.
+    // Must run without `await` since `target`: a fence can't come between the check of the node and the admission.
     const leave = this.#enter(nodeId);
     try {
       const done = await work({ target, ...(reservation !== undefined && { reservation }) });
@@ -80,17 +79,17 @@ export class NodeAdmission {
     }
   }
 
-  /** Resolves when every request that was let in to the node before has been decided. */
+  /** Resolves once every request that was admitted to the node before is committed or dropped. */
   async settled(nodeId: string): Promise<void> {
     await Promise.all(this.#underWay.get(nodeId) ?? []);
   }
 
-  /** Another runtime leads, and changes what was read. */
+  /** Drops what was read, as another runtime leads and changes the records. */
   forget(): void {
     this.#slots.forget();
   }
 
-  /** @returns what ends it */
+  /** Counts a request as admitted. @returns function that ends it */
   #enter(nodeId: string): () => void {
     let end = (): void => {};
     const ended = new Promise<void>((resolve) => {

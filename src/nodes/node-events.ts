@@ -1,4 +1,4 @@
-/** What is broadcast of nodes, as followers get it. */
+/** Turns broadcasts of nodes into the events that followers get. */
 import type { NodeChanged } from '../../machines/node/node.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { eventOf } from '../engine/topics/topics.js';
@@ -7,7 +7,10 @@ type EventOf<One> = One extends { type: infer Kind; id: infer Id }
   ? Omit<One, 'type' | 'id'> & { kind: Kind; nodeId: Id }
   : never;
 
-/** One change of a node. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+/**
+ * Change of a node. `id` is its place in the topic: follow from there to continue after it. `at` is in ms since the
+ * epoch.
+ */
 export type NodeUpdate = { id: string; at: number } & EventOf<NodeChanged>;
 
 export function nodeUpdateOf(row: FollowedRow): NodeUpdate {

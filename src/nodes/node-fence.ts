@@ -1,8 +1,7 @@
 /**
- * Tells the volumes concerned what became of a node. Of one that is fenced: that what it would report is not waited for.
- * Of one that is down: that it is no use to wait for a claim there, so that a slot that is free goes to who can use it.
- * Ends only when all have heard it, however often the store or one of them gives no answer; begun again after a crash,
- * it tells those that had not heard yet.
+ * Sends the volumes of a node the news that it is fenced or down. After a fence they release its claims without its report;
+ * when it is down, claims queued for it are withdrawn, so that others get the free slots.
+ * Retries until every volume has committed the message. After a crash it starts again with those that have not.
  */
 import { hasWaiting } from '../../machines/volume/claim-changes.js';
 import { isToBeFenced } from '../../machines/volume/letting-go.js';
@@ -28,7 +27,6 @@ export interface Fencing {
   signal: AbortSignal;
 }
 
-/** What volumes are told, and which. */
 interface News {
   request: VolumeRequest;
   isFor(context: VolumeContext): boolean;
@@ -46,13 +44,13 @@ export class NodeFence {
     this.#volumes = new ActorsOf(options.engine, volumeMachine);
   }
 
-  /** The node is fenced. */
+  /** Sends the fence of a node to all volumes on it. */
   release({ nodeId, reason, signal }: Fencing): Promise<void> {
     const request: VolumeRequest = { type: 'volume.fence', nodeId, reason };
     return this.#tellAll(nodeId, { request, isFor: (context) => isToBeFenced(context, nodeId), signal });
   }
 
-  /** The node is down. */
+  /** Withdraws all claims that are queued for a node that is down. */
   withdraw({ nodeId, reason, signal }: Fencing): Promise<void> {
     const request: VolumeRequest = { type: 'volume.withdraw', nodeId, reason };
     return this.#tellAll(nodeId, { request, isFor: (context) => hasWaiting(context, nodeId), signal });
@@ -67,8 +65,8 @@ export class NodeFence {
         const untold = await this.#round(news).catch((error: unknown) => [messageOf(error)]);
         signal.throwIfAborted();
         if (untold.length === 0) return troubles.over(news);
-        const message = `not all volumes concerned have heard what became of node ${nodeId}: ${untold.slice(0, 3).join('; ')}`;
-        troubles.failed(news, { subject: `what became of node ${nodeId}`, fields: { nodeId }, message });
+        const message = `cannot send the state of node ${nodeId} to all of its volumes: ${untold.slice(0, 3).join('; ')}`;
+        troubles.failed(news, { subject: `the state of node ${nodeId}`, fields: { nodeId }, message });
         await pause(clock, retryMs, signal);
         signal.throwIfAborted();
       }
@@ -77,7 +75,7 @@ export class NodeFence {
     }
   }
 
-  /** @returns why some could not be told */
+  /** Sends the message to all selected volumes. @returns reasons of those that have not committed it */
   async #round({ request, isFor, signal }: News): Promise<string[]> {
     const untold: string[] = [];
     const tell = async (address: string): Promise<void> => {

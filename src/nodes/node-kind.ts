@@ -1,4 +1,4 @@
-/** The node machine, bound to what it does. */
+/** Binds the effects of the node machine: its timer until the fence, and the messages to its volumes. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import { nodeMachine } from '../../machines/node/node.js';
 import { untilAborted } from '../abort.js';
@@ -9,7 +9,7 @@ import type { NodeFence } from './node-fence.js';
 export const nodesTopic = 'nodes';
 
 export interface NodeKindOptions {
-  /** How long a node is down until it is fenced, milliseconds; absent: for ever. */
+  /** Time from down to fenced, in milliseconds; absent: a node that is down is never fenced by itself. */
   afterMs?: number | undefined;
   clock: Clock;
   fence: NodeFence;
@@ -25,8 +25,8 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
       deadlineMs: Number.POSITIVE_INFINITY,
       run: async ({ input, signal }: EffectCall<{ id: string }>) => {
         const passed = afterMs === undefined ? untilAborted(signal) : observed(clock, afterMs, signal);
-        // It goes on until all have heard, and logs what keeps it from that: it rejects only as this effect ends. One that
-        // is fenced before is told to all of them.
+        // Runs on by itself, retries and logs, and rejects only when this effect ends. A fence that comes first sends its own
+        // message to all volumes.
         fence.withdraw({ nodeId: input.id, reason: `node ${input.id} is down`, signal }).catch(() => {});
         await passed;
       },

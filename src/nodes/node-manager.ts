@@ -1,4 +1,6 @@
-/** `runtime.nodes`: what nodes report of their plugins, and what becomes of those that do not. */
+/**
+ * Public surface for nodes: `runtime.nodes`. Takes reports of nodes about their plugins, and fences nodes that are lost.
+ */
 import { z } from 'zod';
 import { addressParts, nodeAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Segments } from '../../machines/kit/csi-types.js';
@@ -34,11 +36,10 @@ import type { NodeTarget } from './node-port.js';
 
 export interface NodeStatus {
   id: string;
-  /** `gone`: it was removed, and its volumes are still being told. */
+  /** `gone`: removed, while some volumes have not handled that yet. */
   state: 'ready' | 'down' | 'gone';
-  /** As reported last. */
   plugins: NodePlugin[];
-  /** What is on it was taken for lost. */
+  /** Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it. */
   fence?: { reason: string; at: number; isDone: boolean };
 }
 
@@ -65,7 +66,7 @@ const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), 
 
 export type UnstagedReport = z.input<typeof unstagedSchema>;
 
-/** What is wrong with a plugin as a node has it; absent: nothing. */
+/** Describes what is wrong with a plugin in a report; undefined if nothing is. */
 export const faultsOf = (plugin: NodePlugin): string | undefined => {
   try {
     checked(pluginSchema, plugin, `plugin '${plugin.name}'`);
@@ -93,11 +94,11 @@ export class NodeManager {
   readonly #holders: ExclusiveRequests;
   readonly #witness: Pick<UnstagedWitness, 'contradicts'>;
   readonly #ownReport: (id: string) => NodePlugin[] | undefined;
-  /** By node: why what its own agent reports is not taken, as far as that is known here. */
+  /** Errors for refused reports of agents, by node, as far as known here. */
   readonly #refused = new Map<string, StagecraftError>();
   #closed: StagecraftError | undefined;
 
-  /** @param ports `ownReport`: what this very runtime reports of a node; undefined: nothing */
+  /** @param ports `ownReport`: plugins that this runtime itself reports for a node; undefined if it reports none */
   constructor({ ownReport = () => undefined, ...ports }: NodeManagerPorts) {
     this.#engine = ports.engine;
     this.#nodes = new ActorsOf(ports.engine, nodeMachine);
@@ -108,15 +109,15 @@ export class NodeManager {
   }
 
   /**
-   * What a node has now; replaces what it reported before, as a whole.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault; NODE_EXISTS: one of its plugins knows another node by that
-   *   name; NODE_REPORTED: its own agent reports it, and something else
+   * Registers the plugins of a node. Replaces its earlier report as a whole.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault; NODE_EXISTS: a plugin has this CSI node id for another node;
+   *   NODE_REPORTED: the node's own agent reports other plugins
    */
   report(report: NodeReport): Promise<void> {
     return this.#report(report);
   }
 
-  /** The same from the node's own agent, which may say it again: what was heard before changes nothing. */
+  /** Takes a report of the node's own agent. A repeated report, by its mark, changes nothing. */
   async hear(report: NodeReport, mark: ReportMark): Promise<void> {
     try {
       await this.#report(report, mark);
@@ -127,7 +128,10 @@ export class NodeManager {
     }
   }
 
-  /** @throws StagecraftError NODE_EXISTS: the agent that leads can't take this report; also where another one leads */
+  /**
+   * Checks a report of this host, also while another agent leads.
+   * @throws StagecraftError NODE_EXISTS: the leader can't take it
+   */
   async refuseUntakeable({ id, plugins }: NodeReport): Promise<void> {
     const address = nodeAddress(id);
     const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
@@ -152,7 +156,6 @@ export class NodeManager {
     const view = await this.#nodes.read(address);
     if (!mark) this.#refuseIfReported(id, plugins, view);
     const ask = (): Promise<void> => this.#ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
-    // What was heard before changes nothing.
     if (view && isHeard(view.context, mark)) return ask();
     const own = view ? namesOf(view.context) : [];
     const things = namesOf({ plugins });
@@ -164,7 +167,10 @@ export class NodeManager {
     });
   }
 
-  /** Refuses a report that differs from the node's own agent. A caller may repeat the agent's report, as for a down node. */
+  /**
+   * Refuses a report that differs from that of the node's own agent. The same report is allowed, e.g. for a node that is
+   * down.
+   */
   #refuseIfReported(id: string, plugins: NodePlugin[], view: NodeView | undefined): void {
     const heard =
       view?.context.heard && stateName<NodeStatus['state']>(view.state) !== 'gone' ? view.context.plugins : undefined;
@@ -184,8 +190,8 @@ export class NodeManager {
   }
 
   /**
-   * Nothing is heard of a node any more. What is on it stays, and it gets nothing new until it reports; after
-   * `fencing.afterMs`, as this process sees them pass, it is fenced.
+   * Marks a node as down. Its volumes stay, and it gets no new ones until it reports again. After `fencing.afterMs`, as
+   * observed by this process, it is fenced.
    * @throws StagecraftError NODE_NOT_FOUND
    */
   async down(id: string): Promise<void> {
@@ -193,8 +199,8 @@ export class NodeManager {
   }
 
   /**
-   * Takes what is on a node for lost: its claims are released and its volumes unpublished, without its report. Say so only
-   * where it can't use them any more. Resolves when that is on record; `status().fence.isDone` says when all volumes know.
+   * Fences a node: releases its claims and unpublishes its volumes without its report. Call it only if the node can no longer
+   * use them. Resolves once the fence is committed; `status().fence.isDone` tells when all volumes have handled it.
    * @throws StagecraftError NODE_NOT_FOUND, INVALID_ARGUMENT
    */
   async fence(id: string, reason: string): Promise<void> {
@@ -202,17 +208,17 @@ export class NodeManager {
     await this.#tell(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
   }
 
-  /** Fences a node, and forgets it. @throws StagecraftError NODE_NOT_FOUND */
+  /** Fences a node and forgets it. @throws StagecraftError NODE_NOT_FOUND */
   async remove(id: string): Promise<void> {
     await this.#tell(id, { type: 'node.remove' });
   }
 
   /**
-   * A node has let go of a volume, as far as claims up to this generation have used it; what was taken later is not meant.
-   * @param report with `allocId`: only that alloc's claim of this very generation is meant, as where others on the node may
-   *   use the volume still
-   * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: the claim of this generation
-   *   is not released yet, or the volume is there still: the kernel of this host shows it, or the node's own agent says so
+   * Reports that a node has unmounted a volume for all claims up to a generation. Later claims are not affected.
+   * @param report with `allocId`: only that alloc's claim of exactly this generation, as others on the node may still use
+   *   the volume
+   * @throws StagecraftError NODE_NOT_FOUND, VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: the claim of this generation is
+   *   not released yet; or the kernel of this host, or the records of the node's own agent, still show the volume mounted
    */
   async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: UnstagedReport): Promise<void> {
     this.#refuseIfClosed();
@@ -225,7 +231,7 @@ export class NodeManager {
       throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
     if (contradiction !== undefined) {
-      const message = `${nameOf(known)}: the report is not true: ${contradiction}`;
+      const message = `${nameOf(known)}: cannot accept the report: ${contradiction}`;
       throw new StagecraftError('VOLUME_IN_USE', message, { address });
     }
     const unstaged: VolumeRequest = {
@@ -235,7 +241,7 @@ export class NodeManager {
     await this.#volumes.ask(address, unstaged);
   }
 
-  /** @throws StagecraftError NODE_NOT_FOUND */
+  /** Returns the committed state of a node. @throws StagecraftError NODE_NOT_FOUND */
   async status(id: string): Promise<NodeStatus> {
     this.#refuseIfClosed();
     const known = checkedId(id);
@@ -244,7 +250,7 @@ export class NodeManager {
     return statusOf(view);
   }
 
-  /** All nodes, in the order of their ids. @throws StagecraftError STORE_UNAVAILABLE */
+  /** Lists all nodes in the order of their ids. @throws StagecraftError STORE_UNAVAILABLE */
   async list(): Promise<NodeStatus[]> {
     this.#refuseIfClosed();
     const nodes: NodeStatus[] = [];
@@ -253,7 +259,7 @@ export class NodeManager {
   }
 
   /**
-   * Follows the changes of nodes, in one order, none left out, from now or from after an event's id. Ends with its signal,
+   * Follows the changes of nodes in order and without gaps, from now on or after the id of an event. Ends with its signal,
    * its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
@@ -263,7 +269,7 @@ export class NodeManager {
   }
 
   /**
-   * Where a volume of this plugin can go on a node, as is committed now: all nodes are in memory.
+   * Returns the committed data of a plugin on a node. Synchronous, as all nodes are in memory.
    * @throws StagecraftError NODE_NOT_FOUND, NODE_NOT_READY, NODE_UNFIT
    */
   target(id: string, plugin: string): NodeTarget {
@@ -286,19 +292,19 @@ export class NodeManager {
     throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', ${has}: run it there first`);
   }
 
-  /** What a node has reported last; absent: there is none. */
+  /** Returns the plugins of a node's last report; undefined if there is no such node. */
   async reported(id: string): Promise<NodePlugin[] | undefined> {
     const view = await this.#nodes.read(nodeAddress(id));
     return view && statusOf(view).plugins;
   }
 
-  /** Whether a report of the node's own agent is committed, whatever was said of the node since. */
+  /** Whether a report of the node's own agent was committed, even if the node has changed since. */
   async hasHeard(id: string, mark: ReportMark): Promise<boolean> {
     const view = await this.#nodes.read(nodeAddress(id));
     return view !== undefined && isHeard(view.context, mark);
   }
 
-  /** The nodes that have reported this plugin at one of these places; no place given: all that have it. */
+  /** Finds the nodes with this plugin in one of these topologies; all nodes with it if none is given. */
   async at(plugin: string, places: Segments[]): Promise<string[]> {
     const found: string[] = [];
     for (const { id, plugins } of await this.list())
@@ -306,13 +312,13 @@ export class NodeManager {
     return found;
   }
 
-  /** How a node is; undefined where there is none. */
+  /** Returns the state of a node; undefined if there is no such node. */
   async stateOf(id: string): Promise<NodeStatus['state'] | undefined> {
     const view = await this.#nodes.read(nodeAddress(id));
     return view && statusOf(view).state;
   }
 
-  /** By a plugin's own names for them, the nodes that have reported it. */
+  /** Maps the CSI node ids of a plugin to the nodes that have reported it. */
   async byCsiId(plugin: string): Promise<Map<string, string>> {
     const names = new Map<string, string>();
     for await (const [, view] of this.#nodes.all()) {
@@ -338,7 +344,7 @@ export class NodeManager {
   async #tell(id: string, event: NodeEvent): Promise<void> {
     this.#refuseIfClosed();
     const known = checkedId(id);
-    // One that was never there leaves no trace.
+    // Refuses unknown nodes first: a message would create their record.
     if (!(await this.#nodes.read(nodeAddress(known)))) throw this.#notFound(known);
     await this.#ask(known, event);
   }
@@ -354,15 +360,15 @@ export class NodeManager {
 
 const checkedId = (id: unknown): string => checked(nodeIdSchema, id, 'the node id');
 
-/** What plugins call a node: a name that only one node may have. */
+/** CSI node ids of a node, one for each plugin. Only one node may have each. */
 const namesOf = ({ plugins }: Pick<NodeContext, 'plugins'>): string[] =>
   plugins.map(({ name, nodeId }) => lockKey(name, nodeId));
 
-/** Its plugin would take the one for the other: what is taken from the one would be gone from the other. */
+/** Makes the error for two nodes with one CSI node id. To unpublish a volume from one would take it from the other. */
 function isOther(id: string, thing: string, holder: string): StagecraftError {
   const [plugin, csiNodeId] = thing.split('\n');
   const other = addressParts(holder)[1];
-  const message = `node ${id} can't be taken: plugin '${plugin}' knows node ${other} as '${csiNodeId}'; where that is the same host, renamed, remove node ${other} first, else mend what the plugin says there`;
+  const message = `cannot register node ${id}: plugin '${plugin}' knows node ${other} as '${csiNodeId}'; if that is the same host, renamed, remove node ${other} first, else give the plugin another node id on one of them`;
   return new StagecraftError('NODE_EXISTS', message, { address: nodeAddress(id) });
 }
 

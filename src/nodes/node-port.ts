@@ -1,12 +1,11 @@
-/** What the volumes need to know of nodes. */
+/** Data of nodes that volumes need. */
 import type { Segments } from '../../machines/kit/csi-types.js';
 
-/** A plugin on a node that is ready. */
 export interface NodeTarget {
-  /** The plugin's own name for the node. Never empty. */
+  /** CSI node id of the node. Never empty. */
   csiNodeId: string;
-  /** Where the plugin says it is; absent: it says nothing. */
+  /** Topology of the node; absent if the plugin reports none. */
   topology?: Segments;
-  /** How many volumes of this plugin can be there; absent: any. */
+  /** Limit for volumes of this plugin on the node; absent: no limit. */
   maxVolumes?: number;
 }

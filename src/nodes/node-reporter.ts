@@ -1,13 +1,8 @@
 /**
- * Reports this very node from its own csi-node plugins, and again whenever what they say of it changes.
- *
- * A plugin is reported from when it is first healthy until it has been away for a while (`graceMs`): unhealthy, or not
- * registered. One that is restarted or replaced is away for seconds, and what the controller side does for this node
- * needs no plugin here; to call the node unfit for that long would make schedulers move work for nothing. One that stays
- * away can't mount what is sent here, so it leaves the report then. What it said last holds meanwhile.
- *
- * Nothing but a change is reported: a node that somebody has called down, fenced or removed is so until this runtime
- * starts again, or leads again, or its plugins change.
+ * Reports this host's node with its csi-node plugins, and reports it again on each change.
+ * Keeps a plugin in the report until it has been unhealthy or unregistered for `graceMs`. A restart takes only seconds, and
+ * schedulers would move workloads without need.
+ * Sends changes only: a down, fenced or removed node stays so until a restart, a new term or a change of its plugins.
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
@@ -18,11 +13,10 @@ import { messageOf } from '../errors.js';
 import { faultsOf, type NodeManager } from './node-manager.js';
 import type { NodeReports } from './node-reports.js';
 
-/** The node plugins of this host. */
 export interface NodePluginsPort {
-  /** By registered name: what each says of this node; undefined while it is not healthy, or says nothing. */
+  /** Returns each registered plugin's data of this node, by name; undefined while it is unhealthy or reports none. */
   present(): Map<string, NodePlugin | undefined>;
-  /** Calls back when something may be new; the answer ends that. */
+  /** Calls `changed` on every possible change. @returns function that ends it */
   watch(changed: () => void): () => void;
 }
 
@@ -35,21 +29,24 @@ export interface NodeReporterOptions {
   logger: Logger;
 }
 
+/**
+ * Time that a plugin may be away before it leaves the report. Controller calls for this node need no plugin here; but a
+ * plugin that stays away can't mount the volumes that are sent here.
+ */
 const graceMs = 30_000;
 const retryMs = 1_000;
 
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
-  /** By name: what was last known to be right. */
+  /** Last valid data of each plugin, by name. */
   readonly #known = new Map<string, NodePlugin>();
-  /** By name: since when it is away, by the monotonic clock. */
+  /** Time since a plugin is unhealthy or unregistered, by name, in ms of the monotonic clock. */
   readonly #awaySince = new Map<string, number>();
-  /** What is wrong with those that can't be reported, as it was logged. */
+  /** Logged fault of each plugin that can't be reported, by name. */
   readonly #faults = new Map<string, string>();
-  /** In this term. */
   #reported: NodePlugin[] | undefined;
   #term = 0;
-  /** Why it can't be reported now, as it was logged. */
+  /** Logged reason why the report fails now. */
   #trouble: string | undefined;
   #isReporting = false;
   #isStopped = false;
@@ -60,22 +57,21 @@ export class NodeReporter {
     this.#options = options;
   }
 
-  /** Plugins that this runtime reports of its own node. Undefined: no report. */
+  /** Plugins that this runtime reports for its own node; undefined if it reports none. */
   get report(): NodePlugin[] | undefined {
     return this.#known.size > 0 ? [...this.#known.values()] : this.#reported;
   }
 
-  /** Once all is restored: what was reported before counts as known, so that plugins have time to come up. */
+  /** Starts after all actors are restored. Plugins of the committed report have `graceMs` to come up. */
   start(): void {
     this.#stopWatching = this.#options.plugins.watch(() => void this.#look());
     void this.#look();
   }
 
-  /** A term begins: in the one before somebody may have said something else of this node. */
+  /** Reports again as a term begins: in the term before, another caller may have changed this node. */
   begin(): void {
     this.#term += 1;
     this.#reported = undefined;
-    // Before its start there is nothing to look for.
     if (this.#stopWatching) void this.#look();
   }
 
@@ -91,7 +87,7 @@ export class NodeReporter {
     try {
       const stored = this.#reported ?? (await this.#options.nodes.reported(this.#options.nodeId));
       if (this.#isStopped) return;
-      // What changes while a report is on its way is told by the next one.
+      // Changes during a report go into the next one.
       for (let next = this.#next(stored); next && !this.#isStopped; next = this.#next(stored)) {
         const term = this.#term;
         await this.#options.reports.report({ id: this.#options.nodeId, plugins: next });
@@ -108,22 +104,22 @@ export class NodeReporter {
   }
 
   #tell(trouble: string): void {
-    if (this.#trouble !== trouble) this.#options.logger.info({}, `this node can't be reported now: ${trouble}`);
+    if (this.#trouble !== trouble) this.#options.logger.info({}, `cannot report this node now: ${trouble}`);
     this.#trouble = trouble;
   }
 
-  /** What is to be reported now; absent: nothing. @param stored what was reported by a runtime before this one */
+  /** Returns the plugins to report now; undefined if nothing has changed. @param stored report of an earlier runtime */
   #next(stored: NodePlugin[] | undefined): NodePlugin[] | undefined {
     const before = this.#reported ?? stored;
     if (!this.#reported) this.#recall(stored ?? []);
     this.#update();
     const plugins = [...this.#known.values()].sort((one, other) => (one.name < other.name ? -1 : 1));
-    // A host that never had a node plugin is none.
+    // A host that never had a node plugin is no node.
     if (!before && plugins.length === 0) return undefined;
     return this.#reported && isSameData(this.#reported, plugins) ? undefined : plugins;
   }
 
-  /** Reported by a runtime before this one: each has as long to come up as one that goes away now. */
+  /** Takes over the plugins of an earlier runtime's report. Each has `graceMs` to come up. */
   #recall(plugins: NodePlugin[]): void {
     for (const plugin of plugins) if (!this.#known.has(plugin.name)) this.#known.set(plugin.name, plugin);
   }
@@ -149,14 +145,14 @@ export class NodeReporter {
     else this.#cancelTimer?.();
   }
 
-  /** One that says what can't be is left out, and the others are reported. */
+  /** Whether a plugin's data is valid. An invalid plugin is left out of the report. */
   #isSound(plugin: NodePlugin): boolean {
     const fault = faultsOf(plugin);
     if (fault === undefined) {
       this.#faults.delete(plugin.name);
     } else if (this.#faults.get(plugin.name) !== fault) {
       this.#faults.set(plugin.name, fault);
-      this.#options.logger.warn({ plugin: plugin.name }, `what it says of this node can't be reported: ${fault}`);
+      this.#options.logger.warn({ plugin: plugin.name }, `cannot report this plugin for the node, as its data is invalid: ${fault}`);
     }
     return fault === undefined;
   }

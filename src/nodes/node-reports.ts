@@ -1,11 +1,8 @@
 /**
- * Brings what nodes report to the agent that leads, which alone may take it: an agent that stands by appends its report
- * to a topic of the store, and looks for it in what the leader commits.
- *
- * The leader reads the topic from when it began to look, and keeps no place in it: what nobody took is appended again, by
- * whoever reported it. So nothing old is taken for news, and a report that was lost with a leader reaches the next one.
- * One that is said again has the mark that it had: once it is heard, and somebody has called the node down since, its
- * repeat does not undo that.
+ * Carries reports of standby agents to the leader, which alone may commit them: through a topic of the store.
+ * The leader reads new rows only and keeps no cursor. The standby looks for its report in the leader's commits, and appends
+ * it again until it is there; so a new leader gets it, too.
+ * A repeat keeps its mark: it does not undo a later `down` of the node.
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
@@ -21,9 +18,8 @@ import type { NodeManager } from './node-manager.js';
 export interface NodeReportsOptions {
   nodes: Pick<NodeManager, 'hear' | 'hasHeard' | 'reported' | 'refuseUntakeable'>;
   topics: Pick<Topics, 'append' | 'follow'>;
-  /** Whether this runtime leads now. */
   leads(): boolean;
-  /** Rises with each start of this node's runtime. */
+  /** Number that rises with each start of this node's runtime. */
   epoch(): number;
   clock: Clock;
   logger: Logger;
@@ -35,12 +31,11 @@ interface Report {
   plugins: NodePlugin[];
 }
 
-/** As it is in the topic. */
 type Said = Report & { mark: ReportMark };
 
 const topic = 'node-reports';
 const lookMs = 1_000;
-/** So often it is looked for before it is appended again. */
+/** Number of looks for a report until it is appended again. */
 const looks = 10;
 
 export class NodeReports {
@@ -48,18 +43,20 @@ export class NodeReports {
   readonly #stop = new AbortController();
   #sent = 0;
   #number = 0;
-  /** What is not known to be heard yet. */
+  /** Report that the leader has not taken yet, as far as known. */
   #open: Said | undefined;
-  /** Whether the node was seen to be there since that was said. */
+  /** Whether a record of the node existed at some time since that report. */
   #wasThere = false;
-  /** By node: the last report of others that was taken here. A node that is removed forgets what it has heard. */
+  /**
+   * Mark of the last report of another agent that was taken here, by node. The record of a removed node does not keep
+   * it.
+   */
   readonly #taken = new Map<string, ReportMark>();
 
   constructor(options: NodeReportsOptions) {
     this.#options = options;
   }
 
-  /** Takes what others report, whenever this runtime leads. */
   start(): void {
     void this.#follow();
   }
@@ -69,8 +66,8 @@ export class NodeReports {
   }
 
   /**
-   * Resolves when the report is committed, here or by the one that leads.
-   * @throws StagecraftError NODE_EXISTS; NOT_LEADER: it may be yet
+   * Resolves once the report is committed, by this runtime or the leader.
+   * @throws StagecraftError NODE_EXISTS; NOT_LEADER: not committed yet, call again
    */
   async report(report: Report): Promise<void> {
     const { nodes, leads } = this.#options;
@@ -79,12 +76,12 @@ export class NodeReports {
     if (leads()) await nodes.hear(report, said.mark);
     else if (!(await this.#isTaken(said))) {
       await nodes.refuseUntakeable(report);
-      throw new StagecraftError('NOT_LEADER', 'the agent that leads has not taken the report of this node yet');
+      throw new StagecraftError('NOT_LEADER', 'the leading agent has not accepted the report of this node yet');
     }
     this.#open = undefined;
   }
 
-  /** Resolves when it is taken, or was looked for long enough, or this runtime leads. */
+  /** Appends a report. Resolves once it is taken, after all looks for it, or when this runtime leads. */
   async #bring(said: Said): Promise<void> {
     const { clock, leads } = this.#options;
     const { signal } = this.#stop;
@@ -96,7 +93,7 @@ export class NodeReports {
     }
   }
 
-  /** Nothing is heard by one that was removed meanwhile: whoever did that has said what the node is since. */
+  /** Whether the leader took a report. A node that was removed meanwhile counts, too: the removal came later. */
   async #isTaken({ id, mark }: Said): Promise<boolean> {
     const { nodes } = this.#options;
     if (await nodes.hasHeard(id, mark)) return true;
@@ -105,7 +102,7 @@ export class NodeReports {
     return this.#wasThere && !isThere;
   }
 
-  /** What is said again has the mark that it had. */
+  /** Adds the mark to a report. A repeat keeps its mark. */
   #said(report: Report): Said {
     if (!this.#open || !isSameData(this.#open.plugins, report.plugins)) {
       this.#number += 1;
@@ -129,26 +126,26 @@ export class NodeReports {
       try {
         for await (const row of topics.follow(topic, 'now', signal)) await this.#take(row);
       } catch (error) {
-        logger.debug({}, `what other nodes report can't be read now: ${messageOf(error)}`);
+        logger.debug({}, `cannot read the reports of other nodes now: ${messageOf(error)}`);
       }
       if (!signal.aborted) await pause(clock, lookMs, signal);
     }
   }
 
-  /** What can't be taken here is appended again by whoever reported it. */
+  /** Takes one report. After a failure, the agent that reported it appends it again. */
   async #take(row: FollowedRow): Promise<void> {
     const { nodes, leads, troubles } = this.#options;
     if (!leads()) return;
     const { id, plugins, mark } = eventOf<Said>(row);
     const heard = this.#taken.get(id);
     if (heard && isHeard({ heard }, mark)) return;
-    const subject = `what node ${id} reports`;
+    const subject = `the report of node ${id}`;
     try {
       await nodes.hear({ id, plugins }, mark);
       this.#taken.set(id, mark);
       troubles.over(subject);
     } catch (error) {
-      const message = `what the node reports can't be taken: ${messageOf(error)}`;
+      const message = `cannot accept the report of the node: ${messageOf(error)}`;
       troubles.failed(subject, { subject, fields: { node: id }, message, cause: error });
     }
   }

@@ -1,6 +1,7 @@
 /**
- * Reserves slots for volumes on nodes whose plugin has a limit, and finds slots that no volume has. The node's own actor gives
- * them out (machines/node/node-slots.ts). Why so, and what a crash at each step leaves: docs/decisions/0016-slots-and-names-of-nodes.md
+ * Reserves slots for volumes on nodes whose plugin limits them, and releases slots that no volume uses. The actor of the node
+ * grants the slots: machines/node/node-slots.ts.
+ * Reasons, and what a crash at each step leaves behind: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
 import { type NodeContext, nodeMachine, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
@@ -20,27 +21,24 @@ export interface NodeSlotsOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
-  /** Resolves when all that was let in to the node before is decided: it may have no slot. */
+  /** Resolves once all requests admitted to the node before are committed or dropped: some may have no slot. */
   settled(nodeId: string): Promise<void>;
 }
 
-/** A volume that is to be published on a node. */
 export interface SlotSeeker {
-  /** Of the volume. */
   address: string;
   nodeId: string;
   plugin: string;
-  /** Ends the wait of the caller. */
+  /** Aborts when the caller stops waiting. */
   limit?: AbortSignal | undefined;
 }
 
 export class NodeSlots {
   readonly #options: NodeSlotsOptions;
-  /** Reservations of requests of this process whose volume has not answered yet: nobody else may find them unused. */
+  /** Reservations whose volume has not answered yet. They do not count as unused. */
   readonly #open = new Set<string>();
-  /** Counts that are under way, by place. */
+  /** Running counts of the volumes on a node, by node and plugin. */
   readonly #counts = new Map<string, Promise<void>>();
-  /** Where volumes are published, and with which slots, as committed. */
   readonly #index: CommittedIndex<typeof volumeMachine>;
   readonly #nodes: ActorsOf<typeof nodeMachine>;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
@@ -52,14 +50,14 @@ export class NodeSlots {
     this.#index = nodeLoads(this.#volumes);
   }
 
-  /** Another runtime leads, and changes what was read. */
+  /** Drops what was read, as another runtime leads and changes the records. */
   forget(): void {
     this.#index.forget();
   }
 
   /**
-   * Reserves a slot; `keep` or `giveBack` ends its request.
-   * @returns the reservation; undefined: the plugin has no limit there any more
+   * Reserves a slot. The caller ends the request with `keep` or `giveBack`.
+   * @returns id of the reservation; undefined if the plugin has no limit on the node any more
    * @throws StagecraftError NODE_FULL, NODE_NOT_READY, NODE_NOT_FOUND; STORE_UNAVAILABLE; TIMEOUT, ABORTED
    */
   async reserve(seeker: SlotSeeker): Promise<string | undefined> {
@@ -78,19 +76,19 @@ export class NodeSlots {
     }
   }
 
-  /** The volume has the slot. */
+  /** Ends a request whose volume has the slot. */
   keep(reservation: string): void {
     this.#open.delete(reservation);
   }
 
-  /** The request for the publication has failed. Releases its slot, unless the volume has that all the same. */
+  /** Ends a failed request. Releases its slot, unless the volume has the slot nevertheless. */
   async giveBack({ address, nodeId, plugin }: SlotSeeker, reservation: string): Promise<void> {
     try {
       const view = await this.#volumes.read(address);
       if (view?.context.slots?.[nodeId] !== reservation)
         await this.#release(nodeId, plugin, [{ volume: address, reservation }]);
     } catch {
-      // Stays reserved: whoever finds the node full finds it.
+      // The slot stays reserved. The next request that finds the node full releases it as unused.
     } finally {
       this.keep(reservation);
     }
@@ -110,12 +108,12 @@ export class NodeSlots {
     }
   }
 
-  /** What is committed may say already that the node is full: that costs no commit. */
+  /** Asks the node for the slot. Skips that if the committed record shows a full node, which saves a commit. */
   async #ask({ nodeId, limit }: SlotSeeker, request: SlotRequest): Promise<SlotAnswer | 'full'> {
     const node = this.#nodeAt(nodeId);
     if (node && slotRefusal(node, request)) return 'full';
     try {
-      // The machine of nodes answers so.
+      // The node machine answers with a SlotAnswer.
       return (await this.#nodes.ask(
         nodeAddress(nodeId),
         { type: 'node.reserve-slot', ...request },
@@ -137,7 +135,7 @@ export class NodeSlots {
   }
 
   /**
-   * Releases the slots that no volume has: their request ended with its process, or the release by their volume is on its way.
+   * Releases slots that no volume has: the request ended with its process, or the volume's own release is still under way.
    * @returns whether there were any
    */
   async #releaseUnused(seeker: SlotSeeker): Promise<boolean> {
@@ -150,7 +148,7 @@ export class NodeSlots {
     return unused.length > 0;
   }
 
-  /** Gives each volume that is on the node its slot: they came when the plugin had no limit there. One count at a time. */
+  /** Gives slots to all volumes that came to the node before its plugin had a limit. Runs one count at a time. */
   #count(seeker: SlotSeeker, number: number): Promise<void> {
     const place = placeOf(seeker.nodeId, seeker.plugin);
     const present = this.#counts.get(place);
@@ -169,7 +167,9 @@ export class NodeSlots {
     await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.slots-counted', plugin, number });
   }
 
-  /** The node has the slot before the volume: so the volume's release finds it, whenever that comes. */
+  /**
+   * Gives a volume its slot. Writes the node first, then the volume, so that the volume's release always finds the slot.
+   */
   async #addSlot(volume: string, nodeId: string, plugin: string): Promise<void> {
     const held = (await this.#volumes.read(volume))?.context.slots?.[nodeId];
     if (this.#reservedAt(nodeId, plugin).some(({ reservation }) => reservation === held)) return;
@@ -193,12 +193,12 @@ export class NodeSlots {
     return node ? slotsOf(node.slots, plugin).reserved : [];
   }
 
-  /** All nodes are in memory. */
+  /** Returns the record of a node. All nodes are in memory. */
   #nodeAt(nodeId: string): NodeContext | undefined {
     return this.#nodes.peek(nodeAddress(nodeId))?.context;
   }
 
-  /** Others may wait for the same. */
+  /** Runs shared work within the caller's limit. The work goes on for other callers. */
   #within<T>({ address, limit }: SlotSeeker, work: () => Promise<T>): Promise<T> {
     return readBefore({ limit, address, engine: this.#options.engine }, work);
   }
