@@ -1,4 +1,4 @@
-/** The snapshot machines, bound to the calls that they ask for: which gate stands before each, and what it is made with. */
+/** Binds the effects of the two snapshot machines to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
@@ -34,18 +34,17 @@ export interface SnapshotKindOptions {
 
 type Sight = Admitted['sight'];
 
-/** What differs between a snapshot of one volume and of several. */
 interface Ways {
   kind: SnapshotKind;
   topic: string;
   machine: ActorKind['machine'];
-  /** Why the plugin makes none; undefined where it does. */
+  /** Explains why the plugin can't create this kind of snapshot; undefined if it can. */
   refusal(sight: Sight): string | undefined;
   create: SnapshotPort['createSnapshot'];
   remove: SnapshotPort['deleteSnapshot'];
-  /** Looks for one that is made already; undefined where it can't be found so. */
+  /** Looks for an existing snapshot; undefined if the plugin can't find it this way. */
   find(client: unknown, ids: SnapshotIds, bounds: CallBounds, sight: Sight): Promise<MadeSnapshot | undefined>;
-  /** How many calls each makes at most, one after another: each has its whole time. */
+  /** Largest number of calls that each method makes in sequence. Each call has its own timeout. */
   most: { create: number; remove: number; find: number };
 }
 
@@ -87,7 +86,7 @@ export const snapshotKinds = ({ snapshots, ...options }: SnapshotKindOptions): A
   }),
 ];
 
-/** What that service offers is in no fingerprint: it is asked before it is used. */
+/** Checks the capabilities of the group service before its use: the fingerprint of a plugin does not have them. */
 async function requireGroups(snapshots: SnapshotPort, client: unknown, bounds: CallBounds): Promise<void> {
   const needed = 'CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT';
   if ((await snapshots.groupCapabilities(client, bounds)).includes(needed)) return;
@@ -99,7 +98,9 @@ async function requireGroups(snapshots: SnapshotPort, client: unknown, bounds: C
 const isNotFound = (error: unknown): error is StagecraftError =>
   error instanceof StagecraftError && error.grpcCode === 'NOT_FOUND';
 
-/** NOT_FOUND may be meant of one member: the group is looked for then, and what is there of it is deleted. */
+/**
+ * Deletes a group. NOT_FOUND may concern one member only: then reads the group, and deletes it with its present members.
+ */
 async function removeGroup(
   snapshots: SnapshotPort,
   client: unknown,
@@ -126,7 +127,7 @@ async function removeGroup(
   throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 
-/** The plugin's ids of the volumes that nothing else is asked about during the call. */
+/** CSI ids of the source volumes: no other call about them runs during the call. */
 const volumesOf = (_: string, { sourceIds = [] }: Partial<CreateSnapshotCall>): readonly string[] => sourceIds;
 
 function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
@@ -146,7 +147,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
         volumes: volumesOf(run.src, run.input),
       }),
   });
-  /** Work whose plugin answers with ids: reserves them. */
+  /** Adds to a call the reservation of the ids in its answer. */
   const giving = (
     at: Pick<PluginCall, 'plugin' | 'home'>,
     address: string,
@@ -182,7 +183,7 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
                 return await ways.create(client, { name, sourceIds, parameters }, bounds);
               } catch (error) {
                 if (!isNotFound(error)) throw error;
-                // Its source is gone by now: what was made of it may be there all the same.
+                // The source volume is gone, but the snapshot may exist.
                 const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
                 if (!found) throw error;
                 return found;

@@ -1,6 +1,6 @@
 /**
- * `runtime.snapshots` and `runtime.groupSnapshots`: what callers ask of snapshots, checked before anything is stored,
- * committed, then worked on. Every change goes through the mailbox of the snapshot concerned (machines/snapshot/snapshot.ts).
+ * Public surface for snapshots: `runtime.snapshots` and `runtime.groupSnapshots`. Checks each request, then sends it to the
+ * snapshot's actor, which commits it before the work begins (machines/snapshot/snapshot.ts). Reads return committed state.
  */
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
@@ -45,15 +45,13 @@ export interface SnapshotManagerOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Random;
-  /** What the names of snapshots begin with at their plugins. */
+  /** Prefix of the names of snapshots at their plugins. */
   namePrefix: string;
-  /** Says which references to secrets are none. */
   secrets: SecretsProvider;
-  /** Default: every volume can be worked on from everywhere. */
+  /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Homes;
 }
 
-/** Request for a snapshot, as far as checked. */
 interface AskedSnapshot {
   key: SnapshotKey;
   volumes: VolumeKey[];
@@ -61,7 +59,7 @@ interface AskedSnapshot {
   wait: boolean;
 }
 
-/** Both machines of snapshots have the same types. */
+/** Type of both snapshot machines. */
 type SnapshotMachine = typeof volumeSnapshotMachine;
 type View = ViewOf<SnapshotMachine>;
 
@@ -70,7 +68,6 @@ export class SnapshotManager<TSpec, TView> {
   readonly #snapshots: ActorsOf<SnapshotMachine>;
   readonly #variant: SnapshotVariant<TSpec, TView>;
   readonly #waits: ActorWaits<SnapshotMachine>;
-  /** Why every call is refused. */
   #closed: StagecraftError | undefined;
 
   constructor(options: SnapshotManagerOptions, variant: SnapshotVariant<TSpec, TView>) {
@@ -88,11 +85,11 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Keeps what is in a volume, or in several of one plugin, as it is now. The same spec again is the same snapshot.
-   * Resolves when it can be used.
+   * Creates a snapshot of a volume, or of several volumes of one plugin. Safe to repeat with the same spec. Resolves once the
+   * snapshot is ready to use.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; VOLUME_NOT_FOUND, VOLUME_DELETING, VOLUME_ELSEWHERE: its source;
-   *   SNAPSHOT_EXISTS: there is one with another spec; SNAPSHOT_DELETING; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR,
-   *   PLUGIN_LACKS, SNAPSHOT_UNPROVEN: why it can't be made; TIMEOUT, ABORTED: the work goes on
+   *   SNAPSHOT_EXISTS: this key has another spec; SNAPSHOT_DELETING; SECRETS_UNAVAILABLE, unless `wait`; CSI_ERROR,
+   *   PLUGIN_LACKS, SNAPSHOT_UNPROVEN: the creation failed; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
    */
   async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
@@ -124,9 +121,9 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Deletes a snapshot, whatever has become of it. Volumes that were made of it are not touched; a plugin may want them
-   * gone first. Resolves when it is gone.
-   * @param force gives up what does not succeed soon: what may be left stays listed, as `leftovers`, until acknowledged
+   * Deletes a snapshot in any state. Volumes created from it stay; a plugin may require that they are deleted first. Resolves
+   * once it is gone.
+   * @param force gives up after a few failures; unconfirmed leftovers stay listed (`leftovers`) until acknowledged
    * @throws StagecraftError SNAPSHOT_NOT_FOUND; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
    */
@@ -149,26 +146,29 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Retries failed work, and tries waiting work now. After a forced deletion: the work that is left.
+   * Retries failed work and runs waiting work now. After a forced deletion, retries its leftovers.
    * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
     await this.#tell(key, { type: 'snapshot.retry', ...checkedRetry(options) });
   }
 
-  /** What was left behind by a deletion is seen to: the snapshot is forgotten. @throws StagecraftError SNAPSHOT_NOT_FOUND */
+  /** Forgets a deleted snapshot whose leftovers the caller has cleaned up. @throws StagecraftError SNAPSHOT_NOT_FOUND */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
     await this.#tell(key, { type: 'snapshot.acknowledge' });
   }
 
-  /** A snapshot as committed last; undefined where there is none. */
+  /** Returns the committed state of a snapshot; undefined if there is none. */
   async get(key: VolumeKeyInput): Promise<TView | undefined> {
     this.#refuseIfClosed();
     const view = await this.#view(this.#keyOf(key));
     return view && structuredClone(this.#variant.view(view.state, view.context));
   }
 
-  /** A page of snapshots, by namespace and id. What is made or deleted meanwhile is listed or not; all others once. */
+  /**
+   * Lists a page of snapshots in the order of their keys. Snapshots created or deleted meanwhile may be missing; all
+   * others appear once.
+   */
   async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
     this.#refuseIfClosed();
     const { namespace, plugin, state: wanted, ...page } = this.#variant.filterOf(filter);
@@ -182,7 +182,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Follows the changes of snapshots, in one order, none left out, from now or from after an event's id. Ends with its
+   * Follows the changes of snapshots in order and without gaps, from now on or after the id of an event. Ends with its
    * signal, its iterator or the runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
@@ -191,18 +191,20 @@ export class SnapshotManager<TSpec, TView> {
     return followAs(this.#options.engine, this.#variant.topic, options).reading(snapshotEventOf);
   }
 
-  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  /** Ends all waits with the error of `peek`, as another runtime leads now. */
   interrupt(): void {
     this.#waits.interrupt();
   }
 
-  /** Ends all waiting; every later call is refused. */
+  /** Ends all waits and refuses every later call. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
     this.#waits.close(this.#closed);
   }
 
-  /** Of one that is there already: those that it is of, which may be gone by now. */
+  /**
+   * Resolves the source volumes. For an existing snapshot takes those on record, as the volumes may be deleted by now.
+   */
   async #sourcesOf(
     key: SnapshotKey,
     volumes: VolumeKey[],
@@ -244,8 +246,8 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Resolves once it is reached.
-   * @param gone the answer where the snapshot is not there any more; absent: that is an error
+   * Resolves once the goal is reached.
+   * @param gone result if the snapshot does not exist any more; default: an error
    */
   #reach<T>(
     key: SnapshotKey,
@@ -265,7 +267,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   #failed(key: SnapshotKey, { code, message, ...details }: CallFailure): StagecraftError {
-    const advice = `${this.#nameOf(key)}: ${message}; it stays so until it is deleted, or retry is called`;
+    const advice = `${this.#nameOf(key)}: ${message}; it stays failed until it is deleted, or retry is called`;
     return new StagecraftError(code, advice, { ...details, address: this.#addressOf(key) });
   }
 
@@ -297,11 +299,11 @@ export class SnapshotManager<TSpec, TView> {
 
 const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
 
-/** `runtime.snapshots`: of one volume each. */
+/** Makes `runtime.snapshots`: snapshots of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>
   new SnapshotManager(options, volumeSnapshotVariant);
 
-/** `runtime.groupSnapshots`: of several volumes of one plugin, as they were at one moment. */
+/** Makes `runtime.groupSnapshots`: snapshots of several volumes of one plugin at one moment. */
 export const groupSnapshotManager = (
   options: SnapshotManagerOptions,
 ): SnapshotManager<GroupSnapshotSpec, GroupSnapshot> => new SnapshotManager(options, groupSnapshotVariant);

@@ -1,6 +1,6 @@
 /**
- * Brings snapshots of version 1, whose data had flags beside three states of work, to version 2, whose states say it.
- * Proof: test/snapshots/snapshot-migration.test.ts, over recorded histories of version 1.
+ * Migrates records of snapshots from version 1, with flags, to version 2, with a named state for each combination.
+ * Recorded histories prove the migration: test/snapshots/snapshot-migration.test.ts
  */
 import type { StateValue } from 'xstate';
 import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
@@ -16,7 +16,6 @@ interface Piece {
 
 type Kept = 'kind' | 'key' | 'uid' | 'name' | 'round' | 'spec' | 'csi' | 'discards' | 'leftovers';
 
-/** The data of version 1. */
 export interface FlaggedSnapshot extends Pick<SnapshotContext, Kept> {
   creation: Piece & { inDoubt?: boolean; untrusted?: number };
   readiness: Piece;
@@ -33,17 +32,17 @@ export const snapshotStates: Migration = {
   name: 'states instead of flags',
   from: '1',
   to: '2',
-  // The engine keeps contexts as the machine made them, but does not know their types.
+  // The engine does not know the types of stored contexts.
   migrate: ({ value, context, ...rest }) => ({ ...rest, ...migratedSnapshot(value, context as FlaggedSnapshot) }),
 };
 
-/** @param value a state of version 1 */
+/** Migrates one record. @param value state of version 1 */
 export function migratedSnapshot(
   value: StateValue,
   flagged: FlaggedSnapshot,
 ): { value: StateValue; context: SnapshotContext } {
   const { kind, key, uid, name, round, spec, csi, discards, leftovers, driver, home, awaiting } = flagged;
-  // The call knows itself whether it is forced.
+  // Drops the flag for a forced wait: version 2 reads that from the call.
   const wait = awaiting && { reason: awaiting.reason, for: 'plugin' as const };
   const kept = { kind, key, uid, name, round, spec, csi, discards, leftovers, awaiting: wait };
   const context = { ...kept, ...countsOf(flagged), ...faultsOf(value, flagged), left: leftOf(flagged) };
@@ -55,7 +54,10 @@ const countsOf = ({ creation, deletion }: FlaggedSnapshot): Pick<SnapshotContext
   isForced: deletion?.force ?? false,
 });
 
-/** One piece of work counts its attempts; a removal of untrusted ones may come before a known failure. */
+/**
+ * Picks the attempts and the failure. Only the current work counts attempts, but a creation's failure outlives the
+ * removal of untrusted snapshots.
+ */
 function faultsOf(
   value: StateValue,
   { work, creation, readiness, removal, deletion }: FlaggedSnapshot,
@@ -94,7 +96,10 @@ function workOf(outer: string, { work, creation, deletion }: FlaggedSnapshot): s
   return deletion ? 'finding-out' : 'create-in-doubt';
 }
 
-/** A first creation that is to be deleted does not wait: where no call was made, nothing is there. */
+/**
+ * Whether the record waits for its plugin. A first creation that is being deleted does not: no call was sent, so nothing
+ * exists.
+ */
 const isWaiting = (work: string, { deletion, awaiting }: FlaggedSnapshot): boolean =>
   awaiting !== null && !(deletion && work === 'pending-create');
 

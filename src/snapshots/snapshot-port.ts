@@ -1,32 +1,31 @@
-/** What snapshots ask of plugins, in the words of the house: the port behind which CSI stands. */
+/** Port for the calls about snapshots. Requests and answers are Stagecraft's types, not CSI's messages. */
 import type { MadeSnapshot } from '../../machines/snapshot/types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
 export interface CreateRequest {
   name: string;
-  /** The plugin's ids of the volumes: one where it is no group. */
+  /** CSI ids of the source volumes: one id if it is no group. */
   sourceIds: string[];
   parameters: Record<string, string>;
 }
 
 export interface SnapshotIds {
   csiId: string;
-  /** Of all members, where it is a group. */
+  /** Ids of all members of a group; empty for a single snapshot. */
   memberIds: string[];
 }
 
 /**
- * Each method makes one call with a dispensed client. They reject as those of ControllerPort do. Requests say all that is
- * to be sent: gates are for the caller.
+ * Calls about snapshots. Each method makes one call with the given client, and sends all of its request: the caller checks
+ * capabilities first. Errors are those of ControllerPort.
  */
 export interface SnapshotPort {
   createSnapshot(client: unknown, request: CreateRequest, bounds: CallBounds): Promise<MadeSnapshot>;
   deleteSnapshot(client: unknown, ids: SnapshotIds, bounds: CallBounds): Promise<void>;
-  /** Undefined where the plugin does not know it. */
+  /** Resolves with undefined if the plugin does not know the snapshot. */
   getSnapshot(client: unknown, ids: SnapshotIds, bounds: CallBounds): Promise<MadeSnapshot | undefined>;
-  /** The same by its list; undefined where it is not in there. */
+  /** Finds the snapshot by ListSnapshots; resolves with undefined if it is not listed. */
   listedSnapshot(client: unknown, ids: SnapshotIds, bounds: CallBounds): Promise<MadeSnapshot | undefined>;
-  /** What its service for groups offers. */
   groupCapabilities(client: unknown, bounds: CallBounds): Promise<string[]>;
   createGroup(client: unknown, request: CreateRequest, bounds: CallBounds): Promise<MadeSnapshot>;
   deleteGroup(client: unknown, ids: SnapshotIds, bounds: CallBounds): Promise<void>;

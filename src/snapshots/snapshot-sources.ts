@@ -1,4 +1,4 @@
-/** What is made of what: volumes that snapshots are taken of, and snapshots that volumes begin with. Reads what is committed. */
+/** Resolves sources from committed records: the volumes of a new snapshot, and the snapshot of a new volume. */
 
 import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
@@ -18,14 +18,14 @@ import { stateOf } from '../volumes/volume-view.js';
 
 export interface SourcePorts {
   engine: ActorSystem;
-  /** Default: every volume can be worked on from everywhere. */
+  /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Pick<Homes, 'here'> | undefined;
 }
 
 /**
- * The volumes, all created and of one plugin, and their home.
- * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: they are of several plugins, or drivers;
- *   VOLUME_ELSEWHERE: one of them is on another node
+ * Resolves the source volumes of a snapshot: all created, of one plugin and one driver, with one home.
+ * @throws StagecraftError VOLUME_NOT_FOUND, VOLUME_DELETING; INVALID_ARGUMENT: several plugins or drivers;
+ *   VOLUME_ELSEWHERE: a volume is on another node
  */
 export async function volumeSources(
   { engine, homes }: SourcePorts,
@@ -36,18 +36,18 @@ export async function volumeSources(
   const plugins = [...new Set(found.map(({ plugin }) => plugin))];
   const [plugin = '', ...others] = plugins;
   if (others.length > 0) {
-    const message = `the volumes are of several plugins (${plugins.join(', ')}): take one group of each`;
+    const message = `the volumes belong to several plugins (${plugins.join(', ')}): make one group for each plugin`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
   }
   const sources = found.map(({ volume, csiId }) => ({ volume, csiId }));
   const drivers = [...new Set(found.flatMap(({ driver }) => driver ?? []))];
   if (drivers.length > 1) {
-    const message = `the volumes were made by several drivers (${drivers.join(', ')}): take one group of each`;
+    const message = `several drivers created the volumes (${drivers.join(', ')}): make one group for each driver`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
   }
   const [driver] = drivers;
   if (!homes) return { plugin, sources, driver };
-  // All that are here have the same home: this node.
+  // Volumes that pass this check have the same home: this node.
   const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
   return { plugin, sources, home, driver };
 }
@@ -64,7 +64,7 @@ async function volumeSource(
   const { spec, csi, lifecycle, home, driver } = view.context;
   if (!spec) throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
   if (isLeaving(lifecycle))
-    throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: no more is made of it`, {
+    throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: it takes no new snapshots`, {
       address,
     });
   if (!csi)
@@ -75,9 +75,9 @@ async function volumeSource(
 }
 
 /**
- * The snapshot that a volume begins with: that of the snapshot of this id in the namespace of the volume,
- * where there is one; else the id is taken for the plugin's own.
- * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it is of another plugin; VOLUME_ELSEWHERE
+ * Resolves the source snapshot of a new volume: the snapshot with this id in the volume's namespace. If there is none, takes
+ * the id as a CSI id.
+ * @throws StagecraftError SNAPSHOT_NOT_READY; INVALID_ARGUMENT: it belongs to another plugin; VOLUME_ELSEWHERE
  */
 export async function snapshotSource(
   { engine, homes }: SourcePorts,
@@ -90,7 +90,7 @@ export async function snapshotSource(
   const { kind, spec, csi, home, driver } = view.context;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
-    const message = `${name} is of plugin '${spec?.plugin}': only that can make a volume of it`;
+    const message = `${name} belongs to plugin '${spec?.plugin}': only that plugin can make a volume from it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
   }
   if (!csi?.isReady || isBeingDeleted(view.state)) {

@@ -1,4 +1,4 @@
-/** What a snapshot may be asked to be: checked whole, every fault at once with its path, before anything is stored. */
+/** Checks the spec of a snapshot before anything is stored. Reports all faults at once, each with its path. */
 import { z } from 'zod';
 import { snapshotStates } from '../../machines/snapshot/types.js';
 import { nameSchema } from '../host/names.js';
@@ -20,13 +20,13 @@ export const groupSnapshotSchema = z.strictObject({
     .array(keySchema)
     .min(1)
     .refine((keys) => new Set(keys.map(({ namespace, id }) => `${namespace}\n${id}`)).size === keys.length, {
-      message: 'must have each volume once',
+      message: 'must name each volume only once',
     }),
 });
 
-/** `runtime.snapshots.create`: what is left out has its default; of the namespaces, that is `default`. */
+/** Spec of `runtime.snapshots.create`. Omitted fields have defaults; the default namespace is `default`. */
 export type SnapshotSpec = z.input<typeof snapshotSchema>;
-/** `runtime.groupSnapshots.create`: volumes of one plugin. */
+/** Spec of `runtime.groupSnapshots.create`. All volumes must belong to one plugin. */
 export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
 
 export type CheckedSnapshot = z.output<typeof snapshotSchema>;
@@ -38,10 +38,12 @@ const filterShape = {
   state: z.enum(snapshotStates).optional(),
 };
 
-/** Of those whose addresses begin with `prefix`. */
 const filterSchema = (prefix: string) => z.strictObject({ ...filterShape, ...pageShape(prefix) });
 
-/** `after`: where the page before ended, its `next`. `limit`: default 100, at most 1,000. */
+/**
+ * Conditions for listed snapshots. `after`: the `next` of the page before. `limit`: items in a page, 1 to 1,000, default
+ * 100.
+ */
 export type SnapshotFilter = z.input<ReturnType<typeof filterSchema>>;
 
 export const snapshotFilters = (prefix: string): ((filter: unknown) => z.output<ReturnType<typeof filterSchema>>) => {

@@ -1,4 +1,4 @@
-/** Snapshots of one volume, and of several of one plugin at one moment: what differs between the two. */
+/** Differences between snapshots of one volume and group snapshots of several, for the snapshot manager. */
 import type { StateValue } from 'xstate';
 import {
   groupSnapshotAddress,
@@ -28,9 +28,7 @@ export interface SnapshotVariant<TSpec, TView> {
   machine: typeof volumeSnapshotMachine;
   topic: string;
   addressOf(namespace: string, id: string): string;
-  /** @throws StagecraftError INVALID_ARGUMENT */
   asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
-  /** @throws StagecraftError INVALID_ARGUMENT */
   filterOf: ReturnType<typeof snapshotFilters>;
   view(state: StateValue, context: SnapshotContext): TView;
 }
@@ -61,7 +59,7 @@ export const groupSnapshotVariant: SnapshotVariant<GroupSnapshotSpec, GroupSnaps
   view: groupSnapshotOf,
 };
 
-/** Their order means nothing: in another, it is the same group. */
+/** Order of the volumes of a group, so that a spec in another order is the same. */
 const byName = (one: VolumeKey, other: VolumeKey): number =>
   compare(one.namespace, other.namespace) || compare(one.id, other.id);
 

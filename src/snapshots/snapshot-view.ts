@@ -1,4 +1,4 @@
-/** Snapshots as callers see them, made of what is committed; and what is broadcast of them. */
+/** Turns records of snapshots into the views that callers get, and broadcasts into events. */
 import type { StateValue } from 'xstate';
 import type { Failure } from '../../machines/kit/host.js';
 import { publicState, stepOf } from '../../machines/snapshot/states.js';
@@ -17,42 +17,40 @@ import { bytesIn } from '../volumes/volume-view.js';
 interface SnapshotBasics {
   key: SnapshotKey;
   state: SnapshotState;
-  /** The state of its machine within that, e.g. `create-in-doubt.backing-off`. What each means: docs/machines/volume-snapshot.md */
+  /** Exact state of the machine, e.g. `create-in-doubt.backing-off`. Meaning of each: docs/machines/volume-snapshot.md */
   step: string;
-  /** Of this very snapshot: one that is made anew under its key has another. */
+  /** Unique id of this snapshot. A later snapshot of the same key has another. */
   uid: string;
   plugin: string;
-  /** The own name of the driver that made it, as GetPluginInfo has it. Absent: not known yet. */
+  /** Name of the driver that created the snapshot (GetPluginInfo). Absent: not known yet. */
   driver?: string;
-  /** The plugin's id of it, opaque. Absent: not made yet. */
+  /** CSI id of the snapshot, opaque. Absent: not created yet. */
   csiId?: string;
-  /** When the content was as it is in there, milliseconds since the epoch. Absent: unknown. */
+  /** Time of the snapshot's content, milliseconds since the epoch. Absent: unknown. */
   takenAtMs?: number;
-  /** The node that it is on, whose agent alone makes its calls. Absent: any agent may. */
+  /** Node of the snapshot: only its agent makes calls for it. Absent: any agent may. */
   home?: string;
-  /** What could not be confirmed as it was deleted. */
+  /** Leftovers whose removal the deletion could not confirm. */
   leftovers?: string[];
-  /** Why it does not get on, or what it failed with. */
+  /** Reason why the snapshot makes no progress, or its failure. */
   error?: Failure;
 }
 
-/** Of one volume. */
 export interface Snapshot extends SnapshotBasics {
   volume: VolumeKey;
-  /** What a volume made of it takes at least; above 2⁵³−1 a bigint. Absent: unknown. */
+  /** Smallest size in bytes of a volume made from it; above 2⁵³−1 a bigint. Absent: unknown. */
   sizeBytes?: number | bigint;
 }
 
-/** Of several volumes, as they were at one moment. */
 export interface GroupSnapshot extends SnapshotBasics {
   volumes: VolumeKey[];
-  /** Of each volume one, once they are made: their `csiId` is what a volume can be made of. */
+  /** One snapshot for each volume, once created. A volume can be made from its `csiId`. */
   snapshots: GroupMember[];
 }
 
 export interface GroupMember {
   csiId: string;
-  /** Absent: the plugin names a volume that was not asked for. */
+  /** Source volume. Absent if the plugin names a volume that was not requested. */
   volume?: VolumeKey;
   sizeBytes?: number | bigint;
 }
@@ -94,7 +92,6 @@ export function groupSnapshotOf(state: StateValue, context: SnapshotContext): Gr
   return { ...basicsOf(state, context), volumes: sources.map(({ volume }) => volume), snapshots };
 }
 
-/** What keeps it from where it is going. */
 export function snapshotErrorOf({ awaiting, failure, tries }: SnapshotContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   return failure ?? tries?.failure;
@@ -102,7 +99,10 @@ export function snapshotErrorOf({ awaiting, failure, tries }: SnapshotContext): 
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
 
-/** One change of a snapshot. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+/**
+ * Change of a snapshot. `id` is its place in the topic: follow from there to continue after it. `at` is in ms since the
+ * epoch.
+ */
 export type SnapshotEvent = { id: string; at: number } & EventOf<SnapshotChanged>;
 
 export function snapshotEventOf(row: FollowedRow): SnapshotEvent {
