@@ -1,6 +1,6 @@
 /**
- * Each call that volumes make, as its runtime dies: around the commit that asks for the call, in the call, around the
- * commit of its answer. The next runtime meets each class of answers.
+ * Kills the runtime at each point of a volume's call: around the commit of the request, during the call, around the commit
+ * of the answer. The next runtime then gets each class of answers.
  */
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
@@ -9,11 +9,10 @@ import type { Step } from '../../src/testing/index.js';
 import { AnswersScene } from './answers-scene.js';
 import { type Answer, answers, reactionTo, type Subject, subjects } from './answers-table.js';
 
-/** One of each class. */
+/** One code of each class of answers. */
 const classes = ['ABORTED', 'UNAVAILABLE', 'FAILED_PRECONDITION', 'NOT_FOUND', 'INVALID_ARGUMENT', 'INTERNAL'];
 const chosen = answers.filter(({ name }) => classes.includes(name));
 
-/** The commit of an event. */
 const entry =
   (type: string) =>
   ({ journal }: Commit): boolean =>
@@ -21,13 +20,13 @@ const entry =
 
 const resultOf = ({ effect }: Subject): string => `xstate.done.actor.${effect}`;
 
-/** As a driver answers that does not lie: that what is to go is not there, only once it is gone. */
+/** Makes the step of an honest driver: it answers NOT_FOUND to a removal only after the removal is done. */
 function stepOf(rpc: RpcName, answer: Answer): Step {
   const { code, text } = answer;
   return { code, text, ...(reactionTo(rpc, answer) === 'taken for done' && { work: true }) };
 }
 
-describe('the answers to calls for volumes whose runtime dies', () => {
+describe('answers to calls of volumes whose runtime is killed', () => {
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -35,19 +34,19 @@ describe('the answers to calls for volumes whose runtime dies', () => {
   });
   after(() => scene.end());
 
-  /** A volume for which this call is made next. */
+  /** Makes a volume whose next call is that of the subject. */
   async function begun({ prepare }: Subject): Promise<string> {
     const id = scene.begin();
     await prepare(scene, id);
     return id;
   }
 
-  /** Asked of a runtime that will not live to answer. */
+  /** Sends a request to a runtime that is killed before it answers. */
   function askInVain(subject: Subject, id: string): void {
     subject.ask(scene, id).catch(() => {});
   }
 
-  /** What the answer leads to in a runtime that has it all to itself; `told` as the calls end then. */
+  /** Checks the reaction to the answer. @param told how the calls end */
   async function settles(subject: Subject, id: string, answer: Answer, told: string[]): Promise<void> {
     const { rpc } = subject;
     const reaction = reactionTo(rpc, answer);
@@ -70,7 +69,7 @@ describe('the answers to calls for volumes whose runtime dies', () => {
       const { code } = answer;
       const reaction = reactionTo(rpc, answer);
 
-      it(`V1 ${rpc}, killed before ${name} is committed: it is asked for again, answered ${answer.name}, and ${reaction}`, async () => {
+      it(`V1 ${rpc}, killed before its request is committed: ${name} is repeated, ${answer.name}: ${reaction}`, async () => {
         const id = await begun(subject);
         const was = await scene.runtime.volumes.get({ id });
         scene.driver.script(rpc, stepOf(rpc, answer));
@@ -80,11 +79,11 @@ describe('the answers to calls for volumes whose runtime dies', () => {
         await scene.succeed();
         expect(await scene.runtime.volumes.get({ id })).to.deep.equal(was);
         expect(scene.ends(rpc)).to.deep.equal([]);
-        await subject.ask(scene, id).catch(() => {}); // which answers fail it, `settles` knows
+        await subject.ask(scene, id).catch(() => {}); // `settles` checks which answers fail it
         await settles(subject, id, answer, [code]);
       });
 
-      it(`V1 ${rpc}, killed once ${name} is committed: it goes on by itself, is answered ${answer.name}, and ${reaction}`, async () => {
+      it(`V1 ${rpc}, killed after its request is committed: ${name} resumes, ${answer.name}: ${reaction}`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, stepOf(rpc, answer));
         scene.cutAt({ is: entry(event), done: true });
@@ -94,7 +93,7 @@ describe('the answers to calls for volumes whose runtime dies', () => {
         await settles(subject, id, answer, [code]);
       });
 
-      it(`V4 ${rpc}, killed in the call before its work: it is made again, answered ${answer.name}, and ${reaction}`, async () => {
+      it(`V4 ${rpc}, killed during the call, work not done: called again, ${answer.name}: ${reaction}`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, { hang: 'before' });
         scene.driver.script(rpc, stepOf(rpc, answer));
@@ -104,7 +103,7 @@ describe('the answers to calls for volumes whose runtime dies', () => {
         await settles(subject, id, answer, ['gone', code]);
       });
 
-      it(`V4 ${rpc}, killed in the call, whose work is done all the same: it is made again, answered ${answer.name}, and ${reaction}`, async () => {
+      it(`V4 ${rpc}, killed during the call, work done: called again, ${answer.name}: ${reaction}`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, { hang: 'before', goOn: true });
         scene.driver.script(rpc, stepOf(rpc, answer));
@@ -117,7 +116,7 @@ describe('the answers to calls for volumes whose runtime dies', () => {
         await settles(subject, id, answer, ['OK', code]);
       });
 
-      it(`V4 ${rpc}, killed when it is answered ${answer.name}, before that is committed: it is made again`, async () => {
+      it(`V4 ${rpc}, killed before the answer ${answer.name} is committed: called again`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, { ...stepOf(rpc, answer), work: true });
         scene.cutAt({ is: entry(resultOf(subject)), done: false });
@@ -129,7 +128,7 @@ describe('the answers to calls for volumes whose runtime dies', () => {
         await scene.checkSettled(id, subject.isReal);
       });
 
-      it(`V4 ${rpc}, killed once the answer ${answer.name} is committed: ${name} is ${reaction}`, async () => {
+      it(`V4 ${rpc}, killed after the answer ${answer.name} is committed: ${name} is ${reaction}`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, stepOf(rpc, answer));
         scene.cutAt({ is: entry(resultOf(subject)), done: true });
@@ -142,8 +141,8 @@ describe('the answers to calls for volumes whose runtime dies', () => {
 
     for (const done of [false, true]) {
       const calls = done ? ['OK'] : ['OK', 'OK'];
-      const when = done ? 'once that is' : 'before that is';
-      it(`V4 ${rpc}, killed when it is answered OK, ${when} committed: ${calls.length} calls`, async () => {
+      const when = done ? 'after' : 'before';
+      it(`V4 ${rpc}, killed ${when} the answer OK is committed: ${calls.length} calls`, async () => {
         const id = await begun(subject);
         scene.cutAt({ is: entry(resultOf(subject)), done });
         askInVain(subject, id);

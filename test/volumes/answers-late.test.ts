@@ -1,6 +1,6 @@
 /**
- * Answers to calls for volumes that come late or never, with work that goes on; and requests that are taken back while
- * what was asked for first may be done.
+ * Tests answers that come late or never while the driver works on, and requests that are withdrawn while the first call is
+ * in doubt.
  */
 import { expect } from 'chai';
 import type { Step } from '../../src/testing/index.js';
@@ -11,10 +11,10 @@ import { subjects } from './answers-table.js';
 const lost: Step = { breakOff: 'after' };
 const denied: Step = { code: 'PERMISSION_DENIED', text: 'not with these' };
 
-describe('late answers to calls for volumes', () => {
+describe('late answers to calls of volumes', () => {
   let scene: AnswersScene;
   before(async () => {
-    // As short as a call may take that comes through.
+    // Shortest timeout in which a normal call still succeeds.
     scene = await AnswersScene.start({ calls: { timeoutMs: 500 } });
     await scene.furnish();
   });
@@ -22,7 +22,7 @@ describe('late answers to calls for volumes', () => {
 
   for (const { rpc, name, prepare, ask, isReal } of subjects) {
     for (const hang of ['before', 'after'] as const) {
-      it(`V9 ${rpc} without an answer, ${hang} its work: after its time ${name} is asked again`, async () => {
+      it(`V9 ${rpc} hangs ${hang} its work: ${name} is called again after the timeout`, async () => {
         const id = scene.begin();
         await prepare(scene, id);
         scene.driver.script(rpc, { hang });
@@ -33,7 +33,7 @@ describe('late answers to calls for volumes', () => {
       });
     }
 
-    it(`V9 ${rpc} whose work goes on after its time: ${name} is busy until that ends, and asked again`, async () => {
+    it(`V9 ${rpc} works on after its timeout: ${name} is called again until the driver is not busy any more`, async () => {
       const id = scene.begin();
       await prepare(scene, id);
       scene.driver.script(rpc, { hang: 'before', goOn: true, holdsVolume: true });
@@ -54,7 +54,7 @@ describe('late answers to calls for volumes', () => {
   }
 });
 
-describe('requests taken back while a call for a volume is in doubt', () => {
+describe('requests withdrawn while a call of a volume is in doubt', () => {
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -62,7 +62,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
   });
   after(() => scene.end());
 
-  it('V13 a creation that may have been done, then was refused: its deletion leaves nothing', async () => {
+  it('V13 creation in doubt, then refused: deletion leaves nothing behind', async () => {
     const id = scene.begin();
     scene.driver.script('CreateVolume', lost).script('CreateVolume', denied);
     await refusalOf(scene.runtime.volumes.create(scene.spec(id)));
@@ -71,7 +71,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
     await scene.checkSettled(id);
   });
 
-  it('V13 a creation in doubt: its deletion finds out its id, and leaves nothing', async () => {
+  it('V13 creation in doubt: deletion learns the id first, and leaves nothing behind', async () => {
     const id = scene.begin();
     scene.driver.script('CreateVolume', lost).script('CreateVolume', { hang: 'before' });
     const created = scene.runtime.volumes.create(scene.spec(id)).catch(() => {});
@@ -87,10 +87,10 @@ describe('requests taken back while a call for a volume is in doubt', () => {
   });
 
   for (const [when, steps] of [
-    ['that may have been done, then was refused', [lost, denied]],
-    ['that was refused although it was done', [{ ...denied, work: true }]],
+    ['in doubt, then refused', [lost, denied]],
+    ['refused although its work was done', [{ ...denied, work: true }]],
   ] as const) {
-    it(`V8 a publication ${when}: it is taken from its node`, async () => {
+    it(`V8 publish ${when}: unpublished from its node`, async () => {
       const id = scene.begin();
       await scene.runtime.volumes.create(scene.spec(id));
       for (const step of steps) scene.driver.script('ControllerPublishVolume', step);
@@ -100,7 +100,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
       await scene.checkSettled(id);
     });
 
-    it(`V13 a publication ${when}: the volume is deleted with it`, async () => {
+    it(`V13 publish ${when}: unpublished, then the volume is deleted`, async () => {
       const id = scene.begin();
       await scene.runtime.volumes.create(scene.spec(id));
       for (const step of steps) scene.driver.script('ControllerPublishVolume', step);
@@ -111,7 +111,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
     });
   }
 
-  it('V8 a publication in doubt that nobody wants any more: it is resolved, then undone', async () => {
+  it('V8 cancelled publish in doubt: resolved, then unpublished', async () => {
     const id = scene.begin();
     await scene.runtime.volumes.create(scene.spec(id));
     scene.driver.script('ControllerPublishVolume', lost).script('ControllerPublishVolume', { hang: 'before' });
@@ -126,7 +126,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
     await scene.checkSettled(id);
   });
 
-  it('V5 an unpublication that was refused: published anew once it is retried', async () => {
+  it('V5 unpublish in doubt, then refused: a second request completes it, then a new publish succeeds', async () => {
     const id = scene.begin();
     await scene.runtime.volumes.create(scene.spec(id));
     await scene.runtime.volumes.publish({ id }, 'a');
@@ -138,7 +138,7 @@ describe('requests taken back while a call for a volume is in doubt', () => {
     await scene.checkSettled(id);
   });
 
-  it('V13 a deletion that may have been done, then was refused: the volume is not used again', async () => {
+  it('V13 deletion in doubt, then refused: the volume is not used again', async () => {
     const id = scene.begin();
     await scene.runtime.volumes.create(scene.spec(id));
     scene.driver.script('DeleteVolume', lost).script('DeleteVolume', denied);

@@ -1,6 +1,6 @@
 /**
- * Runtimes on real time over one driver that fails on command, on a real socket: each can be killed at a commit, and the
- * next one comes up on what it left. What the driver has in truth is read from its disk, not asked of it.
+ * Runs runtimes in real time against one driver that fails on command, over a real socket. Kills a runtime at a chosen commit;
+ * the next one starts on its store. Reads the driver's true state from its disk, not by calls.
  */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -21,27 +21,24 @@ import { Cable, type Moment } from '../registry/cable.js';
 import { inMemory } from '../registry/kept-data.js';
 import { eventually } from '../scenarios/redis-scene.js';
 
-/** Who is killed here leaves its files whole: they need no disk. */
+/** Folder in memory if possible: a kill of a runtime, unlike one of the host, loses no files. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
 
 const plugin = 'disk';
-/** By our names, what the driver calls them. */
+/** CSI node ids, by name of the node. */
 export const nodes = { a: 'node-a', b: 'node-b' };
 export const topology = { [topologyKey]: nodes.a };
 
-/** Attempts come soon one after the other. */
 const retry = { initialMs: 5, maxMs: 50 };
 
 export const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 export const mib = 1_048_576;
 
-/** A volume as the driver has it. */
 export interface RealVolume {
   id: string;
   name: string;
   capacityBytes: number;
   mutableParameters: Record<string, string>;
-  /** CSI node ids. */
   attached: string[];
 }
 
@@ -57,7 +54,7 @@ export class AnswersScene {
   #volumes = 0;
   #heard = 0;
   #before = new Set<string>();
-  /** By our ids. */
+  /** CSI ids of volumes made outside, by id. */
   readonly #outside = new Map<string, string>();
 
   private constructor(folder: string, driver: FaultyServer, options: Partial<RuntimeOptions>) {
@@ -85,7 +82,7 @@ export class AnswersScene {
     return this.#runtime;
   }
 
-  /** What comes from now on is a story of its own: its calls are judged by themselves. @returns the id of its volume */
+  /** Begins a new scenario: checks only calls from here on. @returns id of its volume */
   begin(): string {
     this.#volumes += 1;
     this.driver.clear();
@@ -94,7 +91,7 @@ export class AnswersScene {
     return `v${this.#volumes}`;
   }
 
-  /** A runtime on an empty store, that knows the plugin and the nodes. */
+  /** Starts a runtime on an empty store, with the plugin and the nodes. */
   async furnish(): Promise<void> {
     await this.#runtime?.close();
     this.#data = inMemory();
@@ -106,23 +103,21 @@ export class AnswersScene {
     await this.runtime.plugins.waitFor('csi-controller', plugin);
   }
 
-  /** The runtime is to die at this commit. */
   cutAt(moment: Moment): void {
     this.#cable.cutAt(moment);
   }
 
-  /** Resolves when it has met that commit. */
   get whenCut(): Promise<void> {
     return this.#cable.whenCut;
   }
 
   /**
-   * The runtime dies, if it is not dead yet. Resolves when it waits for no call any more, and the next one is up.
-   * @param meanwhile what happens when there is none
+   * Kills the runtime, if it still runs, and starts the next one after the driver has seen the end of all calls.
+   * @param meanwhile runs between the two runtimes
    */
   async succeed(meanwhile: () => Promise<void> = async () => {}): Promise<void> {
     this.#cable.cutNow();
-    await this.runtime.close().catch(() => {}); // it can't write that down
+    await this.runtime.close().catch(() => {}); // It can't write its end to the store.
     for (const { number, end } of this.#calls()) if (!end) await this.driver.waitForGone(number);
     await this.#data.bury(this.#store);
     await meanwhile();
@@ -133,7 +128,7 @@ export class AnswersScene {
     return { id, plugin, capacity: { requiredBytes: mib }, capabilities: [capability] };
   }
 
-  /** Somebody else makes a volume with the driver. */
+  /** Creates a volume at the driver, outside of the runtime. */
   async makeOutside(id: string): Promise<void> {
     const { volume } = await this.client.createVolume({
       name: `outside-${id}`,
@@ -143,12 +138,12 @@ export class AnswersScene {
     this.#outside.set(id, volume?.volumeId ?? '');
   }
 
-  /** Of the one that somebody else has made. */
+  /** Makes the spec that registers a volume made outside. */
   external(id: string): VolumeSpec {
     return { id, plugin, capabilities: [capability], external: { csiId: this.#outside.get(id) ?? '' } };
   }
 
-  /** @throws Error where it is not so in the end */
+  /** Waits until the volume meets the condition. @throws Error if it never does */
   async becomes(id: string, isSo: (volume: Volume | undefined) => boolean): Promise<Volume | undefined> {
     let volume: Volume | undefined;
     await eventually(`volume ${id} is as expected`, async () => {
@@ -160,12 +155,12 @@ export class AnswersScene {
     return volume;
   }
 
-  /** Whether its machine has nothing to do and waits for nothing: only a request makes it call again. */
+  /** Whether the volume's machine rests: only a request makes it call again. */
   isAtRest(id: string): Promise<boolean> {
     return this.isIdle(volumeAddress('default', id));
   }
 
-  /** The same of a machine of either kind: of a volume, or of a snapshot. */
+  /** Whether the machine of a volume or a snapshot rests. */
   async isIdle(address: string): Promise<boolean> {
     const { snapshot } = await this.runtime.journal.replay(address);
     if (!address.startsWith('volume/')) return ['ready', 'failed'].includes(publicState(snapshot?.value ?? 'absent'));
@@ -173,7 +168,7 @@ export class AnswersScene {
     return work === null;
   }
 
-  /** Resolves when a call of this RPC has begun, since the story did, that was not waited for yet. */
+  /** Waits for the next call of this RPC in this scenario. */
   async called(rpc: RpcName): Promise<RecordedCall> {
     for (;;) {
       const call = await this.driver.waitForCall(rpc);
@@ -181,7 +176,6 @@ export class AnswersScene {
     }
   }
 
-  /** Whether a call is under way. */
   get isCalled(): boolean {
     return this.#calls().some(({ end }) => !end);
   }
@@ -190,7 +184,7 @@ export class AnswersScene {
     return this.#calls().filter((call) => call.rpc === rpc);
   }
 
-  /** How the calls of an RPC ended, in order: with which code, or how else. */
+  /** Returns the code or other end of each call of an RPC, in order. */
   ends(rpc: RpcName): string[] {
     return this.calls(rpc).map(({ end }) => end?.code ?? end?.how ?? 'under way');
   }
@@ -201,14 +195,14 @@ export class AnswersScene {
       .map(({ rpc, end }) => `${rpc} ${end?.code ?? end?.how ?? 'under way'}`);
   }
 
-  /** What the driver has that it had not at the beginning. */
+  /** Volumes that the driver has gained in this scenario. */
   real(): RealVolume[] {
     return this.#kept().filter(({ id }) => !this.#before.has(id));
   }
 
   /**
-   * The driver has what is believed, nothing else, and was asked for nothing that it must not be.
-   * @param isReal what else must be so of what it has
+   * Checks that the driver has exactly the recorded volume, and that all calls were allowed.
+   * @param isReal further condition for the driver's volume
    */
   async checkSettled(id: string, isReal: (volume: RealVolume) => boolean = () => true): Promise<void> {
     const volume = await this.runtime.volumes.get({ id });
@@ -218,7 +212,6 @@ export class AnswersScene {
     expect(real.every(isReal), JSON.stringify(real)).to.equal(true);
   }
 
-  /** The same of several volumes. */
   async checkSettledOf(ids: string[]): Promise<void> {
     const volumes = await Promise.all(ids.map((id) => this.runtime.volumes.get({ id })));
     const believed = volumes.flatMap((volume) => {
@@ -230,7 +223,7 @@ export class AnswersScene {
     this.checkCalls();
   }
 
-  /** The driver was asked for nothing that it must not be, and met all its faults. */
+  /** Checks that all calls were allowed, and that all scripted faults happened. */
   checkCalls(): void {
     expect(violationsIn(this.#judged()).map(({ text }) => text)).to.deep.equal([]);
     expect(this.driver.stepsLeft, 'faults that were not met').to.equal(0);
@@ -264,7 +257,7 @@ export class AnswersScene {
     return this.driver.calls().slice(this.#heard);
   }
 
-  /** With all that was said of capabilities before. */
+  /** Calls of this scenario, with all earlier answers about capabilities. */
   #judged(): RecordedCall[] {
     return this.driver.calls().filter(({ rpc }, index) => index >= this.#heard || rpc.endsWith('GetCapabilities'));
   }
@@ -277,7 +270,7 @@ export class AnswersScene {
     });
   }
 
-  /** What the driver has on its disk of one kind, by the names of their files. */
+  /** Reads the driver's records of one kind from its disk, in the order of file names. */
   records(kind: 'volumes' | 'snapshots' | 'groups'): unknown[] {
     const directory = join(this.folder, 'driver', kind);
     return readdirSync(directory)

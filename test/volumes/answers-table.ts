@@ -1,29 +1,26 @@
 /**
- * The calls that volumes make, and the answers that drivers give to them: what each is to lead to, as the CSI
- * specification has it. A further call is one more entry of `subjects`.
+ * Lists the calls of volumes and the answers of drivers, with the reaction that the CSI specification requires.
+ * For a further call, add an entry to `subjects`.
  */
 import type { RpcName } from '../../src/csi/answers.js';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { type AnswersScene, mib, type RealVolume } from './answers-scene.js';
 
-/** One kind of call: what brings a volume to where it is made next, what asks for it, and what there is then. */
+/** Kind of call: prepares a volume, requests the call, and shows its result. */
 export interface Subject {
   rpc: RpcName;
-  /** As tests name it. */
   name: string;
   prepare(scene: AnswersScene, id: string): Promise<unknown>;
-  /** Resolves when it is done; rejects where that has failed for good. */
+  /** Requests the call. Resolves once it is done; rejects after a final failure. */
   ask(scene: AnswersScene, id: string): Promise<unknown>;
-  /** The event of the commit that asks for the call. */
+  /** Event of the commit that requests the call. */
   event: string;
-  /** The effect that makes it. */
   effect: string;
   isDone(volume: Volume | undefined): boolean;
   hasFailed(volume: Volume | undefined): boolean;
-  /** Of one that has failed. */
   message(volume: Volume | undefined): string | undefined;
-  /** Of what the driver has, once it is done; absent: what is compared of each volume says it all. */
+  /** Further check of the driver's volume after the call; default: none. */
   isReal?(volume: RealVolume): boolean;
 }
 
@@ -44,14 +41,13 @@ const published = async (scene: AnswersScene, id: string): Promise<unknown> => {
   return scene.runtime.volumes.publish({ id }, 'a');
 };
 
-/** Twice what it has. */
 const requiredBytes = 2 * mib;
 const mutableParameters = { warnAbovePercent: '50' };
 
 export const subjects: Subject[] = [
   {
     rpc: 'CreateVolume',
-    name: 'a creation',
+    name: 'creation',
     prepare: async () => undefined,
     ask: created,
     event: 'volume.create',
@@ -61,7 +57,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'ValidateVolumeCapabilities',
-    name: 'the adoption of one that exists',
+    name: 'registration of an existing volume',
     prepare: (scene, id) => scene.makeOutside(id),
     ask: (scene, id) => scene.runtime.volumes.create(scene.external(id)),
     event: 'volume.create',
@@ -71,7 +67,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'ControllerPublishVolume',
-    name: 'a publication',
+    name: 'publish',
     prepare: created,
     ask: ({ runtime }, id) => runtime.volumes.publish({ id }, 'a'),
     event: 'volume.publish',
@@ -81,7 +77,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'ControllerUnpublishVolume',
-    name: 'the end of a publication',
+    name: 'unpublish',
     prepare: published,
     ask: ({ runtime }, id) => runtime.volumes.unpublish({ id }, 'a'),
     event: 'volume.unpublish',
@@ -91,7 +87,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'DeleteVolume',
-    name: 'a deletion',
+    name: 'deletion',
     prepare: created,
     ask: ({ runtime }, id) => runtime.volumes.delete({ id }),
     event: 'volume.delete',
@@ -101,7 +97,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'ControllerExpandVolume',
-    name: 'an expansion',
+    name: 'expansion',
     prepare: created,
     ask: ({ runtime }, id) => runtime.volumes.expand({ id }, { requiredBytes }),
     event: 'volume.expand',
@@ -113,7 +109,7 @@ export const subjects: Subject[] = [
   },
   {
     rpc: 'ControllerModifyVolume',
-    name: 'a change of parameters',
+    name: 'change of parameters',
     prepare: created,
     ask: ({ runtime }, id) => runtime.volumes.modify({ id }, mutableParameters),
     event: 'volume.modify',
@@ -125,7 +121,6 @@ export const subjects: Subject[] = [
   },
 ];
 
-/** What an answer is to lead to. */
 export type Reaction = 'taken for done' | 'asked again' | 'failed';
 
 export interface Answer {

@@ -1,4 +1,4 @@
-/** Each call that volumes make, and each answer that a driver may give: before its work, after it, after a lost answer. */
+/** Gives each answer of a driver to each call of volumes: before the work, after it, and after a lost answer. */
 import { expect } from 'chai';
 import type { Step } from '../../src/testing/index.js';
 import { refusalOf } from '../refusal.js';
@@ -7,7 +7,7 @@ import { type Answer, answers, reactionTo, type Subject, subjects } from './answ
 
 const lost: Step = { breakOff: 'after' };
 
-/** What the script has for the calls, and how they end, before the one that is as in a good driver. */
+/** Scripted steps before the calls of a healthy driver. */
 const positions: { name: string; steps(answer: Answer): Step[]; isWorkDone: boolean }[] = [
   { name: 'before the work', steps: ({ code, text }) => [{ code, text }], isWorkDone: false },
   { name: 'after the work', steps: ({ code, text }) => [{ code, text, work: true }], isWorkDone: true },
@@ -16,7 +16,7 @@ const positions: { name: string; steps(answer: Answer): Step[]; isWorkDone: bool
 
 const endOf = ({ code }: Step): string => code ?? 'broken';
 
-describe('the answers to calls for volumes', () => {
+describe('answers to calls of volumes', () => {
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -36,7 +36,7 @@ describe('the answers to calls for volumes', () => {
     for (const answer of answers) {
       for (const { name: position, steps, isWorkDone } of positions) {
         const reaction = reactionTo(rpc, answer);
-        // That what is to go is not there is said of what is there by liars only.
+        // Only a lying driver answers NOT_FOUND to the removal of a thing that exists.
         if (reaction === 'taken for done' && !isWorkDone) continue;
 
         it(`V11 ${rpc} answered ${answer.name} ${position}: ${name} is ${reaction}`, async () => {
@@ -65,7 +65,7 @@ describe('the answers to calls for volumes', () => {
     }
 
     for (const moment of ['before', 'after'] as const) {
-      it(`V11 ${rpc} whose connection breaks ${moment} the work: ${name} is asked again`, async () => {
+      it(`V11 ${rpc}, connection broken ${moment} its work: ${name} is called again`, async () => {
         const id = await begun(subject);
         scene.driver.script(rpc, { breakOff: moment }, { times: 2 });
         await subject.ask(scene, id);
@@ -76,8 +76,8 @@ describe('the answers to calls for volumes', () => {
   }
 });
 
-describe('a call that is refused for what somebody else has attached', () => {
-  // Its own: a plugin is looked at once a minute at most.
+describe('call refused because of an unknown attachment', () => {
+  // Needs its own scene: the reconciler compares a plugin at most once a minute.
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -85,7 +85,7 @@ describe('a call that is refused for what somebody else has attached', () => {
   });
   after(() => scene.end());
 
-  it('V20 ControllerPublishVolume: that is found, undone, and then the volume is published', async () => {
+  it('V20 ControllerPublishVolume: the attachment is found and removed, then the volume is published', async () => {
     const id = scene.begin();
     const { csiId = '' } = await scene.runtime.volumes.create(scene.spec(id));
     const mode = { mode: 'SINGLE_NODE_WRITER' } as const;

@@ -1,4 +1,4 @@
-/** What comes in between two attempts. */
+/** Tests events between two attempts: requests, turns at the plugin, and jumps of the clock. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
 import { spec, VolumeHouse } from './volume-house.js';
@@ -10,7 +10,7 @@ describe('between two attempts', () => {
   });
   afterEach(() => house.dispose());
 
-  it('V10 a request that comes while work waits for its time: it is tried again at that time all the same', async () => {
+  it('V10 a request during backoff: the next attempt still comes at its time', async () => {
     const { volumes, plugin, clock } = house;
     let isWell = false;
     plugin.script = () => (isWell ? undefined : { code: 'INTERNAL' });
@@ -23,7 +23,7 @@ describe('between two attempts', () => {
     await creating;
   });
 
-  /** The runtime begins anew, on a clock that can be set back. */
+  /** Restarts the runtime on a clock that can be set back. */
   async function steppedClock(): Promise<Clock & { setBackMs: number }> {
     const { clock } = house;
     await house.runtime.close();
@@ -37,12 +37,13 @@ describe('between two attempts', () => {
     return stepped;
   }
 
-  it('V9 a volume and a snapshot of it that both have waited: one of them calls, then the other; neither is begun anew for ever', async () => {
+  it('V9 a volume and its snapshot wait at once: both call, one after the other, without livelock', async () => {
     const { clock, plugin, volumes } = house;
     const ids = ['one', 'three'];
     for (const id of ids) await volumes.create(spec(id));
     let isWell = false;
-    // After three failures in a row calls wait for the next good probe: one of the two for that, the other for its volume.
+    // Three failures in a row block calls until the next good probe. One call waits for the probe, the other for the
+    // volume.
     plugin.script = () => (isWell ? undefined : { code: 'UNAVAILABLE' });
     const published = ids.map((id) => volumes.publish({ id }, 'a'));
     const snapshot = house.runtime.snapshots.create({ id: 'shot', volume: { id: 'three' } });
@@ -54,7 +55,7 @@ describe('between two attempts', () => {
     expect(plugin.wrongs).to.deep.equal([]);
   });
 
-  it('V10 the clock is set back by a day as the runtime is away: what waited and what was under way goes on as soon as ever', async () => {
+  it('V10 clock set back by a day while the runtime is down: waiting and open work goes on without delay', async () => {
     const { clock, plugin } = house;
     const stepped = await steppedClock();
     const ids = ['waits', 'hangs', 'wants'];
@@ -69,14 +70,14 @@ describe('between two attempts', () => {
     plugin.script = () => undefined;
     plugin.overlaps = 'allowed';
     await house.open();
-    // That of a call that may still be under way, and the longest wait.
+    // Covers the deadline of an open call and the longest wait.
     await clock.advance(300_000);
     expect([...plugin.volumes.values()].map(({ attached }) => [...attached])).to.deep.equal(ids.map(() => ['csi-a']));
     expect((await house.runtime.snapshots.get({ id: 'shot' }))?.state).to.equal('ready');
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('V10 the clock is set back by an hour: no wait is longer for that, nor is a plugin shut out', async () => {
+  it('V10 clock set back by an hour: no wait gets longer, and no plugin stays blocked', async () => {
     const { clock, plugin } = house;
     const stepped = await steppedClock();
     const { volumes } = house;
@@ -93,7 +94,7 @@ describe('between two attempts', () => {
     expect((await snapshot).state).to.equal('ready');
   });
 
-  it('V8 V16 one in doubt that nobody wants any more, and one that is to take its place: neither waits for the other', async () => {
+  it('V8 V16 a cancelled publish in doubt and its replacement on another node: no deadlock', async () => {
     const { volumes, plugin, clock } = house;
     await volumes.create(spec('data'));
     let isWell = false;

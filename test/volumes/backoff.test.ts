@@ -1,4 +1,4 @@
-/** How long is waited before what failed is tried again, and what that depends on. */
+/** Tests the delays between attempts of a failing call, and what changes them. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
@@ -8,7 +8,7 @@ import { spec } from './volume-house.js';
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 const minuteMs = 60_000;
 
-describe('trying again what failed for a volume', () => {
+describe('retries of failed calls of a volume', () => {
   let house: DataHouse;
   inDataHouse(
     (furnished) => {
@@ -24,18 +24,18 @@ describe('trying again what failed for a volume', () => {
   const asked = (nodeId: string): Promise<unknown> =>
     house.volumes.publish(key, nodeId, { capability }).catch(() => undefined);
 
-  it('V10 it is tried at growing distances, clamped at five minutes, for as long as it takes', async () => {
+  it('V10 delays grow up to five minutes, and attempts never end', async () => {
     failOn('csi-a');
     void asked('a');
     await house.clock.advance(10 * minuteMs);
     expect(attemptsOn('csi-a')).to.be.within(10, 40);
     const before = attemptsOn('csi-a');
-    // Between 0 and 5 minutes, 2.5 on average.
+    // Delays are between 0 and 5 minutes, 2.5 on average.
     await house.clock.advance(500 * minuteMs);
     expect(attemptsOn('csi-a') - before).to.be.within(150, 270);
   });
 
-  it('V10 other requests, and the work that they lead to, neither hasten nor stop it', async () => {
+  it('V10 other requests and their work neither speed up nor stop the retries', async () => {
     failOn('csi-a');
     void asked('a');
     await house.clock.advance(30 * minuteMs);
@@ -50,7 +50,7 @@ describe('trying again what failed for a volume', () => {
     expect(attemptsOn('csi-a') - before).to.be.within(25, 60);
   });
 
-  it('V10 one that backs off keeps no other waiting', async () => {
+  it('V10 a call in backoff does not delay other calls', async () => {
     failOn('csi-a');
     void asked('a');
     await house.clock.advance(30 * minuteMs);
@@ -60,7 +60,7 @@ describe('trying again what failed for a volume', () => {
     expect(await house.volumes.get(key)).to.include({ state: 'pending-publish' });
   });
 
-  it('V10 success ends it: what fails next begins with short delays', async () => {
+  it('V10 after a success the next failure begins with short delays', async () => {
     failOn('csi-a');
     const published = asked('a');
     await house.clock.advance(60 * minuteMs);
@@ -73,7 +73,7 @@ describe('trying again what failed for a volume', () => {
     expect(toldOf(house.plugin, 'ControllerUnpublishVolume').length).to.be.greaterThan(2);
   });
 
-  it('V10 what is waited for goes on over a restart, and begins no stampede', async () => {
+  it('V10 backoff goes on after a restart, without a burst of calls', async () => {
     failOn('csi-a');
     void asked('a');
     await house.clock.advance(60 * minuteMs);
@@ -85,7 +85,7 @@ describe('trying again what failed for a volume', () => {
     expect((await house.volumes.get(key))?.publications.a).to.include({ state: 'published' });
   });
 
-  it('V10 a retry tries it now, and from the beginning', async () => {
+  it('V10 a retry calls now, and begins with short delays again', async () => {
     failOn('csi-a');
     void asked('a');
     await house.clock.advance(60 * minuteMs);
@@ -97,7 +97,7 @@ describe('trying again what failed for a volume', () => {
     expect(attemptsOn('csi-a')).to.be.greaterThan(before + 2);
   });
 
-  it('V10 how long is for the runtime to say', async () => {
+  it('V10 options of the runtime set the delays', async () => {
     await house.runtime.close();
     await house.open({ retry: { initialMs: 10, maxMs: 20 } });
     await house.clock.advance(200);
@@ -115,7 +115,7 @@ describe('trying again what failed for a volume', () => {
     'RESOURCE_EXHAUSTED',
     'FAILED_PRECONDITION',
   ] as const) {
-    it(`V10 V11 ${code} is tried again, and shown until it is over`, async () => {
+    it(`V10 V11 ${code} is retried, and shown until the call succeeds`, async () => {
       inOrder(house.plugin, 'ControllerPublishVolume', [{ code, text: 'not now' }]);
       const published = house.volumes.publish(key, 'a');
       await house.rest();
@@ -137,7 +137,7 @@ describe('trying again what failed for a volume', () => {
     'UNAUTHENTICATED',
     'UNIMPLEMENTED',
   ] as const) {
-    it(`V11 ${code} is final: it is failed, and not tried again by itself`, async () => {
+    it(`V11 ${code} is final: the work fails, and is not retried by itself`, async () => {
       always(house.plugin, 'CreateVolume', { code, text: 'never' });
       const error = await refusalOf(house.volumes.create(spec('other')));
       expect(error).to.include({ code: 'CSI_ERROR', grpcCode: code, final: true, address: 'volume/default/other' });

@@ -1,4 +1,4 @@
-/** How much room a plugin has, where it says so. */
+/** Tests requests for the free capacity of a plugin. */
 import { expect } from 'chai';
 import type { AwaitOptions } from '../../src/requests/await-options.js';
 import { refusalOf } from '../refusal.js';
@@ -11,7 +11,7 @@ describe('the capacity of a plugin', () => {
   });
   afterEach(() => house.dispose());
 
-  it('V18 is asked for, with what kind of volumes and where', async () => {
+  it('V18 is requested for a capability, parameters and segments', async () => {
     house.plugin.capacity = { availableCapacity: 2n ** 60n, minimumVolumeSize: 4n };
     const capability = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
     const answer = await house.volumes.capacity(pluginName, {
@@ -29,7 +29,7 @@ describe('the capacity of a plugin', () => {
     expect(house.plugin.calls[1]?.request).to.deep.equal({ volumeCapabilities: [], parameters: {} });
   });
 
-  it('V2 of a plugin that is not there, or asked for wrongly: refused before any call', async () => {
+  it('V2 of an unknown plugin, or with an invalid request: refused before any call', async () => {
     expect((await refusalOf(house.volumes.capacity('nobody'))).code).to.equal('PLUGIN_NOT_FOUND');
     const wrong = await refusalOf(house.volumes.capacity(pluginName, { segments: {} }));
     expect(wrong.code).to.equal('INVALID_ARGUMENT');
@@ -47,7 +47,7 @@ describe('the capacity of a plugin', () => {
     expect(house.plugin.calls).to.deep.equal([]);
   });
 
-  it('V9 of a plugin that answers an error, then not at all: its error; how long to wait is for the caller', async () => {
+  it('V9 of a failing plugin: its error; of an unhealthy one: PLUGIN_UNAVAILABLE after the timeout', async () => {
     house.plugin.script = () => ({ code: 'INTERNAL' });
     expect(await refusalOf(house.volumes.capacity(pluginName))).to.deep.include({
       code: 'CSI_ERROR',

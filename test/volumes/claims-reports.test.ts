@@ -1,4 +1,6 @@
-/** What a node reports of a volume that it has let go of: which claims are meant, and what becomes of the volume there. */
+/**
+ * Tests reports that a node has unmounted a volume: the claims that each ends, and the state of the volume on the node.
+ */
 import { expect } from 'chai';
 import type { Claim } from '../../machines/volume/types.js';
 import { refusalOf } from '../refusal.js';
@@ -7,14 +9,13 @@ import { spec, VolumeHouse } from './volume-house.js';
 const data = { id: 'data' };
 const shared = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
-/** Of claims w1 (generation 1) and w2 (generation 2) on node a, and w3 (generation 3) on node b. */
+/** Case with claims w1 (generation 1) and w2 (generation 2) on node a, and w3 (generation 3) on node b. */
 interface Case {
   released: string[];
-  /** As often as it is to come. */
+  /** Reports in order; a report may occur twice. */
   reports: { allocId?: string; claimGeneration: number; nodeId?: string }[];
-  /** Claims after that. */
   left: string[];
-  /** Its state on node a; absent: it is gone. */
+  /** State of the publication on node a; absent if it is gone. */
   onA?: string;
 }
 
@@ -23,30 +24,30 @@ const w2 = { allocId: 'w2', claimGeneration: 2 };
 const all = ['w1 unpublishing', 'w2 unpublishing', 'w3 taken'];
 
 const cases: Record<string, Case> = {
-  'of the younger alone: the older is in use there still': {
+  'for the younger claim only: the older stays': {
     released: ['w1', 'w2'],
     reports: [w2],
     left: ['w1 unpublishing', 'w3 taken'],
     onA: 'pending-node-unpublish',
   },
-  'of the older alone: the younger is in use there still': {
+  'for the older claim only: the younger stays': {
     released: ['w1', 'w2'],
     reports: [w1, w1],
     left: ['w2 unpublishing', 'w3 taken'],
     onA: 'pending-node-unpublish',
   },
-  'of both, one after the other: the last takes the volume along': {
+  'for both claims, one by one: the last unpublishes the volume': {
     released: ['w1', 'w2'],
     reports: [w2, w1],
     left: ['w3 taken'],
   },
-  'of one that is released, while the other is used: its slot is free, and the volume stays': {
+  'for a released claim beside one in use: the claim ends, the volume stays published': {
     released: ['w2'],
     reports: [w2, w2],
     left: ['w1 taken', 'w3 taken'],
     onA: 'published',
   },
-  'of a generation that the alloc does not have: nothing': {
+  'for a generation that the alloc does not have: no effect': {
     released: ['w1', 'w2'],
     reports: [
       { ...w1, claimGeneration: 2 },
@@ -56,7 +57,7 @@ const cases: Record<string, Case> = {
     left: all,
     onA: 'pending-node-unpublish',
   },
-  'of an alloc that is unknown: nothing': {
+  'for an unknown alloc: no effect': {
     released: ['w1', 'w2'],
     reports: [{ ...w1, allocId: 'w9' }],
     left: all,
@@ -81,7 +82,7 @@ const cases: Record<string, Case> = {
   },
 };
 
-describe('reports of nodes', () => {
+describe('reports of nodes that have unmounted a volume', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -117,7 +118,7 @@ describe('reports of nodes', () => {
     });
   }
 
-  it('C7 of one that is not released: refused, naming who has it; of another one that is, taken', async () => {
+  it('C7 for an unreleased claim: refused, naming its alloc; for a released one: accepted', async () => {
     await house.volumes.release(data, 'w2');
     const refusal = await refusalOf(report(w1));
     expect(refusal).to.include({ code: 'VOLUME_IN_USE' });
@@ -127,7 +128,7 @@ describe('reports of nodes', () => {
     expect(await held()).to.deep.equal(['w1 taken', 'w2 unpublishing', 'w3 taken']);
   });
 
-  it('C7 one that comes late, while the same alloc has claimed anew: that is not meant', async () => {
+  it('C7 late report, same alloc has a new claim: the new claim stays', async () => {
     await house.volumes.release(data, 'w1');
     await report(w1);
     const again = await claim('w1', 'a');
@@ -138,7 +139,7 @@ describe('reports of nodes', () => {
     expect(await held()).to.deep.equal(['w2 taken', 'w3 taken', 'w1 unpublishing']);
   });
 
-  it('C7 what is no report: refused, and nothing changes', async () => {
+  it('C7 invalid report: refused, nothing changes', async () => {
     await house.volumes.release(data, 'w1');
     for (const wrong of [{ ...w1, allocId: '' }, { allocId: 'w1' } as typeof w1])
       expect(await refusalOf(report(wrong))).to.include({ code: 'INVALID_ARGUMENT' });

@@ -1,4 +1,4 @@
-/** What each access mode allows: who has the volume, and who may have it too. And at random: never more than that. */
+/** Tests which claims each access mode allows side by side, as a table and with random claims. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
@@ -15,7 +15,9 @@ const asked: Record<string, Asked> = {
   'b write': { mode: 'write', nodeId: 'b' },
 };
 
-/** Who can have it beside who has it; a mode that is not named here has no such claim. */
+/**
+ * Claims allowed beside a holder, by access mode and holder. A claim that is missing here is not possible in that mode.
+ */
 const table: Record<AccessMode, Record<string, string[]>> = {
   'single-node-writer': { none: ['a read', 'a write', 'b read', 'b write'], 'a read': [], 'a write': [] },
   'single-node-reader-only': { none: ['a read', 'b read'], 'a read': [] },
@@ -79,7 +81,7 @@ describe('claims by access mode', () => {
     }
   }
 
-  it('C3 C5 at random: never more than the mode allows, in the order of asking, generations rise', async () => {
+  it('C3 C5 random claims: never more than the mode allows, granted in order, generations rise', async () => {
     const step = fc.oneof(
       {
         weight: 3,
@@ -131,7 +133,7 @@ describe('claims by access mode', () => {
   });
 });
 
-/** The rules of the modes, said another way than the code under test does. */
+/** Checks the rules of the access modes, written independently of the code under test. */
 function checkHeld(mode: AccessMode, claims: Claim[]): void {
   const writers = claims.filter(({ mode: how }) => how === 'write').length;
   const nodes = new Set(claims.map(({ nodeId }) => nodeId)).size;

@@ -1,4 +1,4 @@
-/** Claims: who may use a volume, from the taking to the proof that it is let go. */
+/** Tests claims of allocs on volumes, from the request to the proof that the node has unmounted the volume. */
 import { expect } from 'chai';
 import type { Claim } from '../../machines/volume/types.js';
 import type { ClaimOptions } from '../../src/volumes/volume-manager.js';
@@ -36,7 +36,6 @@ describe('claims', () => {
   const waiting = async (): Promise<string[]> =>
     ((await house.volumes.get(data))?.waiting ?? []).map(({ allocId }) => allocId);
 
-  /** What was told of claims, and of the publication on node a. */
   const told = async (): Promise<string[]> =>
     (await house.events()).flatMap((event) => {
       if (event.kind === 'claim') return [`${event.allocId} ${event.state}`];
@@ -46,7 +45,7 @@ describe('claims', () => {
   const unstaged = (claimGeneration: number): Promise<void> =>
     house.runtime.nodes.reportUnstaged('a', data, { claimGeneration });
 
-  it('C2 C6 V5 from the taking to the release each step is told; the slot is kept until the last', async () => {
+  it('C2 C6 V5 each step from claim to release emits an event; the claim counts until the last', async () => {
     const { generation } = await claim('w1');
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
@@ -81,7 +80,7 @@ describe('claims', () => {
     ]);
   });
 
-  it('C1 what is no claim: refused with every fault, and nobody has it; nor is nobody released', async () => {
+  it('C1 invalid claim or release: refused with every fault, nothing changes', async () => {
     const asked = { allocId: '', nodeId: 'a', mode: 'write', ...single, wait: 'no', signal: {}, more: 1 };
     const error = await refusalOf(house.volumes.claim(data, asked as unknown as ClaimOptions));
     expect(error).to.include({ code: 'INVALID_ARGUMENT' });
@@ -99,7 +98,7 @@ describe('claims', () => {
     expect(released.message).to.equal("the alloc id can't be taken:\n  the alloc id: is missing");
   });
 
-  it('C1 C7 the same alloc again has the same claim, with the CSI node id of its taking, also when its node is down', async () => {
+  it('C1 C7 repeated by the same alloc, even on a node that is down: the same claim and CSI node id', async () => {
     const first = await claim('w1');
     expect(first).to.include({ csiNodeId: 'csi-a', state: 'taken' });
     await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a2' }] });
@@ -108,7 +107,7 @@ describe('claims', () => {
     expect(await claim('w1', { wait: true })).to.deep.equal(first);
   });
 
-  it('C1 the same alloc on another node, or otherwise: refused, naming what it has', async () => {
+  it('C1 repeated with another node or mode: refused, naming the claim that the alloc has', async () => {
     await claim('w1');
     const has =
       /^CLAIM_CONFLICT .*it is claimed already by alloc w1 on node a \(write, single-node-writer, taken\): release/;
@@ -118,14 +117,14 @@ describe('claims', () => {
     expect(await held()).to.deep.equal(['w1 taken']);
   });
 
-  it('C1 the same alloc while its claim is on its way out: to be claimed anew after that', async () => {
+  it('C1 repeated while the old claim is being released: refused until that is done', async () => {
     await claim('w1');
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
     expect(await refusal(claim('w1', { wait: true }))).to.match(/unpublishing\): claim it anew once that is released/);
   });
 
-  it('C3 C5 a second writer, behind a reader and a writer: it waits for the writer alone', async () => {
+  it('C3 C5 a second writer beside a reader and a writer: waits for the writer only', async () => {
     const log = { id: 'log' };
     const oneWriter = { accessMode: 'multi-node-single-writer', attachmentMode: 'file-system' } as const;
     await house.volumes.create(spec('log', { capabilities: [oneWriter] }));
@@ -142,7 +141,7 @@ describe('claims', () => {
     expect(await second).to.include({ allocId: 'w2', state: 'taken' });
   });
 
-  it('C4 modes are set by the first claim, and free after the last', async () => {
+  it('C4 the first claim sets the modes; after the last one they are free again', async () => {
     await claim('w1', shared);
     expect(await refusal(claim('w2', block))).to.match(
       /claimed as file-system, multi-node-multi-writer, by alloc w1 on node a/,
@@ -152,14 +151,14 @@ describe('claims', () => {
     expect(await claim('w2', block)).to.include({ attachmentMode: 'block-device' });
   });
 
-  it('C5 what it was not made for, or a writer of a mode without writers: refused', async () => {
+  it('C5 a mode that is not in the spec, or a writer in a mode without writers: refused', async () => {
     const reader = { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' } as const;
     expect(await refusal(claim('w1', { ...reader, mode: 'read' }))).to.match(/^CLAIM_CONFLICT .*it was not made for/);
     expect(await refusal(claim('w1', reader))).to.match(/multi-node-reader-only has no writers/);
     expect(await refusal(claim('', { mode: 'x' as 'read' }))).to.match(/^INVALID_ARGUMENT .*allocId.*mode/s);
   });
 
-  it('C5 with wait in order; nobody overtakes, not even who could have it', async () => {
+  it('C5 with wait: granted in order, nobody overtakes, even if the modes would fit', async () => {
     await claim('w1');
     const order: string[] = [];
     const queue = ['w2', 'w3'].map((allocId) => claim(allocId, { wait: true }).then(() => order.push(allocId)));
@@ -174,7 +173,7 @@ describe('claims', () => {
     expect(order).to.deep.equal(['w2', 'w3']);
   });
 
-  it('C5 one without wait behind one that waits is refused, naming who', async () => {
+  it('C5 without wait behind a queued claim: refused, naming the queued alloc', async () => {
     await claim('w1', shared);
     const first = claim('w2', { ...single, wait: true });
     await house.rest();
@@ -184,7 +183,7 @@ describe('claims', () => {
     expect(await first).to.include({ allocId: 'w2' });
   });
 
-  it('C5 one that waits can be withdrawn: by its signal, or by a release; the next has its turn', async () => {
+  it('C5 queued claim withdrawn by signal or release: the next gets its turn', async () => {
     await claim('w1');
     const end = new AbortController();
     const second = refusal(claim('w2', { wait: true, signal: end.signal }));
@@ -200,7 +199,7 @@ describe('claims', () => {
     expect(await told()).to.include.members(['w2 withdrawn', 'w3 withdrawn']);
   });
 
-  it('C5 a thousand may wait, and no more: told so', async () => {
+  it('C5 the queue holds a thousand claims; the next is refused with the reason', async () => {
     await claim('w0');
     const queued = Array.from({ length: 1_000 }, (_, at) => refusal(claim(`q${at}`, { wait: true })));
     await house.rest();
@@ -214,11 +213,11 @@ describe('claims', () => {
     expect(ends.filter((end) => end.startsWith('ABORTED'))).to.have.length(1_001);
   });
 
-  it('V16 a publish without a claim, where another node has claimed it: refused, naming who; elsewhere it waits its turn', async () => {
+  it('V16 publish without a claim, another node has one: refused, naming it; waits once it is released', async () => {
     const { generation } = await claim('w1');
     const error = await refusal(house.volumes.publish(data, 'b'));
     expect(error).to.match(/^VOLUME_IN_USE .*alloc w1 on node a \(write, single-node-writer, taken\)/);
-    // Another mode than the one that is claimed does not go with it, either.
+    // A mode other than the claimed one is refused, too.
     expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.match(/^VOLUME_IN_USE/);
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
@@ -228,12 +227,12 @@ describe('claims', () => {
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('V16 where the mode lets both be there, the claim of another node is in nobody’s way', async () => {
+  it('V16 publish in a shared mode, another node has a claim: allowed', async () => {
     await claim('w1', shared);
     expect(await refusal(house.volumes.publish(data, 'b', { capability: shared }))).to.equal('taken');
   });
 
-  it('C4 V16 published on the node of its claim: as that is, if nothing else is said; otherwise refused, naming who', async () => {
+  it('C4 V16 publish on the node of a claim: its modes by default; others are refused, naming the alloc', async () => {
     const log = { id: 'log' };
     const readers = { accessMode: 'multi-node-reader-only', attachmentMode: 'file-system' } as const;
     const raw = { ...readers, attachmentMode: 'block-device' } as const;
@@ -252,7 +251,7 @@ describe('claims', () => {
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('C4 published as its claim has it, also where that is on its way to the store', async () => {
+  it('C4 publish takes the modes of a claim that is not committed yet', async () => {
     const modes = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
     await house.volumes.create(spec('log'));
     const held = gate();
@@ -267,7 +266,7 @@ describe('claims', () => {
     expect((await house.volumes.get({ id: 'log' }))?.publications.a?.capability).to.deep.equal(modes);
   });
 
-  it('C4 published before its claim: claimed as that is; otherwise refused, naming how it is published', async () => {
+  it('C4 claim after a publish: must have its modes; other modes are refused, naming those of the publish', async () => {
     const log = { id: 'log' };
     await house.volumes.create(spec('log'));
     const modes = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -283,7 +282,7 @@ describe('claims', () => {
     expect((await house.volumes.get(log))?.publications).to.deep.equal(before);
   });
 
-  it('C2 C5 released, and its node has not reported yet: a deletion is refused, saying what is waited for', async () => {
+  it('C2 C5 deletion before the node has reported a released claim: refused, naming the missing report', async () => {
     await claim('w1');
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
@@ -296,13 +295,13 @@ describe('claims', () => {
       .and.not.include('force');
   });
 
-  it('C5 a signal that comes too late takes no claim away', async () => {
+  it('C5 a signal aborted after the claim is taken: the claim stays', async () => {
     const first = await claim('w1');
     expect(await refusal(claim('w1', { wait: true, signal: AbortSignal.abort() }))).to.match(/^ABORTED/);
     expect(await claim('w1')).to.deep.equal(first);
   });
 
-  it('C5 C6 the queue outlives the runtime, and who asks again keeps its place', async () => {
+  it('C5 C6 the queue survives a restart, and a repeated claim keeps its place', async () => {
     await claim('w1');
     for (const allocId of ['w2', 'w3']) void claim(allocId, { wait: true }).catch(() => {});
     await house.rest();
@@ -318,14 +317,14 @@ describe('claims', () => {
     expect(await third).to.include({ allocId: 'w3' });
   });
 
-  it('C6 released before anything was published: at once, no call, no word of a publication', async () => {
+  it('C6 released before any publish: released at once, without a call or a publication event', async () => {
     await claim('w1');
     await house.volumes.release(data, 'w1');
     expect(await told()).to.deep.equal(['w1 taken', 'w1 node-detached', 'w1 controller-detached', 'w1 released']);
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 
-  it('C6 V8 released while it is being published: found out, then undone, and only then free', async () => {
+  it('C6 V8 released during a publish: resolved and unpublished first, then free', async () => {
     await claim('w1');
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
@@ -343,7 +342,7 @@ describe('claims', () => {
     expect(house.plugin.volumes.get('vol-1')?.attached.size).to.equal(0);
   });
 
-  it('V11 C6 released, and not unpublished for good: the volume says from where, and why', async () => {
+  it('V11 C6 unpublish fails finally after a release: the error names the node and the reason', async () => {
     const { generation } = await claim('w1');
     await house.volumes.publish(data, 'a');
     house.plugin.script = ({ rpc }) =>
@@ -362,7 +361,7 @@ describe('claims', () => {
     expect(await house.volumes.get(data)).to.not.have.property('error');
   });
 
-  it('C6 requests while it backs off do not make it forget to go on', async () => {
+  it('C6 requests during backoff do not stop the retries', async () => {
     let failures = 0;
     house.plugin.script = ({ rpc }) =>
       rpc === 'ControllerPublishVolume' && failures++ < 5 ? { code: 'ABORTED' } : undefined;
@@ -375,7 +374,7 @@ describe('claims', () => {
     expect(await published).to.deep.equal({ publishContext: { device: 'vol-1@csi-a' } });
   });
 
-  it('C7 a report of an older generation changes nothing', async () => {
+  it('C7 report for an older generation: no effect', async () => {
     const first = await claim('w1');
     await house.volumes.publish(data, 'a');
     await house.volumes.release(data, 'w1');
@@ -392,7 +391,7 @@ describe('claims', () => {
     expect(await held()).to.deep.equal([]);
   });
 
-  it('C6 C7 a report while it is used: refused, naming who, and nothing changes; once that is released it counts', async () => {
+  it('C6 C7 report before the release: refused, naming the alloc; after the release: accepted', async () => {
     const { generation } = await claim('w1');
     await house.volumes.publish(data, 'a');
     expect(await refusal(unstaged(generation))).to.match(
@@ -406,7 +405,7 @@ describe('claims', () => {
     expect(await held()).to.deep.equal([]);
   });
 
-  it('C7 a report that comes again, while another alloc uses it there: taken, and changes nothing', async () => {
+  it('C7 repeated report beside another alloc on the node: accepted without effect', async () => {
     await claim('w1', shared);
     const { generation } = await claim('w2', shared);
     await house.volumes.publish(data, 'a', { capability: shared });
@@ -417,7 +416,7 @@ describe('claims', () => {
     }
   });
 
-  it('C7 generations rise also when the volume is deleted and made anew', async () => {
+  it('C7 generations keep rising after the volume is deleted and created again', async () => {
     const seen: number[] = [];
     for (let round = 0; round < 3; round += 1) {
       for (const allocId of ['w1', 'w2']) seen.push((await claim(allocId, shared)).generation);
@@ -429,7 +428,7 @@ describe('claims', () => {
     expect(seen).to.deep.equal([...new Set(seen)].sort((one, other) => one - other));
   });
 
-  it('C2 V5 two claims on one node: only the last takes the volume along', async () => {
+  it('C2 V5 two claims on one node: only the last release unpublishes the volume', async () => {
     const first = await claim('w1', shared);
     const second = await claim('w2', shared);
     await house.volumes.publish(data, 'a', { capability: shared });
@@ -443,7 +442,7 @@ describe('claims', () => {
     expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
   });
 
-  it('V8 one that is taken while the former publication is on its way out: that goes, then it has its own', async () => {
+  it('V8 new claim and publish while the old publication ends: unpublished first, then published again', async () => {
     const first = await claim('w1', shared);
     await house.volumes.publish(data, 'a', { capability: shared });
     await house.volumes.release(data, 'w1');
@@ -460,7 +459,7 @@ describe('claims', () => {
     ]);
   });
 
-  it('V8 C6 and if that one is released before: nothing is published for nobody', async () => {
+  it('V8 C6 new claim released while the old publication ends: not published again', async () => {
     const first = await claim('w1', shared);
     await house.volumes.publish(data, 'a', { capability: shared });
     await house.volumes.release(data, 'w1');
@@ -476,7 +475,7 @@ describe('claims', () => {
   });
 
   for (const availability of ['pause', 'drain'] as const) {
-    it(`V15 ${availability}: no new use, what is used stays; active: those that waited have their turn`, async () => {
+    it(`V15 ${availability}: no new use, present use stays; active again: the queue goes on`, async () => {
       const first = await claim('w1');
       const second = claim('w2', { wait: true });
       await house.rest();
@@ -494,7 +493,7 @@ describe('claims', () => {
     });
   }
 
-  it('V15 paused between a claim and its publish: who has it may use it; nobody else, nor he once he has let go', async () => {
+  it('V15 paused between a claim and its publish: the claim may still be used, until its release', async () => {
     const { generation } = await claim('w1');
     await house.volumes.setAvailability(data, 'pause');
     expect(await refusal(house.volumes.publish(data, 'a'))).to.equal('taken');
@@ -506,7 +505,7 @@ describe('claims', () => {
     expect(await house.volumes.get(data)).to.deep.include({ claims: [], publications: {} });
   });
 
-  it('V13 those that wait for a volume that is deleted hear so', async () => {
+  it('V13 volume deleted: queued claims are rejected with that reason', async () => {
     await claim('w1');
     const second = refusal(claim('w2', { wait: true }));
     await house.rest();

@@ -1,4 +1,6 @@
-/** How many commits a call to the plugin costs: each is a write to the store, and what is seen of the volume changes with it. */
+/**
+ * Counts the commits of a call to a plugin. Each is a write to the store, and changes the visible state of the volume.
+ */
 import { expect } from 'chai';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
 
@@ -16,7 +18,7 @@ describe('commits of a call', () => {
     for await (const _ of house.runtime.journal.entries('volume/default/data')) commits += 1;
     return commits;
   };
-  /** Those of a publish on node a. @param meanwhile what happens until it is published */
+  /** Counts the commits of a publish on node a. @param meanwhile runs until it is published */
   const ofPublish = async (meanwhile: () => Promise<void>): Promise<number> => {
     const before = await count();
     const published = house.volumes.publish(key, 'a');
@@ -28,16 +30,16 @@ describe('commits of a call', () => {
   };
   const nothing = async (): Promise<void> => {};
 
-  it('V1 made at once: two, the request and the answer', async () => {
+  it('V1 call made at once: two commits, for the request and the answer', async () => {
     expect(await ofPublish(nothing)).to.equal(2);
   });
 
-  it('V1 it waits for its plugin once: four, the wait and its end beside', async () => {
+  it('V1 call waits for its plugin: four commits, with the wait and its end', async () => {
     await house.makeUnwell();
     expect(await ofPublish(() => house.makeWell())).to.equal(4);
   });
 
-  it('V1 it waits for its turn, as another call about the volume is under way: four', async () => {
+  it('V1 call waits for another call of the volume: four commits', async () => {
     let release = (): void => {};
     const before = new Promise<void>((resolve) => {
       release = resolve;

@@ -1,4 +1,4 @@
-/** A house for tests about one volume, `data`: a new one for each, held after it to the rules that all drivers count on. */
+/** Fixture for tests of one volume, `data`. Makes a new one for each test, then checks the rules that drivers rely on. */
 import { expect } from 'chai';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { spec, VolumeHouse } from './volume-house.js';
@@ -10,7 +10,6 @@ export class DataHouse extends VolumeHouse {
     return this.volumes.create(spec('data'));
   }
 
-  /** Where volumes are, as the plugin calls its nodes. */
   attached(): string[] {
     return [...this.plugin.volumes.values()].flatMap((one) => [...one.attached]);
   }
@@ -23,7 +22,7 @@ export class DataHouse extends VolumeHouse {
     return (await this.publications())[nodeId]?.state;
   }
 
-  /** Its plugin is seen not to be well: calls wait. */
+  /** Makes the plugin unhealthy, and lets a probe notice: calls wait. */
   async makeUnwell(): Promise<void> {
     this.plugin.health = { healthy: false, description: 'initialising' };
     await this.clock.advance(31_000);
@@ -36,8 +35,8 @@ export class DataHouse extends VolumeHouse {
 }
 
 /**
- * Hands each test of this suite its house.
- * @param isMade whether the volume is made already; the calls for that are forgotten
+ * Gives each test of the suite its fixture.
+ * @param isMade whether the volume is created already; those calls are not recorded
  */
 export function inDataHouse(hand: (house: DataHouse) => void, { isMade }: { isMade: boolean }): void {
   let house: DataHouse;

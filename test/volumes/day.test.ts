@@ -1,8 +1,8 @@
-/** A day of a small cluster in simulated time: what happened, as a table, and what must hold at its end. */
+/** Simulates a day of a small cluster, prints it as a table, and checks what must hold at its end. */
 import { expect } from 'chai';
 import { type Hour, SmallCluster } from '../nodes/small-cluster.js';
 
-/** A fraction of it, and all that it shows holds the same: the whole takes longer than a test should. */
+/** Number of volumes in the test. A full day takes too long for a test, and shows nothing more. */
 const size = { plugins: 3, nodes: 50, volumes: Number(process.env.VOLUMES ?? 2_000) };
 
 const columns: (keyof Hour)[] = [
@@ -37,11 +37,11 @@ describe('a day of a small cluster', function () {
   });
   after(() => cluster.close());
 
-  it('once faults stop, nothing is left to do', () => {
+  it('no work is left once faults stop', () => {
     expect(cluster.hours.at(-2)?.pending).to.equal(0);
   });
 
-  it('what the plugins have is what is believed: nothing leaked, nothing lost', async () => {
+  it('plugins and records agree: no volume leaked, none lost', async () => {
     const real = new Map<string, string[]>();
     for (const [name, plugin] of cluster.plugins)
       for (const { id, attached } of plugin.volumes.values()) real.set(`${name} ${id}`, [...attached].sort());
@@ -54,20 +54,20 @@ describe('a day of a small cluster', function () {
     expect(believed.size).to.be.above(0);
   });
 
-  it('no call broke a rule: none overlapped on its volume, none was for no node, none deleted what was attached', () => {
+  it('no call broke a rule: no overlap on a volume, no unknown node, no deletion of an attached volume', () => {
     expect([...cluster.plugins.values()].flatMap(({ wrongs }) => wrongs)).to.deep.equal([]);
   });
 
-  it('no volume was claimed by more than one at a time, and no refusal came that an orchestrator would not expect', () => {
+  it('no volume had two claims at a time, and no refusal was unexpected', () => {
     expect(cluster.surprises).to.deep.equal([]);
   });
 
-  it('V19 secrets: each call was made with those of its time, and none was ever written down', () => {
+  it('V19 each call had the secrets of its time, and no secret was ever stored', () => {
     expect(cluster.stale).to.deep.equal([]);
     expect(cluster.leaked).to.deep.equal([]);
   });
 
-  it('nodes went down, were fenced and came back; plugins restarted; it was no quiet day', () => {
+  it('the day was busy: nodes went down, were fenced and came back; plugins restarted', () => {
     const sum = (column: keyof Hour): number => cluster.hours.reduce((total, hour) => total + hour[column], 0);
     for (const column of columns.filter((one) => one !== 'pending')) expect(sum(column), column).to.be.above(0);
     expect(sum('created')).to.equal(size.volumes);

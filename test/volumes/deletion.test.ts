@@ -1,4 +1,4 @@
-/** Deleting a volume, wherever it is in its life: nothing leaks, and what could not be confirmed is on record. */
+/** Tests the deletion of volumes in every state: nothing leaks, and unconfirmed leftovers are recorded. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
@@ -22,7 +22,7 @@ describe('deleting a volume', () => {
   };
 
   describe('that is not created', () => {
-    it('V13 as its creation waits for the plugin: gone at once, nothing was ever called', async () => {
+    it('V13 creation waits for the plugin: removed at once without a call', async () => {
       await house.makeUnwell();
       const making = refusalOf(house.make());
       await house.rest();
@@ -33,7 +33,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 as its creation waits for the plugin, over a restart: gone at once too', async () => {
+    it('V13 creation waits for the plugin, after a restart: removed at once without a call', async () => {
       await house.makeUnwell();
       house.make().catch(() => {});
       await house.rest();
@@ -44,7 +44,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 as its creation is in flight: the outcome is waited for, then it is deleted', async () => {
+    it('V13 creation call under way: waits for the outcome, then deletes', async () => {
       const held = gate();
       inOrder(house.plugin, 'CreateVolume', [{ after: held.passed }]);
       const making = refusalOf(house.make());
@@ -59,7 +59,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 the outcome unknown: the creation is repeated under the same name at once, then it is deleted', async () => {
+    it('V13 creation in doubt: repeated at once under the same name, then deleted', async () => {
       const steps = Array.from({ length: 9 }, () => ({ code: 'DEADLINE_EXCEEDED', work: true }) as const);
       inOrder(house.plugin, 'CreateVolume', steps);
       const making = refusalOf(house.make());
@@ -80,7 +80,7 @@ describe('deleting a volume', () => {
       'OUT_OF_RANGE',
       'INVALID_ARGUMENT',
     ] as const) {
-      it(`V13 the outcome unknown, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
+      it(`V13 creation in doubt, then ${code}: resolved first, then deleted`, async () => {
         inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }, { code }]);
         const making = refusalOf(house.make());
         await house.clock.advance(1_000);
@@ -93,7 +93,7 @@ describe('deleting a volume', () => {
       });
     }
 
-    it('V13 the outcome unknown, its source gone since: it says that something may be there; with force that is on record', async () => {
+    it('V13 creation in doubt, source gone: fails with a warning; with force, a leftover is recorded', async () => {
       inOrder(house.plugin, 'CreateVolume', [
         { code: 'DEADLINE_EXCEEDED', work: true },
         ...Array.from({ length: 3 }, () => ({ code: 'NOT_FOUND', text: 'no such source' }) as const),
@@ -109,7 +109,7 @@ describe('deleting a volume', () => {
       expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
     });
 
-    it('V13 its creation failed for good: gone, without a call', async () => {
+    it('V13 creation failed finally: removed without a call', async () => {
       always(house.plugin, 'CreateVolume', { code: 'INVALID_ARGUMENT' });
       await refusalOf(house.make());
       await house.volumes.delete(key);
@@ -117,7 +117,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 in doubt, and the plugin is gone: it says so, also who waits for it; with force it is on record until acknowledged', async () => {
+    it('V13 creation in doubt, plugin gone: waits with the reason; with force, a leftover until acknowledged', async () => {
       inOrder(house.plugin, 'CreateVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }]);
       house.make().catch(() => {});
       await house.rest();
@@ -146,7 +146,7 @@ describe('deleting a volume', () => {
       expect((await house.events()).filter(({ kind }) => kind === 'deleted')).to.have.length(1);
     });
 
-    it('V13 as its creation is in flight, with force: refused for good, so that nothing was made, and nothing is on record', async () => {
+    it('V13 with force, creation call under way and refused finally: no leftover', async () => {
       const held = gate();
       inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, code: 'INVALID_ARGUMENT' }]);
       const making = refusalOf(house.make());
@@ -160,7 +160,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 the outcome unknown, then refused for good, with force meanwhile: what may have been made is on record', async () => {
+    it('V13 with force, creation in doubt, then refused finally: a leftover is recorded', async () => {
       const held = gate();
       inOrder(house.plugin, 'CreateVolume', [
         { code: 'DEADLINE_EXCEEDED', work: true },
@@ -176,7 +176,7 @@ describe('deleting a volume', () => {
       expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
     });
 
-    it('V13 as its creation hangs: with force, the outcome is waited for until its deadline, then found out', async () => {
+    it('V13 with force, creation hangs: waits until its deadline, then resolves the outcome', async () => {
       inOrder(house.plugin, 'CreateVolume', [{ work: true, before: Promise.resolve(), after: new Promise(() => {}) }]);
       house.make().catch(() => {});
       await house.rest();
@@ -197,7 +197,7 @@ describe('deleting a volume', () => {
       house.plugin.calls.length = 0;
     });
 
-    it('V13 published and claimed: refused, naming by whom', async () => {
+    it('V13 published and claimed: refused, naming the alloc and the node', async () => {
       await house.volumes.publish(key, 'a', { capability });
       const claim = { allocId: 'web-1', nodeId: 'b', mode: 'write', ...capability } as const;
       await house.volumes.claim(key, claim);
@@ -207,7 +207,7 @@ describe('deleting a volume', () => {
       expect(error.message).to.match(/: release and unpublish it first, or delete it with force$/);
     });
 
-    it('V13 published where it is claimed: to release it is all that has to be done first', async () => {
+    it('V13 published on the node of its claim: refused, advising only to release', async () => {
       const claim = { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability } as const;
       const { generation } = await house.volumes.claim(key, claim);
       await house.volumes.publish(key, 'a', { capability });
@@ -222,14 +222,14 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 published, with force: unpublished first, nothing is left, and who claimed it is told', async () => {
+    it('V13 with force while published: unpublished first, no leftover', async () => {
       await house.volumes.publish(key, 'a', { capability });
       await house.volumes.delete(key, { force: true });
       expect(house.plugin.told().slice(-2)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK', 'DeleteVolume: OK']);
       await isGone();
     });
 
-    it('V13 claimed, with force: what its node did not report is on record', async () => {
+    it('V13 with force while claimed: the staging that the node did not report is a leftover', async () => {
       await house.volumes.publish(key, 'a', { capability });
       await house.volumes.claim(key, { allocId: 'web-1', nodeId: 'a', mode: 'write', ...capability });
       const csiId = (await house.volumes.get(key))?.csiId;
@@ -241,7 +241,7 @@ describe('deleting a volume', () => {
       expect([...house.plugin.volumes]).to.deep.equal([]);
     });
 
-    it('V13 unpublishing fails, with force: on record after three attempts, and the other steps are done', async () => {
+    it('V13 with force, unpublish fails: a leftover after three attempts, all other steps are done', async () => {
       await house.volumes.publish(key, 'a', { capability });
       await house.volumes.publish(key, 'b', { capability });
       house.plugin.script = ({ rpc, nodeId }) =>
@@ -266,7 +266,7 @@ describe('deleting a volume', () => {
       expect(house.plugin.told().at(-1)).to.equal('DeleteVolume: OK');
     });
 
-    it('V11 V13 one node can not be unpublished for good: the others are, then it is told, and a retry ends it', async () => {
+    it('V11 V13 unpublish fails finally on one node: the others are done; a retry completes the deletion', async () => {
       await house.volumes.publish(key, 'a', { capability });
       await house.volumes.publish(key, 'b', { capability });
       house.plugin.script = ({ rpc, nodeId }) =>
@@ -284,7 +284,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V11 V13 refused for good: told so, and tried again when it is asked for again', async () => {
+    it('V11 V13 deletion fails finally: the caller gets the error, and a new request tries again', async () => {
       inOrder(house.plugin, 'DeleteVolume', [{ code: 'PERMISSION_DENIED' }, { code: 'PERMISSION_DENIED' }]);
       expect(await refusalOf(house.volumes.delete(key))).to.include({ rpc: 'DeleteVolume', final: true });
       expect(await refusalOf(house.volumes.publish(key, 'a'))).to.include({ code: 'VOLUME_DELETING' });
@@ -294,7 +294,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 refused for good, then with force: on record', async () => {
+    it('V13 deletion failed finally, then with force: a leftover is recorded', async () => {
       always(house.plugin, 'DeleteVolume', { code: 'PERMISSION_DENIED' });
       await refusalOf(house.volumes.delete(key));
       const csiId = (await house.volumes.get(key))?.csiId;
@@ -305,7 +305,7 @@ describe('deleting a volume', () => {
       expect(toldOf(house.plugin, 'DeleteVolume')).to.have.length(2);
     });
 
-    it('V13 in a long backoff, then with force: tried at once, three times, then on record', async () => {
+    it('V13 deletion in a long backoff, then with force: three attempts at once, then a leftover', async () => {
       always(house.plugin, 'DeleteVolume', { code: 'FAILED_PRECONDITION', text: 'in use' });
       const waiting = house.volumes.delete(key);
       await house.clock.advance(3_600_000);
@@ -318,7 +318,7 @@ describe('deleting a volume', () => {
       expect((await house.volumes.get(key))?.leftovers).to.have.length(1);
     });
 
-    it('V10 V13 asked for with force again and again while it goes on: its attempts count on, and it ends', async () => {
+    it('V10 V13 repeated with force: attempts keep counting, and the deletion ends', async () => {
       await house.volumes.publish(key, 'a', { capability });
       always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED', work: true, text: 'busy' });
       const asked: Promise<unknown>[] = [];
@@ -332,13 +332,13 @@ describe('deleting a volume', () => {
       expect((await house.volumes.get(key))?.leftovers?.map(({ what }) => what)).to.deep.equal(['published']);
     });
 
-    it('V13 gone already at the plugin: as good as deleted', async () => {
+    it('V13 plugin answers NOT_FOUND: deleted', async () => {
       always(house.plugin, 'DeleteVolume', { code: 'NOT_FOUND' });
       await house.volumes.delete(key);
       expect(await house.volumes.get(key)).to.equal(undefined);
     });
 
-    it('V8 V13 as it is being published, with force: the outcome is found out, undone, then it is deleted', async () => {
+    it('V8 V13 with force during a publish: resolved, unpublished, then deleted', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed, code: 'DEADLINE_EXCEEDED', work: true }]);
       const asked = refusalOf(house.volumes.publish(key, 'a'));
@@ -358,7 +358,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V8 V13 on its way out, and wanted there again after that, with force: it is not published any more', async () => {
+    it('V8 V13 with force during an unpublish with a queued publish: not published again', async () => {
       await house.volumes.publish(key, 'a', { capability });
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
@@ -374,7 +374,7 @@ describe('deleting a volume', () => {
       expect(house.plugin.told().slice(1)).to.deep.equal(['ControllerUnpublishVolume csi-a: OK', 'DeleteVolume: OK']);
     });
 
-    it('V13 as it is being expanded, with force, and that fails for good: it is deleted all the same', async () => {
+    it('V13 with force during an expansion that fails finally: deleted nevertheless', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerExpandVolume', [{ before: held.passed, code: 'OUT_OF_RANGE' }]);
       const asked = refusalOf(house.volumes.expand(key, { requiredBytes: 2 ** 30 }));
@@ -387,7 +387,7 @@ describe('deleting a volume', () => {
       await isGone();
     });
 
-    it('V13 over a restart at each of its steps: done in the end, by the same calls', async () => {
+    it('V13 restarts at each step: completed with the same calls', async () => {
       await house.volumes.publish(key, 'a', { capability });
       always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED', work: true });
       const undone = refusalOf(house.volumes.unpublish(key, 'a'));
@@ -407,7 +407,7 @@ describe('deleting a volume', () => {
     });
   });
 
-  it('V14 made anew under its id: another volume, whose commits and events go on', async () => {
+  it('V14 created again under its id: another volume; sequence numbers and events go on', async () => {
     const first = await house.make();
     await house.volumes.delete(key);
     const [created] = await house.events();
@@ -424,7 +424,7 @@ describe('deleting a volume', () => {
     expect(seqs).to.deep.equal(seqs.map((_, index) => index + (seqs[0] ?? 0)));
   });
 
-  it('V14 an answer that comes after its end changes nothing in the one made anew', async () => {
+  it('V14 late answer for the deleted volume: no effect on the new one of the same id', async () => {
     const held = gate();
     inOrder(house.plugin, 'CreateVolume', [{ before: held.passed, work: true }]);
     house.make().catch(() => {});
@@ -435,9 +435,9 @@ describe('deleting a volume', () => {
     await house.clock.advance(600_000);
     const left = await house.volumes.get(key);
     expect(left).to.include({ state: 'deleted' });
-    // No answer came: what may be there is known by the name that it was to have.
+    // Without an answer, the leftover is known only by the requested name.
     expect(left?.leftovers?.[0]).to.include({ what: 'created', name: `sc-${left?.uid}` });
-    // It is listed, but not there for anything but that.
+    // The volume is only listed: other requests are refused.
     for (const asked of [house.volumes.delete(key), house.volumes.publish(key, 'a')]) {
       const { code, message } = await refusalOf(asked);
       expect(code).to.equal('VOLUME_NOT_FOUND');
@@ -453,7 +453,7 @@ describe('deleting a volume', () => {
     expect(await house.volumes.get(key)).to.deep.equal(second);
   });
 
-  it('V2 one that was taken over is let go of, not deleted', async () => {
+  it('V2 external volume: forgotten, not deleted at its plugin', async () => {
     house.plugin.keeps('their');
     const external = { csiId: 'their', context: { made: 'their' } };
     const taken = await house.volumes.create(spec('data', { external }));
@@ -467,7 +467,7 @@ describe('deleting a volume', () => {
     expect(house.plugin.volumes.size).to.equal(1);
   });
 
-  it('V2 one that is to be taken over, as the plugin does not answer: let go of at once', async () => {
+  it('V2 external volume whose plugin does not answer: forgotten at once', async () => {
     inOrder(house.plugin, 'ValidateVolumeCapabilities', [{ code: 'DEADLINE_EXCEEDED' }]);
     const making = refusalOf(house.volumes.create(spec('data', { external: { csiId: 'vol-9' } })));
     await house.rest();
@@ -484,7 +484,7 @@ describe('deleting a volume', () => {
       [1, false],
       [3, false],
     ] as const) {
-      it(`V2 V13 one that is to be taken over, deleted ${force ? 'with force ' : ''}as attempt ${attempts} is in flight, which ends ${code}: nothing is on record`, async () => {
+      it(`V2 V13 external volume deleted ${force ? 'with force ' : ''}in attempt ${attempts}, ${code}: no leftover`, async () => {
         const held = gate();
         const failing = Array.from({ length: attempts - 1 }, () => ({ code: 'DEADLINE_EXCEEDED' }) as const);
         inOrder(house.plugin, 'ValidateVolumeCapabilities', [...failing, { before: held.passed, code }]);
@@ -503,7 +503,7 @@ describe('deleting a volume', () => {
     }
   }
 
-  it('V13 one that is there, or on its way out, has nothing to acknowledge: told so, and nothing changes', async () => {
+  it('V13 acknowledge without leftovers: refused with NOTHING_LEFT, nothing changes', async () => {
     await house.make();
     expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'NOTHING_LEFT' });
     expect(await house.volumes.get(key)).to.include({ state: 'created' });
@@ -513,7 +513,7 @@ describe('deleting a volume', () => {
     expect(await house.volumes.get(key)).to.include({ state: 'failed' });
   });
 
-  it('V13 one that is not there: told so', async () => {
+  it('V13 unknown volume: VOLUME_NOT_FOUND', async () => {
     expect(await refusalOf(house.volumes.delete(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
     expect(await refusalOf(house.volumes.acknowledge(key))).to.include({ code: 'VOLUME_NOT_FOUND' });
   });

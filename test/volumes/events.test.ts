@@ -1,4 +1,4 @@
-/** What is broadcast of volumes: each change once, in order, over restarts, for every follower. */
+/** Tests the events of volumes: each change once and in order, for every follower, also after restarts. */
 import { expect } from 'chai';
 import type { VolumeEvent } from '../../src/volumes/volume-events.js';
 import { refusalOf } from '../refusal.js';
@@ -14,7 +14,7 @@ describe('the events of volumes', () => {
   });
   afterEach(() => house.dispose());
 
-  it('V5 V11 a life of a volume, as it is told', async () => {
+  it('V5 V11 the life of a volume as a sequence of events', async () => {
     const { uid } = await house.volumes.create(spec('data'));
     inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT', text: 'no' }]);
     await refusalOf(house.volumes.publish(key, 'a'));
@@ -43,7 +43,7 @@ describe('the events of volumes', () => {
     }
   });
 
-  it('V11 what failed is told, with what was asked for and why', async () => {
+  it('V11 a failure emits an event with the request and the reason', async () => {
     const { volumes, plugin } = house;
     const asked = new Set<string>();
     plugin.script = ({ rpc }) => {
@@ -63,7 +63,7 @@ describe('the events of volumes', () => {
     expect(failed[2]).to.deep.include({ mutableParameters: { tier: 'gold' } });
   });
 
-  it('V14 every follower sees each once: from now, from the beginning, from any event on, also after a restart', async () => {
+  it('V14 followers get each event once: from now, from the start or after any event; also after a restart', async () => {
     const live: VolumeEvent[] = [];
     const ended = new AbortController();
     const following = (async () => {

@@ -1,4 +1,4 @@
-/** How far a listing is evidence: what it takes for gone, and what it leaves alone. */
+/** Tests ListVolumes as evidence: when a missing attachment counts as detached, and when it proves nothing. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { always, gate } from './scripts.js';
@@ -7,7 +7,7 @@ import { pluginName, spec, VolumeHouse } from './volume-house.js';
 const key = { id: 'data' };
 const multi = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
-describe('a listing as evidence', () => {
+describe('ListVolumes as evidence', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish({ calls: { timeoutMs: 1_000 } });
@@ -33,7 +33,7 @@ describe('a listing as evidence', () => {
     ((await house.volumes.get(key))?.claims ?? []).map(({ allocId, state }) => `${allocId} ${state}`);
   const stateOn = async (nodeId: string) => (await house.volumes.get(key))?.publications[nodeId]?.state;
 
-  it('N3 C6 detached from a node where another has claimed it since: only the claim that was let go of is released', async () => {
+  it('N3 C6 detached where another alloc has claimed it since: only the released claim ends', async () => {
     await claim('w1');
     await publish();
     await house.volumes.release(key, 'w1');
@@ -46,7 +46,7 @@ describe('a listing as evidence', () => {
     expect(attached()).to.deep.equal(['csi-a']);
   });
 
-  it('N3 C6 and where that one waits to be published: it is, and keeps its claim', async () => {
+  it('N3 C6 detached where another alloc waits for its publish: published, and its claim stays', async () => {
     await claim('w1');
     await publish();
     await house.volumes.release(key, 'w1');
@@ -60,7 +60,7 @@ describe('a listing as evidence', () => {
     expect(attached()).to.deep.equal(['csi-a']);
   });
 
-  it('V20 C6 attached where it is claimed, though its node has another name since: left alone', async () => {
+  it('V20 C6 attached where it is claimed, CSI node id changed since: left alone', async () => {
     await claim('w1', 'b');
     await house.runtime.nodes.report({ id: 'b', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
     for (const volume of house.plugin.volumes.values()) volume.attached.add('csi-b');
@@ -69,7 +69,7 @@ describe('a listing as evidence', () => {
     expect(await stateOn('csi-b')).to.equal(undefined);
   });
 
-  it('V8 V20 a detaching that its plugin is busy with is not taken for done: only its answer says so', async () => {
+  it('V8 V20 unpublish under way: not taken for done before its answer', async () => {
     await publish();
     always(house.plugin, 'ControllerUnpublishVolume', { code: 'ABORTED' });
     const gone = house.volumes.unpublish(key, 'a');
@@ -83,7 +83,7 @@ describe('a listing as evidence', () => {
     expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: OK');
   });
 
-  it('V8 V20 nor one after a publishing of unknown outcome: that may still come', async () => {
+  it('V8 V20 unpublish after a publish in doubt: not taken for done, as the publish may still come', async () => {
     house.plugin.script = ({ rpc }) => {
       if (rpc === 'ControllerUnpublishVolume') return { code: 'NOT_FOUND' };
       return rpc === 'ControllerPublishVolume' ? { code: 'DEADLINE_EXCEEDED' } : undefined;
@@ -95,7 +95,7 @@ describe('a listing as evidence', () => {
     expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a: NOT_FOUND');
     await compare();
     expect(await stateOn('a')).to.equal('pending-unpublish');
-    // It comes.
+    // The publish arrives late.
     house.plugin.volumes.get('vol-1')?.attached.add('csi-a');
     house.plugin.script = () => undefined;
     await house.clock.advance(600_000);
@@ -103,7 +103,7 @@ describe('a listing as evidence', () => {
     expect(attached()).to.deep.equal([]);
   });
 
-  it('V5 V20 nor one that its node has still to report, published again with an unknown outcome', async () => {
+  it('V5 V20 node has not reported, publish in doubt again: not taken for done', async () => {
     await claim('w1');
     await publish();
     const held = gate();
@@ -118,7 +118,7 @@ describe('a listing as evidence', () => {
     expect(await stateOn('a')).to.equal('pending-node-unpublish');
   });
 
-  it('N3 V20 listed without a word of where it is: no evidence, its claim stays and so does its publication', async () => {
+  it('N3 V20 listed without published nodes: no evidence, claim and publication stay', async () => {
     await claim('w1');
     await publish();
     await house.volumes.release(key, 'w1');
@@ -133,9 +133,9 @@ describe('a listing as evidence', () => {
     expect(attached()).to.deep.equal(['csi-a']);
   });
 
-  describe('that is out of date: it is still attached', () => {
+  describe('of an outdated list, while the volume is attached', () => {
     const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
-    /** The plugin says so of a moment at which it was not attached yet. */
+    /** Makes the plugin list a moment before the attachment. */
     const listsNowhere = (): void => {
       const listVolumes = house.plugin.listVolumes.bind(house.plugin);
       house.plugin.listVolumes = async (request) => {
@@ -146,7 +146,7 @@ describe('a listing as evidence', () => {
     const claimAlone = (allocId: string, nodeId: string) =>
       house.volumes.claim(key, { allocId, nodeId, mode: 'write', ...single });
 
-    it('N3 C6 V20 its node has still to report: unpublished by a call, and only then is its slot free', async () => {
+    it('N3 C6 V20 node has not reported: unpublished by a call, the claim ends only after it', async () => {
       await claimAlone('w1', 'a');
       await house.volumes.publish(key, 'a', { capability: single });
       await house.volumes.release(key, 'w1');
@@ -164,7 +164,7 @@ describe('a listing as evidence', () => {
       await claimAlone('w2', 'b');
     });
 
-    it('N3 V20 as the plugin does not find it: that and the listing are proof together', async () => {
+    it('N3 V20 unpublish answers NOT_FOUND: with the list, that is proof', async () => {
       await claimAlone('w1', 'a');
       await house.volumes.publish(key, 'a', { capability: single });
       await house.volumes.release(key, 'w1');
@@ -176,7 +176,7 @@ describe('a listing as evidence', () => {
       expect(await stateOn('a')).to.equal(undefined);
     });
 
-    it('N3 C6 V20 the runtime is gone before that call: the next one makes it, and keeps the slot until then', async () => {
+    it('N3 C6 V20 killed before that call: the next runtime makes it, and the claim counts until then', async () => {
       await claimAlone('w1', 'a');
       await house.volumes.publish(key, 'a', { capability: single });
       await house.volumes.release(key, 'w1');
@@ -191,7 +191,7 @@ describe('a listing as evidence', () => {
       expect(await claims()).to.deep.equal([]);
     });
 
-    it('V8 V20 its detaching was begun and not confirmed: done by a call, not by the listing', async () => {
+    it('V8 V20 unpublish begun but not confirmed: done by a call, not by the list', async () => {
       await publish();
       always(house.plugin, 'ControllerUnpublishVolume', { code: 'NOT_FOUND' });
       const gone = house.volumes.unpublish(key, 'a');
@@ -203,7 +203,7 @@ describe('a listing as evidence', () => {
       expect(attached()).to.deep.equal([]);
     });
 
-    it('V7 V20 published anew in vain: it goes to no other node before it is unpublished there', async () => {
+    it('V7 V20 repeated publish fails: no other node gets the volume before it is unpublished here', async () => {
       await house.volumes.publish(key, 'a', { capability: single });
       always(house.plugin, 'ControllerPublishVolume', { code: 'INVALID_ARGUMENT' });
       listsNowhere();
@@ -219,7 +219,7 @@ describe('a listing as evidence', () => {
     });
   });
 
-  it('V20 one that was taken over, attached by whoever had it before: told once, and never undone', async () => {
+  it('V20 external volume attached by its earlier owner: reported once, never detached', async () => {
     const attachedThere = new Set(['k8s-node-7', 'csi-b']);
     house.plugin.volumes.set('their', {
       id: 'their',
@@ -236,7 +236,7 @@ describe('a listing as evidence', () => {
     expect((await house.volumes.get(theirs))?.publications).to.deep.equal({});
     const seen = (await house.events()).filter(({ kind }) => kind === 'seen' || kind === 'drifted');
     expect(seen.map((event) => event.kind === 'seen' && event.heldOn)).to.deep.equal([['k8s-node-7', 'b']]);
-    // What was published here is published again all the same.
+    // A publication of ours that was lost is published again.
     await house.volumes.publish(theirs, 'a', { capability: multi });
     attachedThere.clear();
     await compare();

@@ -1,4 +1,4 @@
-/** Things that only one may have: who is refused while another is about to have one. */
+/** Tests requests for unique things: a second request is refused while the first is open. */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -7,8 +7,8 @@ import { gate } from './scripts.js';
 
 const unknown = new StagecraftError('STORE_UNAVAILABLE', 'no answer', { outcome: 'unknown' });
 
-describe('things that only one may have', () => {
-  /** What the store answers to those who want to know what became of a request. */
+describe('requests for unique things', () => {
+  /** Answers of the store to questions about the outcome of a request. */
   let answers: (() => Promise<void>)[];
   let clock: ReturnType<typeof simulatedClock>;
   let holders: ExclusiveRequests;
@@ -31,7 +31,7 @@ describe('things that only one may have', () => {
     holders = new ExclusiveRequests({ engine: { ask: async () => answers.shift()?.() }, clock });
   });
 
-  it('V16 N1 while one is about to have it, another is refused, also for all else that it wants; then it may look', async () => {
+  it('V16 N1 a second actor is refused as a whole while the first request is open, and may try afterwards', async () => {
     const held = gate();
     const first = take('one', () => held.passed, 'x', 'y');
     const again = take('one', () => held.passed, 'x');
@@ -42,13 +42,13 @@ describe('things that only one may have', () => {
     expect(await outcome(take('two', at, 'x', 'y'))).to.equal('done');
   });
 
-  it('V16 N1 one whose work fails has nothing', async () => {
+  it('V16 N1 a failed request reserves nothing', async () => {
     const failing = take('one', () => Promise.reject(new Error('no')), 'x');
     expect(await outcome(failing)).to.equal('no');
     expect(await outcome(take('two', at, 'x'))).to.equal('done');
   });
 
-  it('V16 N1 one of which the store has not said what became of it may have it, until the store says', async () => {
+  it('V16 N1 a request with an unknown outcome keeps its things until the store answers', async () => {
     const said = gate();
     answers = [() => Promise.reject(unknown), () => said.passed];
     expect(await outcome(take('one', () => Promise.reject(unknown), 'x'))).to.equal('no answer');

@@ -1,4 +1,4 @@
-/** Volumes that are made larger: at once, while another expansion goes on, and where the plugin would not. */
+/** Tests the expansion of volumes: alone, during another expansion, and with plugins that refuse it. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from './fake-plugin.js';
@@ -8,7 +8,7 @@ import { spec, VolumeHouse } from './volume-house.js';
 const key = { id: 'data' };
 const sized = spec('data', { capacity: { requiredBytes: 10 } });
 
-describe('a volume that is expanded', () => {
+describe('expanding a volume', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -19,7 +19,6 @@ describe('a volume that is expanded', () => {
     await house.dispose();
   });
 
-  /** What becomes of the expansions, one after another. */
   function expandingTells(...steps: Step[]): void {
     house.plugin.script = ({ rpc }) => (rpc === 'ControllerExpandVolume' ? steps.shift() : undefined);
   }
@@ -28,14 +27,14 @@ describe('a volume that is expanded', () => {
       .filter(({ rpc }) => rpc === 'ControllerExpandVolume')
       .map(({ request }) => (request as { capacityRange: { requiredBytes: bigint } }).capacityRange.requiredBytes);
 
-  it('V1 V9 a larger size: the plugin is asked once, and whether the node has a part is told', async () => {
+  it('V1 V9 a larger size: one call; the answer tells whether the node must expand, too', async () => {
     const answer = await house.volumes.expand(key, { requiredBytes: 20 });
     expect(answer).to.deep.equal({ capacityBytes: 20, nodeExpansionRequired: true });
     expect(await house.volumes.get(key)).to.deep.include({ capacityBytes: 20, nodeExpansionRequired: true });
     expect(expansions()).to.deep.equal([20n]);
   });
 
-  it('V9 the plugin does not say what it has become: its size is unknown, and it does not shrink for that', async () => {
+  it('V9 plugin reports no size: the size is unknown, and a smaller request is still refused', async () => {
     const expand = house.plugin.controllerExpandVolume.bind(house.plugin);
     house.plugin.controllerExpandVolume = async (request) => ({ ...(await expand(request)), capacityBytes: 0n });
     expect(await house.volumes.expand(key, { requiredBytes: 20 })).to.deep.equal({ nodeExpansionRequired: true });
@@ -48,7 +47,7 @@ describe('a volume that is expanded', () => {
     expect(smaller).to.include({ code: 'INVALID_ARGUMENT' });
   });
 
-  it('V11 V21 one that failed says so, one that goes on does not', async () => {
+  it('V11 V21 a failed expansion is marked as failed, a running one is not', async () => {
     expandingTells({ code: 'UNAVAILABLE' }, { code: 'OUT_OF_RANGE' });
     const expanding = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
     await house.rest();
@@ -58,7 +57,7 @@ describe('a volume that is expanded', () => {
     expect((await house.volumes.get(key))?.expansion).to.include({ failed: true });
   });
 
-  it('V1 the size that it has: nothing is called', async () => {
+  it('V1 the present size: no call', async () => {
     expect(await house.volumes.expand(key, { requiredBytes: 10 })).to.deep.equal({
       capacityBytes: 10,
       nodeExpansionRequired: false,
@@ -66,7 +65,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([]);
   });
 
-  it('V16 a smaller size or limit: refused with the size that it has', async () => {
+  it('V16 a smaller size or limit: refused, naming the present size', async () => {
     const smaller = await refusalOf(house.volumes.expand(key, { requiredBytes: 9 }));
     expect(smaller).to.deep.include({ code: 'INVALID_ARGUMENT' });
     expect(smaller.message).to.equal('volume default/data: it has 10 bytes: volumes only grow');
@@ -75,7 +74,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([]);
   });
 
-  it('V1 the same request after it was done: the same answer, also where the plugin has given more', async () => {
+  it('V1 repeated after success: the same answer, even if the plugin granted more', async () => {
     house.plugin.blockBytes = 16n;
     await house.volumes.expand(key, { requiredBytes: 20 });
     await house.restart();
@@ -83,7 +82,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n]);
   });
 
-  it('V1 V12 a larger size while one is under way: both are done, one after the other', async () => {
+  it('V1 V12 a larger size during an expansion: both are done, one after the other', async () => {
     let finish = (): void => {};
     expandingTells({ before: new Promise<void>((resolve) => (finish = resolve)) });
     const first = house.volumes.expand(key, { requiredBytes: 20 });
@@ -100,11 +99,11 @@ describe('a volume that is expanded', () => {
   });
 
   const earlier: [string, Step, Step][] = [
-    ['waits to be tried again', { code: 'UNAVAILABLE' }, {}],
+    ['is in backoff', { code: 'UNAVAILABLE' }, {}],
     ['is under way', {}, { code: 'UNAVAILABLE' }],
   ];
   for (const [how, first, second] of earlier)
-    it(`V1 V12 the size that it has while a larger one ${how}: done at once, and the larger one goes on`, async () => {
+    it(`V1 V12 the present size while a larger one ${how}: done at once, the larger one goes on`, async () => {
       const { passed, open } = gate();
       expandingTells({ ...first, ...(first.code ? {} : { before: passed }) }, second);
       const large = house.volumes.expand(key, { requiredBytes: 20 });
@@ -118,7 +117,7 @@ describe('a volume that is expanded', () => {
       expect(new Set(expansions())).to.deep.equal(new Set([20n]));
     });
 
-  it('V1 V12 the plugin says no sizes, and an earlier one is asked for again: the larger one goes on', async () => {
+  it('V1 V12 plugin reports no sizes, an earlier size is requested: the larger one goes on', async () => {
     const create = house.plugin.createVolume.bind(house.plugin);
     house.plugin.createVolume = async (request) => {
       const { volume } = await create(request);
@@ -135,7 +134,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n, 20n]);
   });
 
-  it('V11 V12 one that failed, and then the size that it has: let go of, and not told as done to who asked for it', async () => {
+  it('V11 V12 a failed expansion, then the present size: dropped; waiters for the larger one are rejected', async () => {
     expandingTells({ code: 'OUT_OF_RANGE' });
     await refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
     const large = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
@@ -146,7 +145,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n]);
   });
 
-  it('V11 OUT_OF_RANGE: rejects, stays so until another size is asked for, and the volume can be used', async () => {
+  it('V11 OUT_OF_RANGE: rejected, stays failed until another size is requested; the volume stays usable', async () => {
     expandingTells({ code: 'OUT_OF_RANGE' });
     const error = await refusalOf(house.volumes.expand(key, { requiredBytes: 2 ** 50 }));
     expect(error).to.deep.include({ code: 'CSI_ERROR', grpcCode: 'OUT_OF_RANGE', final: true });
@@ -159,7 +158,7 @@ describe('a volume that is expanded', () => {
     expect((await house.volumes.get(key))?.expansion).to.equal(undefined);
   });
 
-  it('V11 a failed one that is retried: asked again', async () => {
+  it('V11 a failed expansion is retried: called again', async () => {
     expandingTells({ code: 'INVALID_ARGUMENT' });
     await refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
     await house.volumes.retry(key);
@@ -167,7 +166,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n, 20n]);
   });
 
-  it('V10 an answer that is lost after the work: the same again until it is known', async () => {
+  it('V10 answer lost after the work: the same call is repeated until it succeeds', async () => {
     expandingTells({ code: 'DEADLINE_EXCEEDED', work: true }, { code: 'ABORTED' });
     const expanding = house.volumes.expand(key, { requiredBytes: 20 });
     await house.clock.advance(60_000);
@@ -175,7 +174,7 @@ describe('a volume that is expanded', () => {
     expect(expansions()).to.deep.equal([20n, 20n, 20n]);
   });
 
-  it('V1 the runtime ends while a call is under way: the next one asks again, and it is done', async () => {
+  it('V1 the runtime ends during the call: the next one calls again and completes it', async () => {
     expandingTells({ before: new Promise(() => {}) });
     const cut = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
     await house.rest();
@@ -184,10 +183,10 @@ describe('a volume that is expanded', () => {
     await house.clock.advance(60_000);
     expect(await house.volumes.expand(key, { requiredBytes: 20 })).to.deep.include({ capacityBytes: 20 });
     expect(house.plugin.volumes.get('vol-1')?.capacityBytes).to.equal(20n);
-    house.plugin.wrongs.length = 0; // the call of the runtime that is gone never ends
+    house.plugin.wrongs.length = 0; // The call of the closed runtime never ends.
   });
 
-  it('V13 a deletion while it waits: the caller is told', async () => {
+  it('V13 volume deleted during an expansion: the caller is rejected', async () => {
     expandingTells({ code: 'UNAVAILABLE' });
     const expanding = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
     await house.rest();
@@ -195,7 +194,7 @@ describe('a volume that is expanded', () => {
     expect(await expanding).to.deep.include({ code: 'ABORTED' });
   });
 
-  it('V1 TIMEOUT: says why, and the work goes on', async () => {
+  it('V1 TIMEOUT: names the reason, and the work goes on', async () => {
     expandingTells({ code: 'UNAVAILABLE' });
     const expanding = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }, { timeoutMs: 1 }));
     await house.clock.advance(1);
@@ -206,7 +205,7 @@ describe('a volume that is expanded', () => {
     expect((await house.volumes.get(key))?.capacityBytes).to.equal(20);
   });
 
-  it('V11 without EXPAND_VOLUME: PLUGIN_LACKS, and nothing is called', async () => {
+  it('V11 without EXPAND_VOLUME: PLUGIN_LACKS without a call', async () => {
     const lacking = await new VolumeHouse().open();
     try {
       lacking.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
@@ -222,7 +221,7 @@ describe('a volume that is expanded', () => {
     }
   });
 
-  describe('that was made for more than one use', () => {
+  describe('with several capabilities', () => {
     const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
     const files = { accessMode: 'single-node-writer', attachmentMode: 'file-system', fsType: 'ext4' } as const;
     const asBlock = { accessMode: { mode: 'SINGLE_NODE_WRITER' }, block: {} };
@@ -235,12 +234,12 @@ describe('a volume that is expanded', () => {
     const claimed = { allocId: 'w1', nodeId: 'a', mode: 'write', ...modes } as const;
 
     const uses: [string, () => Promise<unknown>, object][] = [
-      ['published as its second', () => house.volumes.publish(many, 'a', { capability: files }), asFiles],
-      ['claimed as its second', () => house.volumes.claim(many, claimed), asFiles],
-      ['used by nobody', async () => {}, asBlock],
+      ['published with the second', () => house.volumes.publish(many, 'a', { capability: files }), asFiles],
+      ['claimed with the second', () => house.volumes.claim(many, claimed), asFiles],
+      ['not in use', async () => {}, asBlock],
     ];
     for (const [how, use, volumeCapability] of uses)
-      it(`V17 V9 ${how}: the plugin is told ${volumeCapability === asFiles ? 'that one' : 'its first'}`, async () => {
+      it(`V17 V9 ${how}: the call has ${volumeCapability === asFiles ? 'that capability' : 'the first capability'}`, async () => {
         await house.volumes.create(spec('many', { capacity: { requiredBytes: 10 }, capabilities: [block, files] }));
         await use();
         await house.volumes.expand(many, { requiredBytes: 20 });
@@ -248,7 +247,7 @@ describe('a volume that is expanded', () => {
       });
   });
 
-  describe('by a plugin that does it offline only', () => {
+  describe('by a plugin with offline expansion only', () => {
     let offline: VolumeHouse;
     beforeEach(async () => {
       offline = new VolumeHouse();
@@ -258,13 +257,13 @@ describe('a volume that is expanded', () => {
     });
     afterEach(() => offline.dispose());
 
-    it('V10 V11 where it could not be published, and so is not, nothing is waited for', async () => {
+    it('V10 V11 publish failed, so the volume is on no node: expanded at once', async () => {
       const publishing = { code: 'INVALID_ARGUMENT' } as const;
       always(offline.plugin, 'ControllerPublishVolume', publishing);
       await refusalOf(offline.volumes.publish(key, 'a'));
       const capacity = { requiredBytes: 20 };
       expect(await offline.volumes.expand(key, capacity)).to.deep.include({ capacityBytes: 20 });
-      // Where that came only after it had left its node alone, the same holds.
+      // The same holds for a publish that failed after the volume had left its node.
       offline.plugin.script = () => undefined;
       await offline.volumes.publish(key, 'b');
       const expanding = offline.volumes.expand(key, { requiredBytes: 30 });
@@ -274,7 +273,7 @@ describe('a volume that is expanded', () => {
       expect(await expanding).to.deep.include({ capacityBytes: 30 });
     });
 
-    it('V10 V16 while it is published: waits, names the node, and is done once that has let go', async () => {
+    it('V10 V16 while published: waits, naming the node, and is done after the unpublish', async () => {
       await offline.volumes.publish(key, 'a');
       const expanding = offline.volumes.expand(key, { requiredBytes: 20 });
       await offline.clock.advance(3_600_000);

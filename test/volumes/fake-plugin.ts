@@ -1,6 +1,6 @@
 /**
- * A CSI plugin of the tests' own, in this process: keeps volumes and where they are attached, and does to each call what
- * its test says. Holds every caller to the rules that all drivers may count on; what broke one is in `wrongs`.
+ * CSI plugin in this process: keeps volumes and attachments, and handles each call as its test scripts it.
+ * Records in `wrongs` every call that breaks a rule on which drivers rely.
  */
 import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Given } from '../../src/csi/codec.js';
@@ -10,26 +10,21 @@ import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
 import { FakeSnapshots, type SnapshotRpc } from '../snapshots/fake-snapshots.js';
 
-/** What becomes of one call. */
 export interface Step {
-  /** The answer is this error; default: what the work leads to. */
+  /** Error code of the answer; default: the result of the work. */
   code?: GrpcCode;
   text?: string;
-  /** Whether the work is done; default: yes where no error is to be answered. */
+  /** Whether the work is done; default: only without an error. */
   work?: boolean;
-  /** Waits for this before the work. */
   before?: Promise<unknown>;
-  /** Waits for this between work and answer. */
   after?: Promise<unknown>;
 }
 
 export interface Call {
   rpc: Rpc;
-  /** Which volume it is about: its name where it is to be made, else its id. */
+  /** Volume of the call: its name for a creation, else its id. */
   volume: string;
-  /** The same, where there are several. */
   volumes?: string[];
-  /** The name of the snapshot that it is about. */
   snapshot?: string;
   nodeId?: string;
   request: object;
@@ -39,10 +34,10 @@ export interface Call {
 export interface KeptVolume {
   id: string;
   name: string;
-  /** Nobody made it here: it has no context. */
+  /** Marks a volume that existed before: it has no context. */
   isFound?: true;
   capacityBytes: bigint;
-  /** By CSI node id. */
+  /** CSI node ids of its attachments. */
   attached: Set<string>;
 }
 
@@ -73,31 +68,28 @@ export const allCapabilities = [
 ];
 
 export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
-  /** Name that the plugin gives itself. */
   driver = 'fake.example';
   capabilities: string[] | undefined = allCapabilities;
   pluginCapabilities = ['CONTROLLER_SERVICE', 'VOLUME_ACCESSIBILITY_CONSTRAINTS'];
   health: Pick<Fingerprint, 'healthy' | 'description'> = { healthy: true, description: 'ready' };
-  /** By id. */
   readonly volumes = new Map<string, KeptVolume>();
   readonly calls: Call[] = [];
-  /** What callers did that no driver has to bear. */
   readonly wrongs: string[] = [];
-  /** Volumes that a call is under way for, by their names, or by an id that is not known. */
+  /** Volumes with a call under way, by name, or by id if unknown. */
   readonly inFlight = new Map<string, string>();
   mostInFlight = 0;
   accessibleTopology: plain.Topology[] = [];
   capacity: plain.GetCapacityResponse = { availableCapacity: 2n ** 40n };
   /**
-   * What a second call for a volume meets while one is under way: it is its caller's fault, is answered ABORTED, or is
-   * done as any other. A caller that was killed, or gave up, leaves calls under way.
+   * Handling of a second call for a volume during another: recorded as wrong, answered ABORTED, or allowed. A caller that was
+   * killed or gave up leaves calls under way.
    */
   overlaps: 'wrong' | 'aborted' | 'allowed' = 'wrong';
-  /** Whether its caller has it on record that a volume that it deletes may still be attached; default: nobody has. */
+  /** Whether the caller may delete a volume that is still attached, as it has recorded that; default: never. */
   mayBeLeft: (volume: KeptVolume) => boolean = () => false;
-  /** Says what becomes of a call; default: what it asks for is done. */
+  /** Chooses the step for a call; default: success. */
   script: (call: Call) => Step | undefined = () => undefined;
-  /** Sizes to expand to become whole multiples of it. */
+  /** Block size: expansions round up to a multiple of it. */
   blockBytes = 1n;
   #ids = 0;
 
@@ -116,14 +108,13 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     return { ...this.health, basic, ...(this.capabilities && { capabilities: this.capabilities }) };
   }
 
-  /** The calls that change something, in short. */
+  /** Lists all calls that change something, as short texts. */
   told(): string[] {
     return this.calls
       .filter(({ rpc }) => rpc !== 'ListVolumes')
       .map(({ rpc, nodeId, answer = 'no answer' }) => `${rpc}${nodeId ? ` ${nodeId}` : ''}: ${answer}`);
   }
 
-  /** What was made under this name. */
   made(name: string): KeptVolume | undefined {
     for (const volume of this.volumes.values()) if (volume.name === name) return volume;
     return undefined;
@@ -134,7 +125,7 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     this.#ids = number;
   }
 
-  /** It has one that was made elsewhere. */
+  /** Adds a volume that was created elsewhere. */
   keeps(id: string): void {
     this.volumes.set(id, { id, name: id, capacityBytes: 1n, attached: new Set() });
   }

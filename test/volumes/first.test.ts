@@ -1,4 +1,4 @@
-/** A volume from its creation to its end, and what each step asks of the plugin. */
+/** Tests the life of a volume, and the calls of each step. */
 import { expect } from 'chai';
 import { spec, VolumeHouse } from './volume-house.js';
 
@@ -9,7 +9,7 @@ describe('a volume', () => {
   });
   afterEach(() => house.dispose());
 
-  it('V2 V21 it says what was asked for: sizes, parameters, what its secrets are called but not where they are', async () => {
+  it('V2 V21 its view has the requested sizes and parameters, and the names but no references of secrets', async () => {
     await house.runtime.close();
     await house.furnish({ secrets: { resolve: async () => ({ password: 'hush' }) } });
     const capacity = { requiredBytes: 1024, limitBytes: 2n ** 60n };
@@ -22,7 +22,7 @@ describe('a volume', () => {
     expect((await house.volumes.get({ id: 'data' }))?.requested).to.deep.equal({ requiredBytes: 2048 });
   });
 
-  it('V19 its secrets take longer than its call may: the time of the call begins once they are there', async () => {
+  it('V19 secrets take longer than a call may: the timeout of the call begins after they are resolved', async () => {
     await house.runtime.close();
     const { clock } = house;
     const resolve = (): Promise<Record<string, string>> =>
@@ -34,7 +34,7 @@ describe('a volume', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 
-  it('V4 V5 is created, published, unpublished and deleted: one call each', async () => {
+  it('V4 V5 created, published, unpublished and deleted: one call each', async () => {
     const { volumes, plugin } = house;
     const created = await volumes.create(spec('data'));
     expect(created).to.deep.include({ state: 'created', csiId: 'vol-1', publications: {} });

@@ -1,4 +1,6 @@
-/** Volumes of a plugin of scope `host`: each host has its own, and only the agent of a volume's home calls the plugin for it. */
+/**
+ * Tests plugins of scope `host`: each host has its own volumes, and only the agent of a volume's home calls the plugin.
+ */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { Cable } from '../registry/cable.js';
@@ -8,11 +10,11 @@ import { pluginName, spec, VolumeHouse } from './volume-house.js';
 const data = { id: 'data' };
 const perHost = { scope: 'host' };
 
-describe('volumes that are on one host', () => {
+describe('volumes with a home', () => {
   let kept: ReturnType<typeof inMemory>;
   let one: VolumeHouse;
   let two: VolumeHouse;
-  /** The first agent was killed: it can't end in order. */
+  /** Whether the first agent was killed, so that it can't be closed in order. */
   let isKilled = false;
 
   beforeEach(() => {
@@ -29,14 +31,14 @@ describe('volumes that are on one host', () => {
     await two.dispose();
   });
 
-  /** The agent of host `one` leads, its plugin has a scope of its own. */
+  /** Starts the agent of host `one` as leader, with these plugin options. */
   async function first(options: Record<string, string> | undefined = perHost): Promise<void> {
     await one.open({ nodeId: 'one' });
     await one.register(options);
     await one.rest();
   }
 
-  /** Ends the agent of host `one`. The agent of host `two` leads then, with a plugin of its own. */
+  /** Ends the agent of host `one`, then starts that of host `two` as leader, with a plugin of its own. */
   async function then(options: Record<string, string> | undefined = perHost): Promise<void> {
     const ended = one.runtime.close();
     await (isKilled ? ended.catch(() => {}) : ended);
@@ -61,7 +63,7 @@ describe('volumes that are on one host', () => {
     expect(one.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 
-  it('D4 a plugin that says nothing of its scope has volumes for all hosts: they have no home', async () => {
+  it('D4 plugin without a scope: its volumes have no home', async () => {
     await first({});
     expect(await one.volumes.create(spec('data'))).not.to.have.property('home');
     await then({});
@@ -73,7 +75,7 @@ describe('volumes that are on one host', () => {
     ['before', false],
     ['after', true],
   ] as const) {
-    it(`D4 V1 killed ${moment} the home is committed: one volume is made, at the home that is committed`, async () => {
+    it(`D4 V1 killed ${moment} the home is committed: one volume is created, at the committed home`, async () => {
       const cable = new Cable(kept.store());
       one.store = cable;
       await first();
@@ -98,7 +100,7 @@ describe('volumes that are on one host', () => {
     ['expansion', () => two.volumes.expand(data, { requiredBytes: 100 })],
     ['change', () => two.volumes.modify(data, { tier: 'fast' })],
   ] as const) {
-    it(`D4 the ${what} of another host's volume waits, with the reason, until its home leads`, async () => {
+    it(`D4 ${what} of the volume of another host: waits, naming the reason, until its home leads`, async () => {
       await first();
       await one.volumes.create(spec('data', { capacity: { requiredBytes: 10 } }));
       await one.runtime.nodes.report({ id: 'node-1', plugins: [{ name: pluginName, nodeId: 'csi-1' }] });
@@ -115,7 +117,7 @@ describe('volumes that are on one host', () => {
     });
   }
 
-  it('D4 a host that lacks the plugin names the home, not the plugin, as what a deletion waits for', async () => {
+  it('D4 leader without the plugin: the reason of a waiting deletion names the home, not the plugin', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await then(undefined);
@@ -124,7 +126,7 @@ describe('volumes that are on one host', () => {
     expect((await late).message).to.include('it is on node one, which is not among the nodes');
   });
 
-  it('D4 the plugin here has no controller service: a deletion waits for the home all the same', async () => {
+  it('D4 leader whose plugin has no controller service: a deletion waits for the home', async () => {
     await first();
     await one.volumes.create(spec('data'));
     two.plugin.pluginCapabilities = [];
@@ -138,7 +140,7 @@ describe('volumes that are on one host', () => {
     ['offers no deletion', (): unknown => (two.plugin.capabilities = [])],
     ['is of another driver', (): unknown => Object.assign(two.plugin, { driver: 'other.example', capabilities: [] })],
   ] as const) {
-    it(`D4 the plugin here ${scene}: another host's volume is not said to be deleted`, async () => {
+    it(`D4 plugin of the leader ${scene}: the volume of another host is not taken for deleted`, async () => {
       await first();
       await one.volumes.create(spec('data'));
       make();
@@ -149,7 +151,7 @@ describe('volumes that are on one host', () => {
     });
   }
 
-  it('D4 the home goes down while a deletion waits for it: the reason says so, and the way out', async () => {
+  it('D4 home goes down while a deletion waits: the reason names that, and advises force', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await one.runtime.nodes.report({ id: 'one', plugins: [{ name: pluginName, nodeId: 'csi-one' }] });
@@ -163,7 +165,7 @@ describe('volumes that are on one host', () => {
     expect(error?.message).to.include('node one, which is down').and.include('delete it with force');
   });
 
-  it('D4 V11 the home is back as the leader restarts: the reason does not say any more that it is down', async () => {
+  it('D4 V11 home is back when the leader restarts: the reason no longer calls it down', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await one.runtime.nodes.report({ id: 'one', plugins: [{ name: pluginName, nodeId: 'csi-one' }] });
@@ -179,7 +181,7 @@ describe('volumes that are on one host', () => {
       .and.not.include('down');
   });
 
-  it('D4 V13 one for all hosts, where the leader has no controller service: it is not said to be deleted', async () => {
+  it('D4 V13 shared volume, leader without a controller service: not taken for deleted', async () => {
     await first({});
     await one.volumes.create(spec('data'));
     two.plugin.pluginCapabilities = [];
@@ -192,7 +194,7 @@ describe('volumes that are on one host', () => {
     expect((await two.volumes.get(data))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
   });
 
-  it('V5 published by a call, and the leader has no controller service: it is not said to be detached', async () => {
+  it('V5 published by a call, leader without a controller service: not taken for detached', async () => {
     await first({});
     await one.volumes.create(spec('data'));
     await one.runtime.nodes.report({ id: 'node-1', plugins: [{ name: pluginName, nodeId: 'csi-1' }] });
@@ -210,7 +212,7 @@ describe('volumes that are on one host', () => {
     expect(one.plugin.told().slice(2)).to.deep.equal(['ControllerUnpublishVolume csi-1: OK']);
   });
 
-  it('D4 an id that the plugin of each host gives is of two volumes; of one made before homes, of that alone', async () => {
+  it('D4 one id from two hosts is two volumes; an id without a home has one owner on all hosts', async () => {
     one.plugin.keeps('vol-7');
     two.plugin.keeps('vol-7');
     const external = { csiId: 'vol-7' };
@@ -227,7 +229,7 @@ describe('volumes that are on one host', () => {
     expect((await two.volumes.get({ id: 'of-two' }))?.home).to.equal('two');
   });
 
-  it('D4 a forced deletion on another host calls nothing, and names what is left and where', async () => {
+  it('D4 forced deletion on another host: no call; leftovers name the volume and its home', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await then();
@@ -239,7 +241,7 @@ describe('volumes that are on one host', () => {
     expect(one.plugin.volumes.size).to.equal(1);
   });
 
-  it('D4 V13 forced while its call waits for its turn: nothing is called, and it does not wait for its home', async () => {
+  it('D4 V13 forced while its call waits for its turn: no call, and no wait for the home', async () => {
     await first();
     await one.volumes.create(spec('data'));
     two.options.calls = { maxInFlightPerPlugin: 1 };
@@ -263,7 +265,7 @@ describe('volumes that are on one host', () => {
     expect(two.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 
-  it("D4 nothing is made of another host's volume or snapshot: it is refused, naming their home", async () => {
+  it('D4 clone or snapshot of a source on another host: refused, naming its home', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await one.runtime.snapshots.create({ id: 'monday', volume: data });
@@ -282,7 +284,7 @@ describe('volumes that are on one host', () => {
     expect(two.plugin.told()).to.deep.equal([]);
   });
 
-  it('D4 a snapshot has the home of its volume: its deletion elsewhere waits', async () => {
+  it('D4 a snapshot has the home of its volume: a deletion elsewhere waits', async () => {
     await first();
     await one.volumes.create(spec('data'));
     expect((await one.runtime.snapshots.create({ id: 'monday', volume: data })).home).to.equal('one');
@@ -293,7 +295,7 @@ describe('volumes that are on one host', () => {
     expect(two.plugin.told()).to.deep.equal([]);
   });
 
-  it('D4 a copy is made at the home of its source, though another host leads by then', async () => {
+  it('D4 a clone is created at the home of its source, even if another host leads by then', async () => {
     await first();
     await one.volumes.create(spec('data'));
     one.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { code: 'UNAVAILABLE' } : undefined);
@@ -305,7 +307,7 @@ describe('volumes that are on one host', () => {
     expect(two.plugin.told()).to.deep.equal([]);
   });
 
-  it("D4 V20 what a host's plugin lists says nothing of volumes of other hosts", async () => {
+  it('D4 V20 the list of one host proves nothing about volumes of other hosts', async () => {
     await first();
     await one.volumes.create(spec('data'));
     await then();
@@ -313,7 +315,7 @@ describe('volumes that are on one host', () => {
     expect(await two.volumes.get(data)).not.to.have.property('missing');
   });
 
-  describe('made before their homes were kept', () => {
+  describe('created before homes were recorded', () => {
     const report = (house: VolumeHouse, id: string, zone: string): Promise<void> =>
       house.runtime.nodes.report({ id, plugins: [{ name: pluginName, nodeId: `csi-${id}`, topology: { zone } }] });
 
@@ -325,7 +327,7 @@ describe('volumes that are on one host', () => {
       await report(one, 'two', 'z2');
     });
 
-    it('D4 their home is the one known node where they can be used', async () => {
+    it('D4 the home is the only known node that fits their topology', async () => {
       await then();
       two.volumes.delete(data).catch(() => {});
       await two.rest();
@@ -333,7 +335,7 @@ describe('volumes that are on one host', () => {
       expect(two.plugin.told()).to.deep.equal([]);
     });
 
-    it('D4 where several nodes fit no call is made, and the reason names them', async () => {
+    it('D4 several nodes fit: no call, the reason names them', async () => {
       await report(one, 'three', 'z1');
       await then();
       const late = refusalOf(two.volumes.delete(data, { timeoutMs: 1_000 }));
@@ -343,7 +345,7 @@ describe('volumes that are on one host', () => {
     });
   });
 
-  it('a plugin with a scope that is none is refused, and says which there are', async () => {
+  it('plugin with an unknown scope: refused, naming the valid ones', async () => {
     await one.open();
     const { code, message } = await refusalOf(one.register({ scope: 'node' }));
     expect(code).to.equal('INVALID_ARGUMENT');

@@ -1,4 +1,4 @@
-/** A call that is refused for what somebody else has done to a volume: its plugin is asked soon, and that is mended. */
+/** Tests calls that a plugin refuses because of an unknown attachment: the volumes are compared soon, and repaired. */
 import { expect } from 'chai';
 import type { KeptVolume } from './fake-plugin.js';
 import { spec, VolumeHouse } from './volume-house.js';
@@ -7,9 +7,8 @@ const key = { id: 'data' };
 const dayMs = 86_400_000;
 const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 
-describe('what stands in the way of calls, unknown to the runtime', () => {
+describe('unknown attachments in the way of calls', () => {
   let house: VolumeHouse;
-  /** When the plugin was asked for all that it has. */
   let listedAtMs: number[];
   beforeEach(async () => {
     house = await new VolumeHouse().furnish({ reconcile: { intervalMs: dayMs } });
@@ -33,7 +32,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     return volume;
   };
 
-  it('V20 attached elsewhere behind our back: found soon after the refusal, undone there, and published', async () => {
+  it('V20 attached elsewhere from outside: found soon after the refusal, detached, then published', async () => {
     kept().attached.add('csi-c');
     const published = house.volumes.publish(key, 'b');
     await house.clock.advance(60_000);
@@ -44,14 +43,14 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect(drift).to.deep.include({ lost: [], strays: ['c'] });
   });
 
-  it('V20 as a call is under way when that is seen: undone all the same, after the call', async () => {
+  it('V20 found during another attempt: detached after that call', async () => {
     kept().attached.add('csi-c');
     const { script } = house.plugin;
     let answered = (): void => {};
     const answer = new Promise<void>((resolve) => {
       answered = resolve;
     });
-    // Each attempt is still under way when the plugin is asked what it has.
+    // Each attempt is still under way when the plugin lists its volumes.
     house.plugin.script = (call) => {
       const step = script(call);
       return call.rpc === 'ControllerPublishVolume' && listedAtMs.length === 0 ? { ...step, after: answer } : step;
@@ -67,7 +66,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect(house.plugin.wrongs.filter((wrong) => wrong.includes('was under way'))).to.deep.equal([]);
   });
 
-  it('V20 refused again and again for something else: the plugin is asked once a minute at most', async () => {
+  it('V20 refused repeatedly for another reason: the plugin lists at most once a minute', async () => {
     house.plugin.script = ({ rpc }) => {
       if (rpc === 'ListVolumes') listedAtMs.push(house.clock.now());
       return rpc === 'ControllerPublishVolume' ? { code: 'FAILED_PRECONDITION' } : undefined;
@@ -80,7 +79,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect(Math.min(...gaps)).to.be.at.least(60_000);
   });
 
-  it('V20 killed before the plugin was asked: the next refusal has it asked', async () => {
+  it('V20 killed before the list: the next refusal requests it again', async () => {
     kept().attached.add('csi-c');
     house.volumes.publish(key, 'b').catch(() => {});
     await house.rest();
@@ -91,7 +90,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect([...kept().attached]).to.deep.equal(['csi-b']);
   });
 
-  it('V20 C5 attached where it is claimed: left alone, and the trouble says who has it there', async () => {
+  it('V20 C5 attached where it is claimed: left alone, the error names the claim', async () => {
     kept().attached.add('csi-c');
     house.volumes.publish(key, 'b').catch(() => {});
     await house.rest();
@@ -108,7 +107,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect(await house.volumes.get(key)).to.not.have.property('error');
   });
 
-  it('V20 V13 attached behind our back as it is to be deleted: undone there, then deleted', async () => {
+  it('V20 V13 deletion refused because of an attachment from outside: detached, then deleted', async () => {
     kept().attached.add('csi-c');
     const deleted = house.volumes.delete(key);
     await house.clock.advance(60_000);
@@ -116,7 +115,7 @@ describe('what stands in the way of calls, unknown to the runtime', () => {
     expect(house.plugin.told().slice(-2)).to.deep.equal(['ControllerUnpublishVolume csi-c: OK', 'DeleteVolume: OK']);
   });
 
-  it('V20 a plugin that does not say where its volumes are is not asked', async () => {
+  it('V20 plugin that does not list published nodes: not asked', async () => {
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'LIST_VOLUMES'];
     await house.clock.advance(30_000);
     kept().attached.add('csi-c');

@@ -1,4 +1,4 @@
-/** Leftovers of a forced deletion: tried once more by a retry, also by the next runtime, and cleared once confirmed. */
+/** Tests leftovers of a forced deletion: a retry works on them, also after a restart, and clears what it can confirm. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Call } from './fake-plugin.js';
@@ -9,7 +9,7 @@ const key = { id: 'data' };
 const monday = { id: 'monday' };
 const shared = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 
-describe('what a forced deletion has left', () => {
+describe('leftovers of a forced deletion', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = new VolumeHouse();
@@ -29,12 +29,11 @@ describe('what a forced deletion has left', () => {
   const fails = (...rpcs: Call['rpc'][]): void => {
     house.plugin.script = ({ rpc }) => (rpcs.includes(rpc) ? { code: 'UNAVAILABLE' } : undefined);
   };
-  /** Everything works from here on. */
+  /** Lets all calls succeed from here on. */
   const mended = (): void => {
     house.plugin.script = () => undefined;
     house.plugin.calls.length = 0;
   };
-  /** Deletes the volume with force, which leaves something. */
   async function force(): Promise<void> {
     const forced = house.volumes.delete(key, { force: true });
     await house.clock.advance(120_000);
@@ -46,7 +45,7 @@ describe('what a forced deletion has left', () => {
     await house.clock.advance(120_000);
   }
 
-  it('V13 V14 attached and there still: retried with the cause gone, both are undone, and it is gone', async () => {
+  it('V13 V14 attached and not deleted: a retry without the fault unpublishes, deletes and clears both', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     fails('ControllerUnpublishVolume', 'DeleteVolume');
@@ -59,7 +58,7 @@ describe('what a forced deletion has left', () => {
     expect(await house.volumes.create(spec('data'))).to.include({ state: 'created' });
   });
 
-  it('V13 attached still, its deletion confirmed: only that is undone, nothing is deleted twice', async () => {
+  it('V13 attached, deletion confirmed: a retry only unpublishes', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a', { capability: shared });
     fails('ControllerUnpublishVolume');
@@ -70,7 +69,7 @@ describe('what a forced deletion has left', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V13 V14 retried in vain: what is left is listed again, and what was confirmed is not', async () => {
+  it('V13 V14 retry fails partly: unconfirmed leftovers stay listed, confirmed ones do not', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     fails('ControllerUnpublishVolume', 'DeleteVolume');
@@ -85,7 +84,7 @@ describe('what a forced deletion has left', () => {
     expect(house.plugin.told()).to.deep.equal(['DeleteVolume: OK']);
   });
 
-  it('V13 its creation was in doubt: the creation is repeated to learn its id, then it is deleted', async () => {
+  it('V13 creation in doubt: a retry creates again to learn the id, then deletes', async () => {
     house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { code: 'UNAVAILABLE', work: true } : undefined);
     house.volumes.create(spec('data')).catch(() => {});
     await house.rest();
@@ -97,7 +96,7 @@ describe('what a forced deletion has left', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V2 V13 of one that was taken over: it is taken from its node, never deleted', async () => {
+  it('V2 V13 external volume: a retry unpublishes, and never deletes', async () => {
     house.plugin.keeps('their');
     await house.volumes.create(spec('data', { external: { csiId: 'their', context: { made: 'their' } } }));
     await house.volumes.publish(key, 'a');
@@ -110,7 +109,7 @@ describe('what a forced deletion has left', () => {
     expect([...house.plugin.volumes.keys()]).to.deep.equal(['their']);
   });
 
-  it('V13 the runtime ends while it is retried, in its call: the next one goes on', async () => {
+  it('V13 the runtime ends during a retry: the next one goes on', async () => {
     await house.volumes.create(spec('data'));
     fails('DeleteVolume');
     await force();
@@ -129,7 +128,7 @@ describe('what a forced deletion has left', () => {
     expect(house.plugin.volumes.size).to.equal(0);
   });
 
-  it('V13 a node that did not report it unstaged: a retry says that only it can; its report clears it', async () => {
+  it('V13 staging not reported by its node: a retry is refused with advice; the report clears it', async () => {
     await house.volumes.create(spec('data'));
     const { generation } = await house.volumes.claim(key, {
       ...{ allocId: 'one', nodeId: 'a', mode: 'write' },
@@ -144,7 +143,7 @@ describe('what a forced deletion has left', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V13 deleted again, or used: refused, and told that a retry tries what is left once more', async () => {
+  it('V13 deleted again or used: refused, advising a retry of the leftovers', async () => {
     await house.volumes.create(spec('data'));
     fails('DeleteVolume');
     await force();
@@ -154,7 +153,7 @@ describe('what a forced deletion has left', () => {
         .and.include('acknowledge');
   });
 
-  it('V13 V14 of a snapshot: retried with the cause gone, it is deleted; in vain, it is listed again', async () => {
+  it('V13 V14 of a snapshot: a retry deletes it; a failed retry leaves it listed', async () => {
     await house.volumes.create(spec('data'));
     const { snapshots } = house.runtime;
     await snapshots.create({ ...monday, volume: key });
@@ -171,7 +170,7 @@ describe('what a forced deletion has left', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('V13 of a snapshot in doubt: it is asked for once more to learn its id, then deleted', async () => {
+  it('V13 of a snapshot in doubt: a retry creates again to learn the id, then deletes', async () => {
     await house.volumes.create(spec('data'));
     const { snapshots } = house.runtime;
     house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'UNAVAILABLE', work: true } : undefined);
@@ -187,7 +186,7 @@ describe('what a forced deletion has left', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('V13 of a group: retried, it is deleted with the ids of its members', async () => {
+  it('V13 of a group: a retry deletes it with the ids of its members', async () => {
     for (const id of ['data', 'wal']) await house.volumes.create(spec(id));
     const { groupSnapshots } = house.runtime;
     await groupSnapshots.create({ ...monday, volumes: [{ id: 'data' }, { id: 'wal' }] });
@@ -203,7 +202,7 @@ describe('what a forced deletion has left', () => {
     expect(await groupSnapshots.get(monday)).to.equal(undefined);
   });
 
-  it('V13 V16 what is left of a snapshot keeps its id', async () => {
+  it('V13 V16 of a snapshot: its id stays reserved', async () => {
     await house.volumes.create(spec('data'));
     const { snapshots } = house.runtime;
     await snapshots.create({ ...monday, volume: key });

@@ -1,4 +1,4 @@
-/** Listing volumes: what is meant by a filter, and pages that lose nobody. */
+/** Tests the list of volumes: filters, and pages that miss no volume. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
@@ -15,11 +15,11 @@ describe('listing volumes', () => {
   const idsOf = async (filter: object): Promise<string[]> =>
     (await house.volumes.list(filter)).items.map(({ key }) => `${key.namespace}/${key.id}`);
 
-  it('V21 none: an empty page, and no next one', async () => {
+  it('V21 no volumes: an empty page without a next one', async () => {
     expect(await house.volumes.list()).to.deep.equal({ items: [] });
   });
 
-  it('V21 by namespace, plugin, state, node and what the id begins with; all that is given has to be met', async () => {
+  it('V21 filters by namespace, plugin, state, node and prefix of the id; all must match', async () => {
     const connection = { socketPath: '/nowhere/other.sock' };
     await house.runtime.plugins.register({ type: 'csi-controller', name: 'other', allocId: 'other-1', connection });
     await house.rest();
@@ -42,7 +42,7 @@ describe('listing volumes', () => {
     expect(item).to.deep.equal(await house.volumes.get({ id: 'data-2' }));
   });
 
-  it('V21 page by page: all that stay are there once, whatever is made and deleted meanwhile', async () => {
+  it('V21 page by page: each volume that stays appears once, despite creations and deletions', async () => {
     const ids = Array.from({ length: 25 }, (_, index) => `v-${String(index * 2).padStart(2, '0')}`);
     await Promise.all(ids.map((id) => house.volumes.create(spec(id))));
     const seen: string[] = [];
@@ -53,7 +53,7 @@ describe('listing volumes', () => {
       expect(page.items.length).to.be.within(1, 10);
       seen.push(...page.items.map(({ key }) => key.id));
       pages += 1;
-      // One that was seen goes, one before it comes.
+      // Deletes a volume that was listed, and creates one before it.
       await house.volumes.delete({ id: seen.at(-1) ?? '' });
       await house.volumes.create(spec(`u-${pages}`));
       after = page.next;
@@ -62,14 +62,14 @@ describe('listing volumes', () => {
     expect(seen).to.deep.equal(ids);
   });
 
-  it('V21 a full last page has no next one', async () => {
+  it('V21 a full last page has no next page', async () => {
     await Promise.all(['a', 'b'].map((id) => house.volumes.create(spec(id))));
     const page = await house.volumes.list({ limit: 2 });
     expect(page.items).to.have.length(2);
     expect(page).to.not.have.property('next');
   });
 
-  it('V21 those that are meant are few and far between: found over many rows, some pages may be empty', async () => {
+  it('V21 few matches in many rows: all are found, some pages may be empty', async () => {
     const ids = Array.from({ length: 5_000 }, (_, index) => `v-${String(index).padStart(4, '0')}`);
     await Promise.all(ids.map((id) => house.volumes.create(spec(id))));
     await house.volumes.publish({ id: 'v-4999' }, 'a', { capability });
@@ -80,7 +80,7 @@ describe('listing volumes', () => {
     expect(second.next).to.equal(undefined);
   });
 
-  it('V21 after a restart the same is listed, though nothing of it is in memory', async () => {
+  it('V21 after a restart: the same list, though no volume is in memory', async () => {
     await house.volumes.create(spec('data'));
     const before = await house.volumes.list();
     await house.restart();

@@ -1,4 +1,4 @@
-/** What the runtime has of volumes beside its public surface, for tests of just that. */
+/** Returns the volume manager of a runtime, for tests of methods that are not public. */
 import type { Runtime } from '../../src/runtime/runtime.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
 

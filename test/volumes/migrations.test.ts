@@ -1,6 +1,6 @@
 /**
- * Records of older versions, as simulated histories have committed them: the migrations make of each what the present version
- * commits at the same point of the same history.
+ * Tests migrations with recorded histories of older versions: each migrated record must equal the one that the present
+ * version commits at the same point of the same history.
  */
 import { expect } from 'chai';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
@@ -16,18 +16,20 @@ import { calling, contextOf, nowMs, published, unpublished } from '../machines/v
 import { fullPlanOf } from '../simulation/snapshots-plan.js';
 import { volumesHistory } from '../simulation/volumes-history.js';
 
-/** Histories that version 2 has otherwise, and why. */
+/** Seeds of histories in which version 2 differs, with the reason. */
 const otherwise = new Map([
   [951, 'a commit reaches the store just before its runtime is killed, not just after'],
-  [1_245, 'a wish that was overtaken before its call was sent is not called any more'],
+  [1_245, 'a request that was replaced before its call was sent is not called any more'],
   [6_829, 'the same'],
-  [1_368, 'a modification that ends while the volume is deleted says nothing'],
+  [1_368, 'a modification that ends during a deletion emits no event'],
   [5_484, 'the same'],
   [6_281, 'the same'],
 ]);
-/** After an interruption version 2 is `due` where the migration says `backing-off`: with a pause that is over, that is the same. */
+/**
+ * Seeds in which version 2 is `due` after an interruption, but the migration is `backing-off` with a pause that is over.
+ */
 const pauseIsOver = [3_273, 3_380, 6_591, 7_923];
-/** Their waits take fewer commits than in version 1, so that delays are drawn by other random numbers from there on. */
+/** Seeds with other random delays: their waits take fewer commits than in version 1. */
 const drawOtherwise = [
   149, 337, 452, 881, 1_205, 1_750, 2_328, 2_349, 2_538, 2_675, 2_948, 2_959, 3_456, 4_026, 4_233, 4_325, 4_344, 4_432,
   4_782, 4_925, 5_240, 5_502, 5_760, 5_956, 6_108, 6_223, 6_295, 6_696, 7_011, 7_057, 7_405, 7_484, 7_537, 8_033, 8_296,
@@ -40,7 +42,6 @@ function bySeed(lines: Recorded[]): Map<number, Recorded[]> {
   return seeds;
 }
 
-/** A line of version 1 in the form of the present one. */
 function migrated({ value, context, ...line }: Recorded): Recorded {
   return { ...line, ...volumeMigrations.reduce((snapshot, { migrate }) => migrate(snapshot), { value, context }) };
 }
@@ -57,7 +58,7 @@ const withoutPauses = (lines: Recorded[]): Recorded[] =>
 describe('records of volumes of version 1', function () {
   this.timeout(300_000);
 
-  it('each, migrated, is what version 2 commits at the same point of the same history, waits apart', async () => {
+  it('each migrated record equals the one of version 2 at the same point of its history, except for waits', async () => {
     let compared = 0;
     for (const [seed, before] of bySeed(recorded('1', 'volumes'))) {
       if (otherwise.has(seed) || drawOtherwise.includes(seed)) continue;
@@ -69,7 +70,7 @@ describe('records of volumes of version 1', function () {
     expect(compared).to.be.greaterThan(5_000);
   });
 
-  it('V8 a publish that was withdrawn, and whose call ended unsent: it is resolved, then undone, in its turn', () => {
+  it('V8 cancelled publish whose call ended unsent: resolved, then unpublished, in its turn', () => {
     const { lifecycle: _, ...kept } = contextOf({ work: calling('unpublish', 'a') });
     const leaving = { ...wish, number: 1, state: 'pending-unpublish' };
     const withdrawn = { ...wish, csiNodeId: 'csi-b', number: 2, state: 'pending-publish', undoneAfter: 0 };

@@ -1,4 +1,4 @@
-/** Volumes whose mutable parameters are changed. */
+/** Tests changes of the mutable parameters of volumes. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { allCapabilities, type Step } from './fake-plugin.js';
@@ -7,7 +7,7 @@ import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
 
-describe('a volume that is modified', () => {
+describe('modifying a volume', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -26,13 +26,13 @@ describe('a volume that is modified', () => {
       .filter(({ rpc }) => rpc === 'ControllerModifyVolume')
       .map(({ request }) => (request as { mutableParameters: object }).mutableParameters);
 
-  it('V1 resolves once the plugin has taken them, and says so by event', async () => {
+  it('V1 resolves and emits an event once the call has succeeded', async () => {
     await house.volumes.modify(key, { iops: '2' });
     expect(asked()).to.deep.equal([{ iops: '2' }]);
     expect((await house.events()).at(-1)).to.deep.include({ kind: 'modified', mutableParameters: { iops: '2' } });
   });
 
-  it('V21 what they have been changed to is told; what was refused is told as such', async () => {
+  it('V21 the view has the changed parameters; a refused change is marked as failed', async () => {
     await house.volumes.modify(key, { tier: 'gold', iops: '2' });
     expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '2', tier: 'gold' });
     modifyingTells({ code: 'INVALID_ARGUMENT' });
@@ -42,7 +42,7 @@ describe('a volume that is modified', () => {
     expect(volume?.modification).to.deep.include({ mutableParameters: { iops: 'x' }, failed: true });
   });
 
-  it('V12 others while a call is under way: both are changed, one after the other', async () => {
+  it('V12 other parameters during a call: both are changed, one after the other', async () => {
     let finish = (): void => {};
     modifyingTells({ before: new Promise<void>((resolve) => (finish = resolve)) });
     const first = house.volumes.modify(key, { iops: '2' });
@@ -54,7 +54,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([{ iops: '2' }, { tier: 'gold' }]);
   });
 
-  it('V1 V11 V12 refused as others were asked for meanwhile: who asked hears so, the others are changed', async () => {
+  it('V1 V11 V12 refused while others are queued: its caller is rejected, the others are changed', async () => {
     const held = gate();
     modifyingTells({ before: held.passed, code: 'INVALID_ARGUMENT' });
     const first = refusalOf(house.volumes.modify(key, { iops: 'x' }));
@@ -68,7 +68,7 @@ describe('a volume that is modified', () => {
     expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '1', tier: 'gold' });
   });
 
-  it('V1 V12 done, then refused to another who asked for it with more: who asked first is told that it is done', async () => {
+  it('V1 V12 done for the first caller, refused for a second with more: the first still resolves', async () => {
     const [one, two] = [gate(), gate()];
     modifyingTells({ before: one.passed }, { before: two.passed, code: 'INVALID_ARGUMENT' });
     const first = house.volumes.modify(key, { tier: 'gold' });
@@ -86,7 +86,7 @@ describe('a volume that is modified', () => {
     expect((await house.volumes.get(key))?.mutableParameters).to.deep.equal({ iops: '1', tier: 'gold', size: 'small' });
   });
 
-  it('V1 V12 refused, and asked for again while the others are being changed: tried again, and done', async () => {
+  it('V1 V12 refused, then requested again while others are changed: tried again and done', async () => {
     const [one, two] = [gate(), gate()];
     modifyingTells({ before: one.passed, code: 'INVALID_ARGUMENT' }, { before: two.passed });
     const first = refusalOf(house.volumes.modify(key, { iops: '2' }));
@@ -103,7 +103,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([{ iops: '2' }, { tier: 'gold' }, { iops: '2' }]);
   });
 
-  it('V12 the same as its call is under way, which is refused: tried again, and both have its outcome', async () => {
+  it('V12 the same change requested during its call, which is refused: tried again, both get its outcome', async () => {
     const held = gate();
     modifyingTells({ before: held.passed, code: 'INVALID_ARGUMENT' });
     const first = house.volumes.modify(key, { iops: '2' });
@@ -115,7 +115,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([{ iops: '2' }, { iops: '2' }]);
   });
 
-  it('V12 others while one waits for its next attempt: changed together', async () => {
+  it('V12 other parameters during backoff: changed together', async () => {
     modifyingTells({ code: 'UNAVAILABLE' });
     const first = house.volumes.modify(key, { iops: '2' });
     await house.rest();
@@ -125,7 +125,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([{ iops: '2' }, { iops: '2', tier: 'gold' }]);
   });
 
-  it('V11 INVALID_ARGUMENT: rejects, the volume can be used, and other parameters can be asked for', async () => {
+  it('V11 INVALID_ARGUMENT: rejected; the volume stays usable, and other parameters can be changed', async () => {
     modifyingTells({ code: 'INVALID_ARGUMENT' });
     const error = await refusalOf(house.volumes.modify(key, { colour: 'red' }));
     expect(error).to.deep.include({ code: 'CSI_ERROR', grpcCode: 'INVALID_ARGUMENT', final: true });
@@ -139,7 +139,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([{ colour: 'red' }, { iops: '3' }]);
   });
 
-  it('V10 an answer that is lost: the same again, also by the next runtime', async () => {
+  it('V10 answer lost: the same call is repeated, also by the next runtime', async () => {
     modifyingTells({ code: 'DEADLINE_EXCEEDED', work: true });
     const cut = refusalOf(house.volumes.modify(key, { iops: '2' }));
     await house.rest();
@@ -159,7 +159,7 @@ describe('a volume that is modified', () => {
     expect(asked()).to.deep.equal([]);
   });
 
-  it('V2 the spec that it was made with, or the same with what it was changed to: the same volume, and no call', async () => {
+  it('V2 created again with the first spec, or with the changed parameters: the same volume, no call', async () => {
     await house.volumes.modify(key, { iops: '2' });
     await house.volumes.modify(key, { tier: 'gold' });
     const calls = house.plugin.calls.length;
@@ -173,7 +173,7 @@ describe('a volume that is modified', () => {
     expect(house.plugin.calls).to.have.length(calls);
   });
 
-  it('V2 made with mutable parameters, or taken over, by a plugin that changes none: refused, and it is never called', async () => {
+  it('V2 mutable parameters, created or external, with a plugin that changes none: refused without a call', async () => {
     house.plugin.capabilities = allCapabilities.filter((one) => one !== 'MODIFY_VOLUME');
     await house.clock.advance(30_000);
     house.plugin.calls.splice(0);

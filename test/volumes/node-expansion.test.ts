@@ -1,4 +1,4 @@
-/** The node's part of an expansion: on which nodes it is due, to which size, and what their reports change. */
+/** Tests expansions by nodes: on which nodes they are due, to which size, and the effect of their reports. */
 import { expect } from 'chai';
 import type { Bytes } from '../../machines/kit/csi-types.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
@@ -11,7 +11,7 @@ const key = { id: 'data' };
 const shared = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
 const twenty = { requiredBytes: 20 };
 
-describe('the node’s part of an expansion', () => {
+describe('expansion by nodes', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -23,7 +23,7 @@ describe('the node’s part of an expansion', () => {
   });
 
   const look = () => managerOf(house.runtime).look(key);
-  /** By node, to what it is to expand its part. */
+  /** Sizes to which each node must expand the volume, by node. */
   const due = async () => {
     const context = await look();
     return Object.fromEntries(
@@ -43,7 +43,7 @@ describe('the node’s part of an expansion', () => {
       event.kind === 'node-expanded' ? [event] : [],
     );
 
-  it('V9 on the node that has it: done there, it is due no more, and that is told', async () => {
+  it('V9 published on a node: due there until it is done, then an event follows', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     expect(await due()).to.deep.equal({ a: 20 });
@@ -58,7 +58,7 @@ describe('the node’s part of an expansion', () => {
     ]);
   });
 
-  it('V9 on two nodes: due on each until it is done there, whoever comes later; also after a restart', async () => {
+  it('V9 on two nodes: due on each until done there, not on later nodes; also after a restart', async () => {
     for (const nodeId of ['a', 'b']) await house.volumes.publish(key, nodeId);
     await house.volumes.expand(key, twenty);
     await house.volumes.publish(key, 'c');
@@ -76,7 +76,7 @@ describe('the node’s part of an expansion', () => {
     ]);
   });
 
-  it('V9 on no node as it grew, or let go of by that before it was done: due on the next that has it', async () => {
+  it('V9 on no node during the expansion, or unpublished before it was done: due on the next node', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     await house.volumes.unpublish(key, 'a');
@@ -86,7 +86,7 @@ describe('the node’s part of an expansion', () => {
     expect(await due()).to.deep.equal({});
   });
 
-  it('V9 done for a size that it has outgrown meanwhile, or of a volume before it: still due', async () => {
+  it('V9 done for an outdated size, or for an earlier volume of the same id: still due', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     await house.volumes.expand(key, { requiredBytes: 40 });
@@ -99,7 +99,7 @@ describe('the node’s part of an expansion', () => {
     expect(await isDueIn()).to.equal(false);
   });
 
-  it('V9 reported while it grows again: counts for what it was, and is due anew after that', async () => {
+  it('V9 reported during the next expansion: counts for the old size, due again after that', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     const { passed, open } = gate();
@@ -113,7 +113,7 @@ describe('the node’s part of an expansion', () => {
     expect(await due()).to.deep.equal({ a: 40 });
   });
 
-  it('V9 a file system smaller than what it is on does not make the volume smaller', async () => {
+  it('V9 node reports a smaller size: the size of the volume stays', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     await done('a', { capacityBytes: 18 });
@@ -121,7 +121,7 @@ describe('the node’s part of an expansion', () => {
     expect(await isDueIn()).to.equal(false);
   });
 
-  it('V9 the controller side does not say how large it is: the node does', async () => {
+  it('V9 controller reports no size: the size from the node is taken', async () => {
     const expand = house.plugin.controllerExpandVolume.bind(house.plugin);
     house.plugin.controllerExpandVolume = async (request) => ({ ...(await expand(request)), capacityBytes: 0n });
     await house.volumes.expand(key, twenty);
@@ -129,7 +129,7 @@ describe('the node’s part of an expansion', () => {
     expect(await house.volumes.get(key)).to.include({ capacityBytes: 9_007_199_254_740_993n });
   });
 
-  it('V9 nothing is due: a report changes nothing; without a volume it says so', async () => {
+  it('V9 report without a due expansion: no effect; without a volume: VOLUME_NOT_FOUND', async () => {
     await done('a', { capacityBytes: 100 });
     expect(await house.volumes.get(key)).to.include({ capacityBytes: 10 });
     const { uid } = await look();
@@ -138,7 +138,7 @@ describe('the node’s part of an expansion', () => {
     expect(await refusalOf(late)).to.include({ code: 'VOLUME_NOT_FOUND' });
   });
 
-  it('V9 kept by a version that knew no nodes: due wherever it is, until one has done it', async () => {
+  it('V9 record of a version without nodes: due on every node until one has done it', async () => {
     await house.volumes.publish(key, 'a');
     await house.volumes.expand(key, twenty);
     const { unexpanded: _, ...before } = await look();

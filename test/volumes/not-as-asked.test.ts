@@ -1,4 +1,4 @@
-/** Volumes that a plugin makes otherwise than it was asked to: never taken for good, and deleted with the volume. */
+/** Tests volumes that a plugin creates not as asked: never accepted, and deleted with the record. */
 import { expect } from 'chai';
 import type * as plain from '../../src/csi/generated/plain.js';
 import { refusalOf } from '../refusal.js';
@@ -9,7 +9,7 @@ import { spec, VolumeHouse } from './volume-house.js';
 const key = { id: 'data' };
 const capacity = { requiredBytes: 1_000, limitBytes: 2_000 };
 
-describe('a volume that is not as it was asked for', () => {
+describe('a volume that is created not as asked', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -19,7 +19,7 @@ describe('a volume that is not as it was asked for', () => {
     await house.dispose();
   });
 
-  /** What the plugin says of what it has made, as it is from here. */
+  /** Changes the plugin's answers to CreateVolume from here on. */
   function making(changed: (volume: plain.Volume) => plain.Volume): void {
     const { createVolume } = Object.getPrototypeOf(house.plugin) as typeof house.plugin;
     house.plugin.createVolume = async (request) => {
@@ -33,7 +33,7 @@ describe('a volume that is not as it was asked for', () => {
     ['larger', 2_001n, 'it has 2001 bytes, though 2000 at most were asked for'],
   ];
   for (const [what, capacityBytes, words] of wrongSizes)
-    it(`V16 V11 ${what}: fails with both sizes, is used for nothing, and is deleted by its id`, async () => {
+    it(`V16 V11 ${what}: fails, naming both sizes; not usable, deleted by its id`, async () => {
       making((volume) => ({ ...volume, capacityBytes }));
       const refusal = await refusalOf(house.volumes.create(spec('data', { capacity })));
       expect(refusal).to.include({ code: 'CSI_ERROR', grpcCode: 'OK', answerClass: 'driver-bug', final: true });
@@ -51,14 +51,14 @@ describe('a volume that is not as it was asked for', () => {
       expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
     });
 
-  it('V16 a size that is not told is no wrong one; nor is one within the limits', async () => {
+  it('V16 no size, or a size within the limits: accepted', async () => {
     making((volume) => ({ ...volume, capacityBytes: 0n }));
     expect(await house.volumes.create(spec('untold', { capacity }))).to.include({ state: 'created' });
     making((volume) => ({ ...volume, capacityBytes: 2_000n }));
     expect(await house.volumes.create(spec('data', { capacity }))).to.include({ capacityBytes: 2_000 });
   });
 
-  it('V16 a copy that is not said to be one: fails, and what was copied stays as it is', async () => {
+  it('V16 clone without a content source: fails, and the source stays', async () => {
     await house.volumes.create(spec('first'));
     making(({ contentSource: _, ...volume }) => volume);
     const asked = spec('data', { source: { volume: { namespace: 'default', id: 'first' } } });
@@ -68,7 +68,7 @@ describe('a volume that is not as it was asked for', () => {
     expect([...house.plugin.volumes.keys()]).to.deep.equal(['vol-1']);
   });
 
-  it('V11 tried again once the plugin does better: it is good', async () => {
+  it('V11 retried after the plugin is fixed: created', async () => {
     making((volume) => ({ ...volume, capacityBytes: 1n }));
     await refusalOf(house.volumes.create(spec('data', { capacity })));
     making((volume) => volume);
@@ -78,7 +78,7 @@ describe('a volume that is not as it was asked for', () => {
     expect(await house.volumes.get(key)).to.not.have.property('error');
   });
 
-  it('V11 V13 tried again in vain: it is still deleted by its id', async () => {
+  it('V11 V13 retried without success: still deleted by its id', async () => {
     making((volume) => ({ ...volume, capacityBytes: 1n }));
     await refusalOf(house.volumes.create(spec('data', { capacity })));
     always(house.plugin, 'CreateVolume', { code: 'ALREADY_EXISTS' });
@@ -92,7 +92,7 @@ describe('a volume that is not as it was asked for', () => {
   });
 
   for (const force of [true, false])
-    it(`V13 V14 deleted ${force ? 'with force ' : ''}while it is tried again, which is refused then: deleted by its id`, async () => {
+    it(`V13 V14 deleted ${force ? 'with force ' : ''}during a retry that is refused: deleted by its id`, async () => {
       making((volume) => ({ ...volume, capacityBytes: 1n }));
       await refusalOf(house.volumes.create(spec('data', { capacity })));
       const { passed, open } = gate();
@@ -108,7 +108,7 @@ describe('a volume that is not as it was asked for', () => {
       expect(await house.volumes.get(key)).to.equal(undefined);
     });
 
-  it('V13 V14 deleted with force while it is tried again, and not to be deleted: what is left is listed by its id', async () => {
+  it('V13 V14 deleted with force during a retry, deletion refused: a leftover with its id', async () => {
     making((volume) => ({ ...volume, capacityBytes: 1n }));
     await refusalOf(house.volumes.create(spec('data', { capacity })));
     const { passed, open } = gate();
@@ -128,7 +128,7 @@ describe('a volume that is not as it was asked for', () => {
     expect(others).to.deep.equal([]);
   });
 
-  it('V13 V16 what was made is to be taken over by another volume: refused, naming whose it is, and deleted with that', async () => {
+  it('V13 V16 registered as an external volume: refused, naming its owner; deleted with that one', async () => {
     making((volume) => ({ ...volume, capacityBytes: 1n }));
     await refusalOf(house.volumes.create(spec('data', { capacity })));
     const taking = spec('other', { external: { csiId: 'vol-1' } });
@@ -139,7 +139,7 @@ describe('a volume that is not as it was asked for', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
   });
 
-  it('V13 deleted while it is made: deleted at once as that is answered', async () => {
+  it('V13 deleted during its creation: deleted as soon as the answer comes', async () => {
     let made = (): void => {};
     always(house.plugin, 'CreateVolume', { before: new Promise<void>((resolve) => (made = resolve)) });
     making((volume) => ({ ...volume, capacityBytes: 1n }));

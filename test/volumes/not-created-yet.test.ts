@@ -1,4 +1,4 @@
-/** Requests that bring a volume to a node before it is created: where it can be used is not known until then. */
+/** Tests publishes and claims of a volume that is not created yet: its topology is not known before. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { gate, inOrder } from './scripts.js';
@@ -26,7 +26,7 @@ describe('a volume that is not created yet', () => {
     await house.rest();
   }
 
-  it('V18 made in another zone than the node: publish and claim are refused, and nothing is called', async () => {
+  it('V18 created in another zone than the node: publish and claim are refused without a call', async () => {
     house.plugin.accessibleTopology = [{ segments: { zone: 'z' } }];
     await beginCreation();
     const published = refusalOf(house.volumes.publish(data, 'a'));
@@ -41,7 +41,7 @@ describe('a volume that is not created yet', () => {
     expect(await house.volumes.get(data)).to.deep.include({ publications: {}, claims: [] });
   });
 
-  it('V18 made where the node is: published and claimed once it is there', async () => {
+  it('V18 created in the zone of the node: published and claimed after its creation', async () => {
     house.plugin.accessibleTopology = [{ segments: { zone: 'z' } }];
     const at = { name: pluginName, nodeId: 'csi-a', topology: { zone: 'z' } };
     await house.runtime.nodes.report({ id: 'a', plugins: [at] });
@@ -54,7 +54,7 @@ describe('a volume that is not created yet', () => {
     expect((await published).publishContext).to.deep.equal({ device: 'vol-1@csi-a' });
   });
 
-  it('V1 the time is over, or the signal aborted, before it is created: nothing was asked, and it says so', async () => {
+  it('V1 timeout or abort before the creation ends: nothing was requested, and the error says so', async () => {
     await beginCreation();
     const control = new AbortController();
     const late = refusalOf(house.volumes.publish(data, 'a', { timeoutMs: 10 }));
@@ -70,7 +70,7 @@ describe('a volume that is not created yet', () => {
     expect(await house.volumes.get(data)).to.deep.include({ state: 'created', publications: {}, claims: [] });
   });
 
-  it('V1 the time runs from the request on, not anew from its creation', async () => {
+  it('V1 the timeout runs from the request, not from the end of the creation', async () => {
     await beginCreation();
     house.plugin.script = () => ({ before: new Promise(() => {}) });
     const late = refusalOf(house.volumes.publish(data, 'a', { timeoutMs: 1_000 }));
@@ -82,7 +82,7 @@ describe('a volume that is not created yet', () => {
     expect((await late).message).to.include('the request stands, and the work goes on');
   });
 
-  it('V11 it can’t be made: publish and claim hear why', async () => {
+  it('V11 creation fails: publish and claim are rejected with its error', async () => {
     inOrder(house.plugin, 'CreateVolume', [{ before: created.passed, code: 'INVALID_ARGUMENT' }]);
     await beginCreation();
     const refused = [refusalOf(house.volumes.publish(data, 'a')), refusalOf(house.volumes.claim(data, claim))];
@@ -91,7 +91,7 @@ describe('a volume that is not created yet', () => {
     for (const one of refused) expect(await one).to.include({ code: 'CSI_ERROR', grpcCode: 'INVALID_ARGUMENT' });
   });
 
-  it('V13 it is deleted meanwhile: publish and claim hear so', async () => {
+  it('V13 volume deleted meanwhile: publish and claim are rejected with that reason', async () => {
     await beginCreation();
     const refused = [refusalOf(house.volumes.publish(data, 'a')), refusalOf(house.volumes.claim(data, claim))];
     await house.rest();

@@ -1,4 +1,4 @@
-/** A plugin that gives one id to several volumes or snapshots: the first has it, whatever becomes of the others. */
+/** Tests a plugin that gives one id to several volumes or snapshots: the first owns it, and the others fail safely. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
@@ -12,7 +12,7 @@ import { spec, VolumeHouse } from './volume-house.js';
 const first = { id: 'first' };
 const second = { id: 'second' };
 
-describe('one id for two', () => {
+describe('one CSI id for two records', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = new VolumeHouse();
@@ -23,7 +23,7 @@ describe('one id for two', () => {
     await house.dispose();
   });
 
-  /** From here on each volume that the plugin makes has this id. */
+  /** Gives this id to all volumes that the plugin creates from here on. */
   function makesAll(volumeId: string, plugin = house.plugin): void {
     const { createVolume } = Object.getPrototypeOf(plugin) as typeof plugin;
     plugin.createVolume = async (request) => {
@@ -32,7 +32,7 @@ describe('one id for two', () => {
     };
   }
 
-  /** The same of snapshots, and of the members of groups. */
+  /** Gives this id to all snapshots and members of groups from here on. */
   function snapsAll(snapshotId: string): void {
     const { createSnapshot, createVolumeGroupSnapshot } = Object.getPrototypeOf(
       Object.getPrototypeOf(house.plugin),
@@ -51,14 +51,14 @@ describe('one id for two', () => {
 
   const stateOf = async (key: { id: string }) => (await house.volumes.get(key))?.state;
 
-  /** Of the volume that has not got the id. */
+  /** Checks that a creation fails, naming the owner of the id. */
   async function isRefused(creation: Promise<unknown>, owner = 'volume default/first'): Promise<void> {
     const refusal = await refusalOf(creation);
     expect(refusal).to.include({ code: 'CSI_ID_TAKEN', final: true });
     expect(refusal.message).to.include(owner).and.include('vol-1');
   }
 
-  it('V16 a volume made under the id of another fails, naming that, and its deletion leaves it alone', async () => {
+  it('V16 volume created with the id of another: fails, naming the other; its deletion spares the other', async () => {
     await house.volumes.create(spec('first'));
     await house.volumes.publish(first, 'a');
     makesAll('vol-1');
@@ -71,7 +71,7 @@ describe('one id for two', () => {
     expect((await house.volumes.get(first))?.csiId).to.equal('vol-1');
   });
 
-  it('V16 V13 the same deleted with force, or while it is made: nothing is deleted, nothing is left', async () => {
+  it('V16 V13 deleted with force, or during its creation: nothing is deleted, no leftover', async () => {
     await house.volumes.create(spec('first'));
     makesAll('vol-1');
     const held = gate();
@@ -85,7 +85,7 @@ describe('one id for two', () => {
     expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
   });
 
-  it('V16 two creations answered at the same moment: one has the id, the other is refused', async () => {
+  it('V16 two creations answered at once: one gets the id, the other fails', async () => {
     makesAll('vol-1');
     const held = gate();
     always(house.plugin, 'CreateVolume', { after: held.passed });
@@ -97,7 +97,7 @@ describe('one id for two', () => {
     expect([await stateOf(first), await stateOf(second)].sort()).to.deep.equal(['created', 'failed']);
   });
 
-  it('V16 two snapshots answered at the same moment: one has the id, the other is refused', async () => {
+  it('V16 two snapshots answered at once: one gets the id, the other fails', async () => {
     for (const id of ['first', 'second']) await house.volumes.create(spec(id));
     snapsAll('snap-1');
     const held = gate();
@@ -110,14 +110,14 @@ describe('one id for two', () => {
     expect(outcomes.map(({ status }) => status).sort()).to.deep.equal(['fulfilled', 'rejected']);
   });
 
-  it('V16 the first is of a runtime before: the second is refused all the same', async () => {
+  it('V16 first volume created before a restart: the second fails', async () => {
     await house.volumes.create(spec('first'));
     await house.restart();
     makesAll('vol-1');
     await isRefused(house.volumes.create(spec('second')));
   });
 
-  it('V16 a restart between the answer and its commit: the repeat is refused, and nothing is deleted', async () => {
+  it('V16 restart between answer and commit: the repeated call fails, nothing is deleted', async () => {
     await house.volumes.create(spec('first'));
     makesAll('vol-1');
     always(house.plugin, 'CreateVolume', { after: new Promise<never>(() => {}) });
@@ -135,7 +135,7 @@ describe('one id for two', () => {
     expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
   });
 
-  it('V10 V16 a creation in doubt, repeated under the id of another: the doubt is over, nothing is left', async () => {
+  it('V10 V16 creation in doubt, repeated and answered with the id of another: resolved, no leftover', async () => {
     await house.volumes.create(spec('first'));
     makesAll('vol-1');
     const steps: Step[] = [{ code: 'UNAVAILABLE' }];
@@ -148,7 +148,7 @@ describe('one id for two', () => {
     expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
   });
 
-  it('V2 V16 the first was taken over, and another is made under its id: refused, naming the first', async () => {
+  it('V2 V16 first volume is external, another is created with its id: fails, naming the first', async () => {
     house.plugin.keeps('vol-1');
     const external = { csiId: 'vol-1', context: { made: 'vol-1' } };
     await house.volumes.create(spec('first', { external }));
@@ -156,7 +156,7 @@ describe('one id for two', () => {
     expect(await stateOf(first)).to.equal('created');
   });
 
-  it('V2 V16 taken over while another is made under its id: the one that is made is refused', async () => {
+  it('V2 V16 external volume registered while another is created with its id: the created one fails', async () => {
     const held = gate();
     always(house.plugin, 'CreateVolume', { after: held.passed });
     const creation = house.volumes.create(spec('second'));
@@ -170,7 +170,7 @@ describe('one id for two', () => {
     expect(toldOf(house.plugin, 'DeleteVolume')).to.deep.equal([]);
   });
 
-  it('V3 V16 the same id in two namespaces, of a plugin that makes no volumes: the second is refused', async () => {
+  it('V3 V16 same id in two namespaces, plugin that creates no volumes: the second fails', async () => {
     house.plugin.capabilities = ['PUBLISH_UNPUBLISH_VOLUME'];
     await house.restart();
     await house.volumes.create(spec('vol-1'));
@@ -179,7 +179,7 @@ describe('one id for two', () => {
     expect(refusal.message).to.include('volume default/vol-1');
   });
 
-  it('V13 V16 the first is deleted, with leftovers: its id is its own until they are acknowledged', async () => {
+  it('V13 V16 first volume deleted with leftovers: owns its id until they are acknowledged', async () => {
     await house.volumes.create(spec('first'));
     always(house.plugin, 'DeleteVolume', { code: 'INVALID_ARGUMENT' });
     await house.volumes.delete(first, { force: true });
@@ -193,7 +193,7 @@ describe('one id for two', () => {
     expect(await stateOf(second)).to.equal('created');
   });
 
-  it('V11 V16 the first is gone, and the second is tried again: it has the id', async () => {
+  it('V11 V16 first volume gone, second retried: it gets the id', async () => {
     await house.volumes.create(spec('first'));
     makesAll('vol-1');
     await isRefused(house.volumes.create(spec('second')));
@@ -203,7 +203,7 @@ describe('one id for two', () => {
     expect(await stateOf(second)).to.equal('created');
   });
 
-  it('V10 V16 the first is being deleted as its id is given out again: the second waits, then has it', async () => {
+  it('V10 V16 id given again during the deletion of the first: the second waits, then gets it', async () => {
     await house.volumes.create(spec('first'));
     const held = gate();
     always(house.plugin, 'DeleteVolume', { after: held.passed });
@@ -218,7 +218,7 @@ describe('one id for two', () => {
     expect(await created).to.include({ state: 'created', csiId: 'vol-1' });
   });
 
-  it('V16 a snapshot made under the id of a member of a group: refused, and nothing is deleted', async () => {
+  it('V16 snapshot with the id of a group member: fails, nothing is deleted', async () => {
     for (const id of ['first', 'second']) await house.volumes.create(spec(id));
     const { snapshots, groupSnapshots } = house.runtime;
     await groupSnapshots.create({ id: 'group', volumes: [first, second] });
@@ -232,7 +232,7 @@ describe('one id for two', () => {
     expect((await groupSnapshots.get({ id: 'group' }))?.state).to.equal('ready');
   });
 
-  it('V16 a group with a member of the id of another snapshot: refused, and no member is deleted', async () => {
+  it('V16 group with a member that has the id of a snapshot: fails, no member is deleted', async () => {
     for (const id of ['first', 'second']) await house.volumes.create(spec(id));
     const { snapshots, groupSnapshots } = house.runtime;
     await snapshots.create({ id: 'monday', volume: first });
@@ -245,7 +245,7 @@ describe('one id for two', () => {
     expect((await snapshots.get({ id: 'monday' }))?.state).to.equal('ready');
   });
 
-  it('V10 V16 a snapshot in doubt, repeated under the id of another: it is not removed as untrusted', async () => {
+  it('V10 V16 snapshot in doubt, repeated and answered with the id of another: not removed as untrusted', async () => {
     for (const id of ['first', 'second']) await house.volumes.create(spec(id));
     const { snapshots } = house.runtime;
     await snapshots.create({ id: 'monday', volume: first });
@@ -260,7 +260,7 @@ describe('one id for two', () => {
     expect((await snapshots.get({ id: 'monday' }))?.state).to.equal('ready');
   });
 
-  it('V10 V16 one that was not ready, looked at under the id of another: that one is not removed', async () => {
+  it('V10 V16 unready snapshot, answered with the id of another: the other is not removed', async () => {
     for (const id of ['first', 'second']) await house.volumes.create(spec(id));
     const { snapshots } = house.runtime;
     await snapshots.create({ id: 'monday', volume: first });
@@ -275,7 +275,7 @@ describe('one id for two', () => {
     expect((await snapshots.get({ id: 'monday' }))?.state).to.equal('ready');
   });
 
-  it('V16 V21 many creations: the records are read once, and each creation is two commits', async () => {
+  it('V16 V21 many creations: the records are read once, two commits each', async () => {
     await house.dispose();
     house = new VolumeHouse();
     const store = memoryStore();
@@ -301,7 +301,7 @@ describe('one id for two', () => {
     });
     afterEach(() => lab.dispose());
 
-    it('V16 it takes over, and makes one under the id of one made before: refused', async () => {
+    it('V16 after a change of leader, a creation with an id in use: fails', async () => {
       const leader = await lab.agent('n1');
       const other = await lab.agent('n2');
       await refusalOf(other.runtime.volumes.create(spec('early', { external: { csiId: 'vol-0' } })));

@@ -1,4 +1,4 @@
-/** Another driver is registered under the name of a plugin: nothing that the first one made is asked of it. */
+/** Tests another driver under the name of a plugin: it gets no calls about volumes of the first driver. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
@@ -26,7 +26,7 @@ describe('another driver under the name of a plugin', () => {
     }
   });
 
-  /** Registers another driver, or the first one again, and forgets which calls there were. */
+  /** Registers a driver under the name of the plugin, and clears the recorded calls. */
   async function becomes(driver: string): Promise<void> {
     house.plugin.driver = driver;
     await house.clock.advance(60_000);
@@ -38,7 +38,7 @@ describe('another driver under the name of a plugin', () => {
     expect(refusal.message).to.include('fake.example').and.include(other).and.include(`--accept-driver ${other}`);
   }
 
-  it('V6 a volume remembers who made it: no call about it goes to the other, and each refusal names both', async () => {
+  it('V6 volume of the first driver: no call goes to the other, each refusal names both', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     await house.volumes.create(spec('free'));
@@ -55,7 +55,7 @@ describe('another driver under the name of a plugin', () => {
     expect(house.plugin.volumes.size).to.equal(2);
   });
 
-  it('V6 V20 the other lists none of its volumes: that says nothing, and nothing is published again', async () => {
+  it('V6 V20 other driver lists none of its volumes: no evidence, nothing is published again', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     await becomes(other);
@@ -66,7 +66,7 @@ describe('another driver under the name of a plugin', () => {
       .and.not.to.have.property('missing');
   });
 
-  it('V6 V11 the first is registered again: a retry goes on', async () => {
+  it('V6 V11 first driver registered again: a retry goes on', async () => {
     await house.volumes.create(spec('data'));
     await becomes(other);
     await isRefused(house.volumes.delete(key));
@@ -77,7 +77,7 @@ describe('another driver under the name of a plugin', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V6 V13 deleted with force: what is left is listed, and a retry that accepts the other clears it', async () => {
+  it('V6 V13 deleted with force: a leftover; a retry that accepts the other driver clears it', async () => {
     await house.volumes.create(spec('data'));
     await house.volumes.publish(key, 'a');
     await becomes(other);
@@ -92,7 +92,7 @@ describe('another driver under the name of a plugin', () => {
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V6 V12 it is accepted: calls go to it from then on, also after a restart, and the journal has who', async () => {
+  it('V6 V12 other driver accepted: it gets all calls, also after a restart, and the journal names it', async () => {
     await house.volumes.create(spec('data'));
     await becomes(other);
     await isRefused(house.volumes.publish(key, 'a'));
@@ -109,14 +109,14 @@ describe('another driver under the name of a plugin', () => {
     expect((await refusalOf(house.volumes.delete(key))).message).to.include(`'${other}' made this`);
   });
 
-  it('V6 accepted wrongly: refused as INVALID_ARGUMENT where it is no name; the first goes on being asked', async () => {
+  it('V6 accepted with an invalid name: INVALID_ARGUMENT, the first driver keeps its calls', async () => {
     await house.volumes.create(spec('data'));
     for (const acceptDriver of ['', 'a\nb'])
       expect((await refusalOf(house.volumes.retry(key, { acceptDriver }))).code).to.equal('INVALID_ARGUMENT');
     await house.volumes.delete(key);
   });
 
-  it('V6 snapshots and groups remember it too: neither is deleted by the other, until that is accepted', async () => {
+  it('V6 snapshots and groups of the first driver: not deleted by the other until it is accepted', async () => {
     for (const id of ['data', 'wal']) await house.volumes.create(spec(id));
     const { snapshots, groupSnapshots } = house.runtime;
     expect((await snapshots.create({ ...monday, volume: key })).driver).to.equal('fake.example');
@@ -131,7 +131,7 @@ describe('another driver under the name of a plugin', () => {
     expect([await snapshots.get(monday), await groupSnapshots.get(monday)]).to.deep.equal([undefined, undefined]);
   });
 
-  it('V6 a group of volumes of two drivers: refused, both named', async () => {
+  it('V6 group of volumes of two drivers: refused, naming both', async () => {
     await house.volumes.create(spec('data'));
     await becomes(other);
     await house.volumes.create(spec('wal'));
@@ -141,7 +141,7 @@ describe('another driver under the name of a plugin', () => {
     expect(refusal.message).to.include('fake.example').and.include(other);
   });
 
-  it('V6 V10 its creation is in doubt as the other comes: the other is not asked to make it', async () => {
+  it('V6 V10 creation in doubt when the other driver comes: not repeated with the other', async () => {
     always(house.plugin, 'CreateVolume', { code: 'UNAVAILABLE', work: true });
     const creation = refusalOf(house.volumes.create(spec('data')));
     await house.rest();
@@ -156,7 +156,7 @@ describe('another driver under the name of a plugin', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK', 'DeleteVolume: OK']);
   });
 
-  it('V6 only the node side is registered yet, with a name of its own: a creation learns the controller', async () => {
+  it('V6 node plugin registered first, with another driver name: a creation records that of the controller', async () => {
     await house.dispose();
     house = new VolumeHouse();
     const node = new FakePlugin();
@@ -172,7 +172,7 @@ describe('another driver under the name of a plugin', () => {
     expect((await creation).driver).to.equal('fake.example');
   });
 
-  it('V6 one made before drivers were remembered: it learns at its next call, in the same commit', async () => {
+  it('V6 volume created before drivers were recorded: recorded at its next call, in the same commit', async () => {
     await house.dispose();
     house = new VolumeHouse();
     const look = house.plugin.look.bind(house.plugin);

@@ -1,4 +1,4 @@
-/** What callers see of the parts of a volume. */
+/** Tests the view that callers get of the parts of a volume. */
 import { expect } from 'chai';
 import { spec, VolumeHouse } from './volume-house.js';
 
@@ -12,7 +12,7 @@ describe('the parts of a volume, as callers see them', () => {
   });
   afterEach(() => house.dispose());
 
-  it('V5 V8 published after a lost answer: in doubt until then, with the next attempt, and why', async () => {
+  it('V5 V8 publish with a lost answer: in doubt with the next attempt and the reason, then published', async () => {
     const { volumes, plugin, clock } = house;
     let isWell = false;
     plugin.script = () => (isWell ? undefined : { code: 'DEADLINE_EXCEEDED', text: 'too slow' });
@@ -33,7 +33,7 @@ describe('the parts of a volume, as callers see them', () => {
     expect(published?.parts).to.deep.equal([created, { id: 'publication/a', chart: 'publication', at: 'published' }]);
   });
 
-  it('V5 on no node: its lifecycle alone, and lists have it too', async () => {
+  it('V5 on no node: only the lifecycle, also in lists', async () => {
     expect((await house.volumes.get({ id: 'data' }))?.parts).to.deep.equal([created]);
     expect((await house.volumes.list()).items.map(({ parts }) => parts)).to.deep.equal([[created]]);
   });

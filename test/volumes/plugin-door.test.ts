@@ -1,9 +1,9 @@
-/** The door before one plugin: what counts as its answer, when it opens again, and in which order it lets in. */
+/** Tests the admission of calls to one plugin: failures that block it, its reopening, and the order of calls. */
 import { expect } from 'chai';
 import { PluginAccess, type PluginAnswer, type PluginObservation } from '../../src/calls/plugin-access.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
-describe('the door before a plugin', () => {
+describe('admission of calls to a plugin', () => {
   const clock = simulatedClock();
   const signal = new AbortController().signal;
   let sight: PluginObservation;
@@ -37,13 +37,13 @@ describe('the door before a plugin', () => {
   }
   const lost = { grpcCode: 'UNAVAILABLE' };
 
-  it('V9 only what the plugin answers ends a row of failures: no call, and none of our own deadlines', async () => {
+  it('V9 only an answer of the plugin ends a row of failures, not an unsent call or our own deadline', async () => {
     const silence = { grpcCode: 'DEADLINE_EXCEEDED' };
     expect(await called(lost, lost, { grpcCode: 'OK' }, lost, { grpcCode: 'ABORTED' }, lost, lost)).to.equal(undefined);
     expect(await called(undefined, silence, {}, lost)).to.include('did not answer 3 calls in a row');
   });
 
-  it('V9 it opens at the next good probe, be it that the clock was set back in between', async () => {
+  it('V9 the next good probe reopens it, even if the clock was set back', async () => {
     expect(await called(lost, lost, lost)).to.include('did not answer');
     see(1_000_000);
     expect(access.obstacle('disk')).to.include('did not answer');
@@ -53,7 +53,7 @@ describe('the door before a plugin', () => {
     expect(access.obstacle('disk')).to.equal(undefined);
   });
 
-  it('V9 what was begun before it was seen well, and fails after that, says nothing of how it is', async () => {
+  it('V9 a call begun before a good probe that fails after it does not count as a failure', async () => {
     await called(lost, lost);
     const begun = await access.enter('disk', { signal, waits: () => {} });
     see(400_000);
@@ -62,7 +62,7 @@ describe('the door before a plugin', () => {
     expect(await called(lost)).to.include('did not answer');
   });
 
-  it('V9 who came first goes first, whoever comes while it is given free', async () => {
+  it('V9 calls enter in order of arrival, even if others arrive as a turn gets free', async () => {
     const order: number[] = [];
     const first = await access.enter('disk', { signal, waits: () => {} });
     const others = [1, 2, 3].map(async (at) => {
@@ -76,7 +76,7 @@ describe('the door before a plugin', () => {
     expect(order).to.deep.equal([1, 2, 3, 4]);
   });
 
-  it('V9 turns go on after nobody waited any more, and pass over who gave up', async () => {
+  it('V9 turns go on after the queue was empty, and skip calls that gave up', async () => {
     const order: string[] = [];
     for (const round of ['a', 'b']) {
       const first = await access.enter('disk', { signal, waits: () => {} });

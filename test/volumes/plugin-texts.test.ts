@@ -1,4 +1,4 @@
-/** Texts that plugins write into good answers: kept and shown as those of their errors are, without secrets and not at any length. */
+/** Tests texts in successful answers of plugins: shown like texts of errors, without secrets and cut to a length. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { spec, VolumeHouse } from './volume-house.js';
@@ -6,14 +6,14 @@ import { spec, VolumeHouse } from './volume-house.js';
 const key = { id: 'data' };
 const most = 4_096;
 
-describe('what a plugin writes into its answers', () => {
+describe('texts in answers of plugins', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish({ secrets: { resolve: async () => ({ password: 'hunter2-secret' }) } });
   });
   afterEach(() => house.dispose());
 
-  it('V19 a volume that it does not confirm, said with a secret: that stands nowhere, and the rest is cut', async () => {
+  it('V19 objection to a volume that quotes a secret: the secret is masked everywhere, the text is cut', async () => {
     house.plugin.volumes.set('their', { id: 'their', name: '', isFound: true, capacityBytes: 1n, attached: new Set() });
     house.plugin.validateVolumeCapabilities = async ({ secrets }) => ({
       message: `login with ${secrets?.password} refused ${'ä'.repeat(10_000)}`,
@@ -32,7 +32,7 @@ describe('what a plugin writes into its answers', () => {
     expect(Buffer.byteLength(volume?.error?.message ?? '')).to.be.below(most + 100);
   });
 
-  it('V20 the condition of a volume is cut', async () => {
+  it('V20 text of a volume condition: cut', async () => {
     await house.volumes.create(spec('data'));
     const listVolumes = house.plugin.listVolumes.bind(house.plugin);
     const volumeCondition = { abnormal: true, message: 'x'.repeat(10_000) };

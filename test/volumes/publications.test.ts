@@ -1,4 +1,4 @@
-/** Publishing and its undoing, wherever one of them is when the other is asked for. */
+/** Tests publish and unpublish, each requested in every state of the other. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
@@ -17,7 +17,7 @@ describe('publishing a volume', () => {
     { isMade: true },
   );
 
-  /** With a call in flight that goes on without it. */
+  /** Restarts the runtime while a call is under way, which goes on at the plugin. */
   const restartAfter = async (ms: number): Promise<void> => {
     const closing = house.runtime.close();
     await house.clock.advance(ms);
@@ -25,8 +25,8 @@ describe('publishing a volume', () => {
     await house.open();
   };
 
-  describe('that is asked to go before it is published', () => {
-    it('V8 as its call is in flight: the outcome is waited for, then it is undone', async () => {
+  describe('and unpublishing it before it is published', () => {
+    it('V8 call under way: waits for the outcome, then unpublishes', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
       const asked = refusalOf(house.volumes.publish(key, 'a'));
@@ -44,7 +44,7 @@ describe('publishing a volume', () => {
       expect(await house.publications()).to.deep.equal({});
     });
 
-    it('V8 as its call failed for good meanwhile: it is undone all the same, as only the plugin can say what is there', async () => {
+    it('V8 call fails finally meanwhile: unpublished nevertheless, as only the plugin knows the state', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed, code: 'INVALID_ARGUMENT' }]);
       const asked = refusalOf(house.volumes.publish(key, 'a'));
@@ -60,7 +60,7 @@ describe('publishing a volume', () => {
       ]);
     });
 
-    it('V8 in the backoff of a call of unknown outcome: the call is made again at once, then it is undone', async () => {
+    it('V8 in doubt and in backoff: calls again at once, then unpublishes', async () => {
       const steps = Array.from({ length: 9 }, () => ({ code: 'DEADLINE_EXCEEDED', work: true }) as const);
       inOrder(house.plugin, 'ControllerPublishVolume', steps);
       const asked = refusalOf(house.volumes.publish(key, 'a'));
@@ -76,7 +76,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal([]);
     });
 
-    it('V8 whose outcome can not be had: after three more attempts it is undone all the same', async () => {
+    it('V8 outcome stays unknown: three more attempts, then unpublished regardless', async () => {
       always(house.plugin, 'ControllerPublishVolume', { code: 'DEADLINE_EXCEEDED', work: true });
       const asked = refusalOf(house.volumes.publish(key, 'a'));
       await house.rest();
@@ -94,7 +94,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal([]);
     });
 
-    it('V8 and is asked for again as it is being undone: it is published anew after that', async () => {
+    it('V8 requested again during the unpublish: published again after it', async () => {
       const held = gate();
       house.plugin.script = ({ rpc }) => {
         if (rpc === 'ControllerUnpublishVolume') return { before: held.passed };
@@ -118,7 +118,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal(['csi-a']);
     });
 
-    it('V8 and is wanted again before the outcome is known: nothing is undone, and who asked it to go is told', async () => {
+    it('V8 requested again before the outcome is known: not unpublished, and the unpublish is rejected', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
       const first = house.volumes.publish(key, 'a');
@@ -133,7 +133,7 @@ describe('publishing a volume', () => {
       expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
     });
 
-    it('V8 as it waits for the plugin: over at once, and nothing is ever called', async () => {
+    it('V8 waiting for the plugin: cancelled at once without a call', async () => {
       await house.makeUnwell();
       const asked = refusalOf(house.volumes.publish(key, 'a'));
       await house.rest();
@@ -145,7 +145,7 @@ describe('publishing a volume', () => {
       expect(await house.volumes.get(key)).to.deep.include({ state: 'created', publications: {} });
     });
 
-    it('V8 as its call is in flight, having waited for the plugin before: the outcome is waited for, then it is undone', async () => {
+    it('V8 call under way after a wait for the plugin: waits for the outcome, then unpublishes', async () => {
       await house.makeUnwell();
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
@@ -166,7 +166,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal([]);
     });
 
-    it('V8 after a restart that found its call in flight, the plugin being gone: in doubt, it is resolved when that is back', async () => {
+    it('V8 restart during the call, plugin gone: in doubt, resolved once the plugin is back', async () => {
       always(house.plugin, 'ControllerPublishVolume', { work: true, after: new Promise(() => {}) });
       house.volumes.publish(key, 'a').catch(() => {});
       await house.rest();
@@ -179,7 +179,7 @@ describe('publishing a volume', () => {
       await house.clock.advance(1_000);
       expect(await house.stateOn('a')).to.equal('pending-publish');
       await house.makeWell();
-      // What the runtime before has called may come late: it is undone only after that.
+      // The call of the earlier runtime may still arrive: the unpublish waits for its deadline.
       await house.clock.advance(130_000);
       await gone;
       expect(house.plugin.told().slice(1)).to.deep.equal([
@@ -189,14 +189,14 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal([]);
     });
 
-    it('V8 after two restarts within the time of its call: that comes late, and is undone all the same', async () => {
+    it('V8 two restarts within the deadline of the call, which arrives late: still unpublished', async () => {
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
       house.plugin.overlaps = 'allowed';
       house.volumes.publish(key, 'a').catch(() => {});
       await house.rest();
       await restartAfter(30_000);
-      // Published anew, it is known to be there; what the runtime before called is not known to have ended.
+      // The repeated publish has succeeded, but the call of the earlier runtime may still be open.
       await house.clock.advance(1_000);
       expect(await house.stateOn('a')).to.equal('published');
       house.volumes.unpublish(key, 'a').catch(() => {});
@@ -213,7 +213,7 @@ describe('publishing a volume', () => {
       ]);
     });
 
-    it('V8 after a restart that found it waiting for the plugin: over at once, and nothing is ever called', async () => {
+    it('V8 restart while waiting for the plugin: cancelled at once without a call', async () => {
       await house.makeUnwell();
       house.volumes.publish(key, 'a').catch(() => {});
       await house.rest();
@@ -224,7 +224,7 @@ describe('publishing a volume', () => {
       expect(house.plugin.told()).to.deep.equal([]);
     });
 
-    it('V8 after a restart that found it waiting for a plugin that is well since: the outcome is waited for, then it is undone', async () => {
+    it('V8 restart while waiting, plugin healthy since: waits for the outcome of the call, then unpublishes', async () => {
       await house.makeUnwell();
       const held = gate();
       inOrder(house.plugin, 'ControllerPublishVolume', [{ after: held.passed }]);
@@ -244,8 +244,8 @@ describe('publishing a volume', () => {
     });
   });
 
-  describe('that is asked for as it is on its way out', () => {
-    it('V8 it is queued, once however often it is asked for, and done when it is gone', async () => {
+  describe('while it is being unpublished', () => {
+    it('V8 queued once, however often requested, and published after the unpublish', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
@@ -264,7 +264,7 @@ describe('publishing a volume', () => {
       ]);
     });
 
-    it('V8 and not any more: it goes, and is not published again', async () => {
+    it('V8 unpublished again while queued: not published again', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
@@ -280,7 +280,7 @@ describe('publishing a volume', () => {
       expect(await house.publications()).to.deep.equal({});
     });
 
-    it('V8 otherwise than what is queued already: refused, naming that', async () => {
+    it('V8 requested in another mode than the queued one: refused, naming that', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
@@ -297,7 +297,7 @@ describe('publishing a volume', () => {
   });
 
   describe('on one node at a time', () => {
-    it('V16 elsewhere while it is wanted there: refused, naming where it is', async () => {
+    it('V16 on a second node while published: refused, naming the first node', async () => {
       await house.volumes.publish(key, 'a');
       const error = await refusalOf(house.volumes.publish(key, 'b'));
       expect(error).to.include({ code: 'VOLUME_IN_USE', address: 'volume/default/data' });
@@ -306,7 +306,7 @@ describe('publishing a volume', () => {
         .and.include('unpublish it there first');
     });
 
-    it('V16 elsewhere while it is on its way out there: waits, says for whom, and is published when that is gone', async () => {
+    it('V16 on a second node during an unpublish: waits, naming the first node, then published', async () => {
       await house.volumes.publish(key, 'a');
       always(house.plugin, 'ControllerUnpublishVolume', { code: 'UNAVAILABLE', text: 'no backend' });
       const gone = house.volumes.unpublish(key, 'a');
@@ -323,7 +323,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
-    it('V16 elsewhere, stuck where it was: refused, until its undoing is tried again', async () => {
+    it('V16 on a second node, unpublish failed finally: refused until the unpublish is retried', async () => {
       await house.volumes.publish(key, 'a');
       always(house.plugin, 'ControllerUnpublishVolume', { code: 'PERMISSION_DENIED' });
       expect(await refusalOf(house.volumes.unpublish(key, 'a'))).to.include({ code: 'CSI_ERROR' });
@@ -336,7 +336,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
-    it('V11 V16 asked for first, stuck elsewhere after: told so, and why; the request stands until that is out of the way', async () => {
+    it('V11 V16 unpublish fails finally while a second node waits: rejected, naming why; the request stands', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed, code: 'PERMISSION_DENIED' }]);
@@ -358,7 +358,7 @@ describe('publishing a volume', () => {
       expect(house.attached()).to.deep.equal(['csi-b']);
     });
 
-    it('V16 in another mode elsewhere while it is on its way out there: waits for that too', async () => {
+    it('V16 on a second node in another mode during an unpublish: waits, too', async () => {
       await house.volumes.publish(key, 'a');
       const held = gate();
       inOrder(house.plugin, 'ControllerUnpublishVolume', [{ before: held.passed }]);
@@ -373,7 +373,7 @@ describe('publishing a volume', () => {
   });
 
   describe('that fails for good', () => {
-    it('V11 it is failed with code and message; the same again is told so at once, a retry tries it', async () => {
+    it('V11 failed with code and message; a repeated request fails at once, a retry calls again', async () => {
       inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT', text: 'no such size' }]);
       const error = await refusalOf(house.volumes.publish(key, 'a'));
       expect(error).to.include({ code: 'CSI_ERROR', rpc: 'ControllerPublishVolume', grpcCode: 'INVALID_ARGUMENT' });
@@ -387,14 +387,14 @@ describe('publishing a volume', () => {
       expect(await house.stateOn('a')).to.equal('published');
     });
 
-    it('V11 asked for otherwise: that is tried', async () => {
+    it('V11 requested in another mode: called with it', async () => {
       inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'INVALID_ARGUMENT' }]);
       await refusalOf(house.volumes.publish(key, 'a'));
       await house.volumes.publish(key, 'a', { capability: multi });
       expect((await house.publications()).a).to.deep.include({ state: 'published', capability: multi });
     });
 
-    it('V11 one node that failed keeps no other from being published', async () => {
+    it('V11 a failed node does not block other nodes', async () => {
       house.plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'INVALID_ARGUMENT' } : undefined);
       const failing = refusalOf(house.volumes.publish(key, 'a', { capability: multi }));
       await house.volumes.publish(key, 'b', { capability: multi });
@@ -403,7 +403,7 @@ describe('publishing a volume', () => {
       expect(await house.volumes.get(key)).to.include({ state: 'published' });
     });
 
-    it('V16 its place taken by another node since: a retry leaves it failed', async () => {
+    it('V16 retry of a failed publish while another node has the volume: stays failed', async () => {
       house.plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'INVALID_ARGUMENT' } : undefined);
       await refusalOf(house.volumes.publish(key, 'a'));
       await house.volumes.publish(key, 'b');
@@ -414,7 +414,7 @@ describe('publishing a volume', () => {
     });
 
     for (const code of ['UNAUTHENTICATED', 'OUT_OF_RANGE'] as const)
-      it(`V11 V16 ${code} after an attempt of unknown outcome: that one may be there, or come, so no other node has it`, async () => {
+      it(`V11 V16 ${code} after an in-doubt call, which may still arrive: no other node gets the volume`, async () => {
         inOrder(house.plugin, 'ControllerPublishVolume', [{ code: 'DEADLINE_EXCEEDED', work: true }, { code }]);
         const failing = refusalOf(house.volumes.publish(key, 'a'));
         await house.clock.advance(1_000);
@@ -425,7 +425,7 @@ describe('publishing a volume', () => {
         expect(house.attached()).to.deep.equal(['csi-b']);
       });
 
-    it('V11 V13 as the volume could not be created: told so', async () => {
+    it('V11 V13 of a volume whose creation failed: rejected with that error', async () => {
       always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
       await refusalOf(house.volumes.create(spec('other')));
       const error = await refusalOf(house.volumes.publish({ id: 'other' }, 'a'));
@@ -434,7 +434,7 @@ describe('publishing a volume', () => {
   });
 
   describe('by a plugin that offers less', () => {
-    it('V5 nothing to publish: no call, and it is published; nor to unpublish', async () => {
+    it('V5 without PUBLISH_UNPUBLISH_VOLUME: published and unpublished without calls', async () => {
       house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
       await house.clock.advance(31_000);
       expect(await house.volumes.publish(key, 'a')).to.deep.equal({ publishContext: {} });
@@ -443,7 +443,7 @@ describe('publishing a volume', () => {
       expect(house.plugin.told()).to.deep.equal([]);
     });
 
-    it('V17 read-only is told only to a plugin that knows of it', async () => {
+    it('V17 read-only is sent only to a plugin that offers it', async () => {
       await house.volumes.publish(key, 'a', { readOnly: true });
       expect(house.plugin.calls.at(-1)?.request).to.include({ readonly: true });
       await house.volumes.unpublish(key, 'a');
@@ -454,7 +454,7 @@ describe('publishing a volume', () => {
       expect((await house.publications()).a).to.deep.include({ readOnly: true });
     });
 
-    it('V17 a block volume is sent as block; a capability that it was not made with is refused', async () => {
+    it('V17 block volume is sent as block; a capability outside of its spec is refused', async () => {
       const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
       const error = await refusalOf(house.volumes.publish(key, 'a', { capability: block }));
       expect(error).to.include({ code: 'INVALID_ARGUMENT' });
@@ -467,7 +467,7 @@ describe('publishing a volume', () => {
     });
   });
 
-  it('V7 what the node is called is kept from when it was asked for: it is unpublished by that', async () => {
+  it('V7 CSI node id changed since the publish: unpublished by the old one', async () => {
     await house.volumes.publish(key, 'a');
     await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
     await house.volumes.unpublish(key, 'a');
@@ -476,7 +476,7 @@ describe('publishing a volume', () => {
     expect(house.plugin.told().at(-1)).to.equal('ControllerPublishVolume renamed: OK');
   });
 
-  it('V7 failed under another name of the node, something may be left there: that is undone first', async () => {
+  it('V7 failed in doubt under an old CSI node id: unpublished there first', async () => {
     inOrder(house.plugin, 'ControllerPublishVolume', [
       { code: 'DEADLINE_EXCEEDED', work: true },
       { code: 'UNAUTHENTICATED' },

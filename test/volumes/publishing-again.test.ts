@@ -1,4 +1,4 @@
-/** A publication that is asked for anew: under the name that its node has now, and with nothing left of what was before. */
+/** Tests repeated publishes: with the present CSI node id, and without remains of the publish before. */
 import { expect } from 'chai';
 import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
@@ -6,7 +6,7 @@ import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName } from './volume-house.js';
 
-describe('publishing a volume that was asked for before', () => {
+describe('publishing a volume again', () => {
   let house: DataHouse;
   inDataHouse(
     (furnished) => {
@@ -18,7 +18,7 @@ describe('publishing a volume that was asked for before', () => {
   const rename = (): Promise<void> =>
     house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'renamed' }] });
 
-  it('V7 V11 failed for good, its node having another name since: published under that', async () => {
+  it('V7 V11 failed finally, CSI node id changed since: published under the new id', async () => {
     house.plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'NOT_FOUND' } : undefined);
     await refusalOf(house.volumes.publish(key, 'a'));
     await rename();
@@ -27,7 +27,7 @@ describe('publishing a volume that was asked for before', () => {
     expect((await house.volumes.get(key))?.publications.a?.csiNodeId).to.equal('renamed');
   });
 
-  it('V7 published, its node having another name since: refused, naming what to do; what is there stays', async () => {
+  it('V7 published, CSI node id changed since: refused with advice, the publication stays', async () => {
     const { publishContext } = await house.volumes.publish(key, 'a');
     await rename();
     const error = await refusalOf(house.volumes.publish(key, 'a'));
@@ -41,7 +41,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal(['renamed']);
   });
 
-  it('V7 V8 tried again and again, its outcome unknown: undone under the name of before, then published', async () => {
+  it('V7 V8 in doubt under the old CSI node id: unpublished there, then published under the new one', async () => {
     house.plugin.script = ({ rpc, nodeId }) =>
       rpc === 'ControllerPublishVolume' && nodeId === 'csi-a' ? { code: 'DEADLINE_EXCEEDED', work: true } : undefined;
     const first = house.volumes.publish(key, 'a');
@@ -57,7 +57,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal(['renamed']);
   });
 
-  it('V7 waiting for its plugin: the name of before is never sent', async () => {
+  it('V7 waiting for its plugin: the old CSI node id is never sent', async () => {
     house.plugin.health = { healthy: false, description: 'initialising' };
     await house.clock.advance(31_000);
     const first = house.volumes.publish(key, 'a');
@@ -71,7 +71,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume renamed: OK']);
   });
 
-  it('V1 V8 asked to go as its call is in flight: each of its states is told once', async () => {
+  it('V1 V8 unpublished during its call: each state is emitted once', async () => {
     const held = gate();
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
     const asked = refusalOf(house.volumes.publish(key, 'a'));
@@ -84,7 +84,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(told).to.deep.equal(['pending-publish', 'pending-unpublish', 'removed']);
   });
 
-  it('V8 asked to go as it is about to wait for its plugin: over as soon as it waits, and nothing is called', async () => {
+  it('V8 unpublished as it begins to wait for its plugin: cancelled without a call', async () => {
     house.plugin.health = { healthy: false, description: 'initialising' };
     await house.clock.advance(31_000);
     const stored = gate();
@@ -103,7 +103,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V8 V16 asked to go with an unknown outcome, and wanted elsewhere: found out and undone first, then published there', async () => {
+  it('V8 V16 unpublished in doubt, requested on another node: resolved and unpublished before that', async () => {
     inOrder(house.plugin, 'ControllerPublishVolume', [
       { code: 'DEADLINE_EXCEEDED', work: true },
       { code: 'DEADLINE_EXCEEDED', work: true },
@@ -121,7 +121,7 @@ describe('publishing a volume that was asked for before', () => {
     await Promise.all([first, gone, second]);
   });
 
-  it('V8 V10 asked to go with an unknown outcome, then to be tried again: three attempts more, then undone', async () => {
+  it('V8 V10 unpublished in doubt, then retried: three more attempts, then unpublished', async () => {
     always(house.plugin, 'ControllerPublishVolume', { code: 'DEADLINE_EXCEEDED', work: true });
     const asked = refusalOf(house.volumes.publish(key, 'a'));
     while (house.plugin.calls.length < 9) await house.clock.advance(10_000);
@@ -135,7 +135,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
-  it('V8 asked to go as one there is followed by another: it waits until that is gone, too', async () => {
+  it('V8 unpublished while a second publication follows the first: waits until both are gone', async () => {
     const held = gate();
     const late = gate();
     const stored = gate();
@@ -157,7 +157,7 @@ describe('publishing a volume that was asked for before', () => {
     storing = stored.passed;
     held.open();
     await house.rest();
-    // What is committed is that the one before is on its way out; what follows it is on its way to the store.
+    // The end of the first publication is committed. The second publication is not committed yet.
     let isGone = false;
     const gone = house.volumes.unpublish(key, 'a').then(() => {
       isGone = true;
@@ -171,7 +171,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
-  it('V8 N3 fenced as its call is in flight, and wanted there again: that it is not found there is no proof later', async () => {
+  it('V8 N3 fenced during its call, then requested again: a later NOT_FOUND is no proof', async () => {
     const held = gate();
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: held.passed }]);
     const first = house.volumes.publish(key, 'a');
@@ -192,7 +192,7 @@ describe('publishing a volume that was asked for before', () => {
     await gone;
   });
 
-  it('V8 its runtime ended as its call is under way: it is undone by the next only once that can not come any more', async () => {
+  it('V8 runtime closed during the call: the next one unpublishes only after the deadline of that call', async () => {
     const late = gate();
     house.plugin.overlaps = 'allowed';
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
@@ -213,7 +213,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
-  it('V8 its runtime ended as its call is under way, and the next one as it waits to undo it: the third waits, too', async () => {
+  it('V8 runtime closed during the call, the next one while it waits: the third one waits, too', async () => {
     const late = gate();
     house.plugin.overlaps = 'allowed';
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: late.passed }]);
@@ -234,7 +234,7 @@ describe('publishing a volume that was asked for before', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
-  it('V8 C2 asked for again while the claim that took it along is let go: the claim is released, the volume stays', async () => {
+  it('V8 C2 requested again while its claim is released: the claim ends, the volume stays published', async () => {
     const hung = gate();
     inOrder(house.plugin, 'ControllerPublishVolume', [{ before: hung.passed }]);
     const claim = { mode: 'write', accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;

@@ -1,4 +1,4 @@
-/** What a plugin says of its volumes by itself, against what is believed: differences are told, and mended by the normal path. */
+/** Tests the comparison of volumes with ListVolumes: differences emit events and are repaired in the normal way. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { allCapabilities, type KeptVolume } from './fake-plugin.js';
@@ -28,14 +28,14 @@ describe('volumes compared with their plugins', () => {
     (await house.events(id)).map(({ kind }) => kind);
   const lastId = async (): Promise<string | undefined> => (await house.events()).at(-1)?.id;
 
-  it('V20 nothing differs: no event, no commit, no call but the listing', async () => {
+  it('V20 no difference: no event, no commit, no call except ListVolumes', async () => {
     const before = await lastId();
     expect(await house.volumes.reconcile('disk')).to.deep.equal([{ plugin: 'disk', volumes: 1, differing: [] }]);
     expect(await kindsSince(before)).to.deep.equal([]);
     expect(house.plugin.calls.map(({ rpc }) => rpc)).to.deep.equal(['ListVolumes']);
   });
 
-  it('V20 detached behind our back: told as drifted, published again, with its context anew', async () => {
+  it('V20 detached from outside: a `drifted` event, then published again with a new context', async () => {
     const before = await lastId();
     kept().attached.clear();
     const [found] = await house.volumes.reconcile();
@@ -47,7 +47,7 @@ describe('volumes compared with their plugins', () => {
     expect(await kindsSince(before)).to.deep.equal(['publication', 'drifted', 'publication']);
   });
 
-  it('V13 V20 attached somewhere as its deletion is in flight: it is deleted, and nothing is left of it', async () => {
+  it('V13 V20 found attached during its deletion: deleted, no leftover', async () => {
     await house.volumes.unpublish(key, 'a');
     const held = gate();
     inOrder(house.plugin, 'DeleteVolume', [{ before: held.passed }]);
@@ -62,7 +62,7 @@ describe('volumes compared with their plugins', () => {
     expect([...house.plugin.volumes.keys()]).to.deep.equal([]);
   });
 
-  it('V20 attached where nobody asked for it: undone there, by the id that the plugin gave', async () => {
+  it('V20 attached without a request: detached there, by the listed CSI node id', async () => {
     kept().attached.add('csi-b').add('csi-unknown');
     await house.volumes.reconcile();
     await house.rest();
@@ -76,7 +76,7 @@ describe('volumes compared with their plugins', () => {
     expect(drift).to.deep.include({ lost: [], strays: ['b', 'csi-unknown'] });
   });
 
-  it('V20 attached where it is claimed, though not published: left alone', async () => {
+  it('V20 attached where it is claimed but not published: left alone', async () => {
     await house.volumes.claim(key, {
       allocId: 'web',
       nodeId: 'b',
@@ -90,7 +90,7 @@ describe('volumes compared with their plugins', () => {
     expect([...kept().attached]).to.have.members(['csi-a', 'csi-b']);
   });
 
-  it('V20 a detaching that the plugin does not confirm (NOT_FOUND): its listing is the evidence', async () => {
+  it('V20 unpublish answered NOT_FOUND: ListVolumes confirms it', async () => {
     house.plugin.script = ({ rpc }) =>
       rpc === 'ControllerUnpublishVolume' ? { code: 'NOT_FOUND', work: true } : undefined;
     const unpublished = house.volumes.unpublish(key, 'a');
@@ -101,7 +101,7 @@ describe('volumes compared with their plugins', () => {
     expect((await house.volumes.get(key))?.publications).to.deep.equal({});
   });
 
-  it('N3 detached from a node that reports no more: the listing is the evidence, it is unpublished, its claim released', async () => {
+  it('N3 detached from a node that is silent: ListVolumes confirms it, unpublished, claim released', async () => {
     const usage = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
     await house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...usage });
     await house.volumes.release(key, 'web');
@@ -122,7 +122,7 @@ describe('volumes compared with their plugins', () => {
     ]);
   });
 
-  it('V20 a volume that the plugin lists no more: shown and told once, never made anew; and when it is back', async () => {
+  it('V20 volume missing from the list, then back: shown, one event each, never created again', async () => {
     const volume = kept();
     const before = await lastId();
     house.plugin.volumes.clear();
@@ -136,7 +136,7 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V20 what has changed since it was compared is left alone', async () => {
+  it('V20 volume changed since the comparison: left alone', async () => {
     kept().attached.clear();
     let released = (): void => {};
     const listing = new Promise<void>((resolve) => {
@@ -154,7 +154,7 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V20 at intervals, by itself, and no more after the end', async () => {
+  it('V20 repeats at intervals, and stops with the runtime', async () => {
     kept().attached.clear();
     await house.clock.advance(300_000);
     expect([...kept().attached]).to.deep.equal(['csi-a']);
@@ -164,7 +164,7 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.calls).to.deep.equal([]);
   });
 
-  it('V20 a plugin that lists no volumes: refused by name, passed over where all are asked', async () => {
+  it('V20 plugin without LIST_VOLUMES: refused if named, else skipped', async () => {
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME'];
     await house.clock.advance(30_000);
     expect(await refusalOf(house.volumes.reconcile('disk'))).to.include({ code: 'PLUGIN_LACKS' });
@@ -172,7 +172,7 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.calls).to.deep.equal([]);
   });
 
-  it('V20 a plugin that is not there, or once all is closed: refused at once', async () => {
+  it('V20 unknown plugin, or closed runtime: refused at once', async () => {
     expect(await refusalOf(house.volumes.reconcile('nobody'))).to.include({ code: 'PLUGIN_NOT_FOUND' });
     expect(await refusalOf(house.volumes.reconcile(''))).to.include({ code: 'INVALID_ARGUMENT' });
     const { volumes } = house;
@@ -180,7 +180,7 @@ describe('volumes compared with their plugins', () => {
     expect(await refusalOf(volumes.reconcile())).to.include({ code: 'RUNTIME_CLOSED' });
   });
 
-  it('V20 one that lists them, but not where they are: nothing is taken for lost', async () => {
+  it('V20 plugin lists no published nodes: no attachment is taken for lost', async () => {
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'PUBLISH_UNPUBLISH_VOLUME', 'LIST_VOLUMES'];
     await house.clock.advance(30_000);
     kept().attached.clear();
@@ -189,7 +189,7 @@ describe('volumes compared with their plugins', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('N3 V20 one that says where they are, but can neither attach nor detach them: nothing is taken for lost', async () => {
+  it('N3 V20 plugin lists published nodes but cannot publish: no attachment is taken for lost', async () => {
     house.plugin.capabilities = allCapabilities.filter((one) => one !== 'PUBLISH_UNPUBLISH_VOLUME');
     await house.clock.advance(30_000);
     const usage = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -202,7 +202,7 @@ describe('volumes compared with their plugins', () => {
     expect(publications?.a?.state).to.equal('pending-node-unpublish');
   });
 
-  it('V20 one that is deleted while the plugin is asked: the others are compared', async () => {
+  it('V20 volume deleted during the listing: the others are compared', async () => {
     await house.volumes.create(spec('a-first'));
     const listing = gate();
     always(house.plugin, 'ListVolumes', { before: listing.passed });
@@ -216,7 +216,7 @@ describe('volumes compared with their plugins', () => {
     expect([...kept().attached]).to.deep.equal(['csi-a']);
   });
 
-  it('V13 V20 one of which something is left is not compared: it is on record, and in nobody’s way', async () => {
+  it('V13 V20 deleted volume with leftovers: not compared', async () => {
     house.plugin.volumes.set('their', { id: 'their', name: '', isFound: true, capacityBytes: 1n, attached: new Set() });
     await house.volumes.create(spec('a-first', { external: { csiId: 'their' } }));
     await house.volumes.publish({ id: 'a-first' }, 'b');
@@ -230,7 +230,7 @@ describe('volumes compared with their plugins', () => {
     ]);
   });
 
-  it('V20 a listing that fails changes nothing; one whose token is stale is begun again', async () => {
+  it('V20 failed listing: no effect; stale page token: the listing starts again', async () => {
     kept().attached.clear();
     house.plugin.script = ({ rpc }) => (rpc === 'ListVolumes' ? { code: 'INTERNAL' } : undefined);
     expect(await refusalOf(house.volumes.reconcile('disk'))).to.include({ code: 'CSI_ERROR', grpcCode: 'INTERNAL' });

@@ -1,4 +1,4 @@
-/** Rounds over many plugins and volumes: one that hangs, or that can't be told, is in nobody's way. */
+/** Tests rounds over many plugins and volumes: a plugin that hangs or a quarantined volume does not block others. */
 import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
 import { PluginAccess, type PluginObservation, type PluginPort } from '../../src/calls/plugin-access.js';
@@ -23,7 +23,7 @@ const seenWell: PluginObservation = {
   wellAtMs: 0,
 };
 
-describe('rounds of comparing', () => {
+describe('rounds of the reconciler', () => {
   let house: VolumeHouse;
   beforeEach(() => {
     house = new VolumeHouse();
@@ -36,7 +36,7 @@ describe('rounds of comparing', () => {
     for (const { attached } of plugin.volumes.values()) attached.clear();
   };
 
-  it('V20 a plugin that hangs as it is asked: the others are compared at each interval, and it is not asked again', async () => {
+  it('V20 plugin hangs in its listing: others are compared at each interval, it is not asked again', async () => {
     const tape = new FakePlugin();
     house.plugin.connect = ({ name }) => (name === 'tape' ? tape : house.plugin);
     await house.furnish();
@@ -57,14 +57,14 @@ describe('rounds of comparing', () => {
     expect(house.plugin.calls.map(({ rpc }) => rpc)).to.deep.equal(['ListVolumes']);
   });
 
-  it('V20 a plugin whose pages never end is told by name, and asked no longer', async () => {
+  it('V20 plugin whose pages never end: the listing fails, naming the page', async () => {
     await house.furnish();
     await house.volumes.create(spec('data'));
     const listVolumes = house.plugin.listVolumes.bind(house.plugin);
     let pages = 0;
     house.plugin.listVolumes = async (request) => {
       pages += 1;
-      // Two tokens in turn, for long enough to tell that nothing else ends it.
+      // Alternates two tokens, long enough to show that nothing else ends the listing.
       return { ...(await listVolumes(request)), nextToken: pages < 1_000 ? `page ${pages % 2}` : '' };
     };
     const refusal = await refusalOf(house.volumes.reconcile(pluginName));
@@ -73,7 +73,7 @@ describe('rounds of comparing', () => {
     expect(pages).to.equal(3);
   });
 
-  it('V20 a volume that can’t be told, as it is in quarantine: the others are told first, then whoever asked', async () => {
+  it('V20 volume in quarantine: the others get their observations first, then the caller gets the error', async () => {
     const told: string[] = [];
     const first = 'volume/default/a-first';
     const rows = [first, 'volume/default/data'].map((address): [string, ActorView] => [address, madeView(address)]);
@@ -89,7 +89,7 @@ describe('rounds of comparing', () => {
     expect(told).to.deep.equal([first, 'volume/default/data']);
   });
 
-  it('V12 V20 it waited for the plugin, and another leads by then: nothing is asked of the plugin', async () => {
+  it('V12 V20 another runtime leads after the wait for the plugin: no call', async () => {
     let isThere = false;
     let changed = (): void => {};
     let refusal: StagecraftError | undefined;
@@ -120,7 +120,6 @@ describe('rounds of comparing', () => {
     plugins?: Partial<PluginPort>;
   }
 
-  /** One that compares these volumes with the plugin of the house. */
   function reconcilerOf({ rows, ask = async () => {}, refusal = () => undefined, plugins }: Around): Reconciler {
     const engine = actorSystem({ page: async () => ({ rows }), ask });
     const port: PluginPort = {
@@ -145,7 +144,7 @@ describe('rounds of comparing', () => {
   }
 });
 
-/** Of a volume that the plugin has made, and does not list. */
+/** Makes the view of a created volume that the plugin does not list. */
 function madeView(address: string): ActorView {
   const context = nobody({ namespace: 'default', id: address, seq: 0 });
   const csi = { id: address, context: {}, accessibleTopology: [] };

@@ -1,14 +1,14 @@
-/** A volume that its plugin had lost from a node and that is published there again: what is asked for meanwhile is done. */
+/** Tests requests while a volume is published again after its plugin had lost the attachment. */
 import { expect } from 'chai';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
 import type { Step } from './fake-plugin.js';
 import { always, gate, inOrder } from './scripts.js';
 
 const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
-/** Long enough for all its calls, and no time to be compared with its plugin again. */
+/** Time for all calls, but too short for the next comparison with the plugin. */
 const longMs = 60_000;
 
-describe('a volume that is published again, having been lost', () => {
+describe('a volume that is published again after a lost attachment', () => {
   let house: DataHouse;
   inDataHouse(
     (furnished) => {
@@ -19,7 +19,7 @@ describe('a volume that is published again, having been lost', () => {
 
   const claim = () => house.volumes.claim(key, { allocId: 'web', nodeId: 'a', mode: 'write', ...single });
 
-  /** Detached behind our back, and found out. */
+  /** Detaches the volume from outside, and compares. */
   async function lose(): Promise<void> {
     for (const volume of house.plugin.volumes.values()) volume.attached.clear();
     await house.volumes.reconcile();
@@ -27,11 +27,11 @@ describe('a volume that is published again, having been lost', () => {
   }
 
   for (const [name, step] of [
-    ['is done', {}],
+    ['succeeds', {}],
     ['has an unknown outcome', { code: 'DEADLINE_EXCEEDED', work: true }],
-    ['fails for good', { code: 'INVALID_ARGUMENT' }],
+    ['fails finally', { code: 'INVALID_ARGUMENT' }],
   ] satisfies [string, Step][])
-    describe(`as its call is in flight, which ${name}`, () => {
+    describe(`during its call, which ${name}`, () => {
       const held = { open: (): void => {} };
       const lost = async (): Promise<void> => {
         const { passed, open } = gate();
@@ -49,7 +49,7 @@ describe('a volume that is published again, having been lost', () => {
         expect(house.attached()).to.deep.equal([]);
       };
 
-      it('V5 V8 released and reported unstaged: it is undone after that', async () => {
+      it('V5 V8 released and reported unstaged: unpublished after the call', async () => {
         const { generation } = await claim();
         await lost();
         await house.volumes.release(key, 'web');
@@ -57,7 +57,7 @@ describe('a volume that is published again, having been lost', () => {
         await isUndone();
       });
 
-      it('V5 V8 released, and reported unstaged after the answer: that is waited for', async () => {
+      it('V5 V8 released, reported unstaged after the answer: waits for the report', async () => {
         const { generation } = await claim();
         await lost();
         await house.volumes.release(key, 'web');
@@ -69,7 +69,7 @@ describe('a volume that is published again, having been lost', () => {
         await isUndone();
       });
 
-      it('V8 to be unpublished: it is undone after that', async () => {
+      it('V8 unpublished: done after the call', async () => {
         await lost();
         const gone = house.volumes.unpublish(key, 'a');
         await house.rest();
@@ -77,7 +77,7 @@ describe('a volume that is published again, having been lost', () => {
         await gone;
       });
 
-      it('N3 V8 its node fenced: it is undone after that', async () => {
+      it('N3 V8 node fenced: unpublished after the call', async () => {
         await claim();
         await lost();
         await house.runtime.nodes.fence('a', 'burnt');
@@ -85,7 +85,7 @@ describe('a volume that is published again, having been lost', () => {
         await isUndone();
       });
 
-      it('V8 V13 deleted with force: it is undone after that, then deleted', async () => {
+      it('V8 V13 deleted with force: unpublished after the call, then deleted', async () => {
         await lost();
         const forced = house.volumes.delete(key, { force: true });
         await house.rest();
@@ -97,7 +97,7 @@ describe('a volume that is published again, having been lost', () => {
       });
     });
 
-  describe('that failed for good, then is released', () => {
+  describe('that failed finally and was released', () => {
     let generation = 0;
     beforeEach(async () => {
       ({ generation } = await claim());
@@ -115,7 +115,7 @@ describe('a volume that is published again, having been lost', () => {
       expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {} });
     };
 
-    it('V5 N3 asked to go: what its node has staged is waited for', async () => {
+    it('V5 N3 unpublished: waits for the report of the node', async () => {
       const gone = house.volumes.unpublish(key, 'a');
       await house.rest();
       expect(house.plugin.told()).to.deep.equal([]);
@@ -124,7 +124,7 @@ describe('a volume that is published again, having been lost', () => {
       await gone;
     });
 
-    it('V5 N3 to be tried again: it is not published, and its node is waited for', async () => {
+    it('V5 N3 retried: not published, waits for the report of the node', async () => {
       await house.volumes.retry(key);
       await house.rest();
       expect(house.plugin.told()).to.deep.equal([]);
@@ -133,7 +133,7 @@ describe('a volume that is published again, having been lost', () => {
     });
   });
 
-  it('V5 V7 failed for good, then asked for under the new name of its node, and released: that has still to report', async () => {
+  it('V5 V7 failed finally, requested under the new CSI node id, then released: waits for the report', async () => {
     const { generation } = await claim();
     await house.volumes.publish(key, 'a');
     always(house.plugin, 'ControllerPublishVolume', { code: 'NOT_FOUND' });

@@ -1,4 +1,4 @@
-/** Asking for volumes: what is the same, what is refused, and what giving up the wait means. */
+/** Tests requests to volumes: repeats, refusals, and waits that are given up. */
 import { expect } from 'chai';
 import { fileSecrets } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
@@ -6,7 +6,7 @@ import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
-describe('asking for a volume', () => {
+describe('requests to a volume', () => {
   let house: DataHouse;
   inDataHouse(
     (furnished) => {
@@ -15,7 +15,7 @@ describe('asking for a volume', () => {
     { isMade: false },
   );
 
-  it('V1 the wait is given up, by time or signal: the request stands, it says so, and the work goes on', async () => {
+  it('V1 wait given up by timeout or signal: the error says that the request stands, the work goes on', async () => {
     const held = gate();
     inOrder(house.plugin, 'CreateVolume', [{ before: held.passed }]);
     const late = refusalOf(house.volumes.create(spec('data'), { timeoutMs: 10 }));
@@ -39,7 +39,7 @@ describe('asking for a volume', () => {
     ['a directory', fileSecrets('/nowhere')],
     ['no provider', undefined],
   ] as const) {
-    it(`V2 V19 a value in place of a reference, with ${title}: refused, not repeated, and nothing is stored`, async () => {
+    it(`V2 V19 secret value in place of a reference, with ${title}: refused without quoting it, nothing is stored`, async () => {
       await house.runtime.close();
       await house.furnish(secrets && { secrets });
       await house.volumes.create(spec('other'));
@@ -60,7 +60,7 @@ describe('asking for a volume', () => {
     });
   }
 
-  it('V2 V19 a value in place of a reference, for what is there or has left something: it is not even in the journal', async () => {
+  it('V2 V19 secret value in place of a reference, for a record that exists: not even in the journal', async () => {
     await house.runtime.close();
     await house.furnish({ secrets: fileSecrets('/nowhere') });
     const { snapshots, journal } = house.runtime;
@@ -78,7 +78,7 @@ describe('asking for a volume', () => {
       expect(error).to.include({ code: 'INVALID_ARGUMENT' });
       expect(error.message).to.include('secrets.token: its reference must be file:<name>');
     }
-    // What is a reference is looked at as ever, and is there.
+    // A valid reference passes this check: the request is refused for its spec.
     expect(await refusalOf(house.volumes.create(spec('data', { secrets: right })))).to.include({
       code: 'VOLUME_EXISTS',
     });
@@ -90,7 +90,7 @@ describe('asking for a volume', () => {
     }
   });
 
-  it('V2 V19 the same references again are the same volume, also if the provider would not take them any more', async () => {
+  it('V2 V19 same references, which the provider would refuse now: the same volume', async () => {
     const asked = spec('data', { secrets: { token: 'vault:token' } });
     const secrets = { resolve: async () => ({ token: 'hush' }) };
     await house.runtime.close();
@@ -101,14 +101,14 @@ describe('asking for a volume', () => {
     expect(await house.volumes.create(asked)).to.include({ uid });
   });
 
-  it('V1 a signal that is aborted already: nothing is asked for', async () => {
+  it('V1 signal aborted before the call: nothing is requested', async () => {
     const error = await refusalOf(house.volumes.create(spec('data'), { signal: AbortSignal.abort() }));
     expect(error).to.include({ code: 'ABORTED' });
     expect(error.message).to.include('nothing has changed');
     expect(await house.volumes.get(key)).to.equal(undefined);
   });
 
-  it('V1 the runtime is closed while it is waited for: told so, and the next runtime does it', async () => {
+  it('V1 runtime closed during the wait: rejected with that reason, the next runtime does the work', async () => {
     house.plugin.health = { healthy: false, description: 'initialising' };
     await house.clock.advance(31_000);
     const asked = refusalOf(house.volumes.create(spec('data')));
@@ -123,7 +123,7 @@ describe('asking for a volume', () => {
     expect(await house.volumes.get(key)).to.include({ state: 'created' });
   });
 
-  it('V2 options that are none: refused by their path', async () => {
+  it('V2 invalid options: refused, each with its path', async () => {
     const options = { timeoutMs: -1, signal: 'no', bogus: 1 };
     // @ts-expect-error: plain JavaScript may give anything
     const error = await refusalOf(house.volumes.create(spec('data'), options));
@@ -133,7 +133,7 @@ describe('asking for a volume', () => {
     expect(await refusalOf(house.volumes.delete(key, { force: 'yes' }))).to.include({ code: 'INVALID_ARGUMENT' });
   });
 
-  it('V2 the same spec again, at the same time or later: the same volume, made once', async () => {
+  it('V2 same spec again, at once or later: the same volume, created once', async () => {
     const capacity = { requiredBytes: 5 };
     const made = await Promise.all([1, 2, 3].map(() => house.volumes.create(spec('data', { capacity }))));
     const again = await house.volumes.create(spec('data', { namespace: 'default', capacity: { requiredBytes: 5n } }));
@@ -141,7 +141,7 @@ describe('asking for a volume', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolume: OK']);
   });
 
-  it('V2 another spec: VOLUME_EXISTS, whatever state it is in', async () => {
+  it('V2 another spec: VOLUME_EXISTS in every state', async () => {
     always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
     await refusalOf(house.volumes.create(spec('data')));
     const other = spec('data', { parameters: { tier: 'fast' } });
@@ -180,20 +180,20 @@ describe('asking for a volume', () => {
     );
   });
 
-  it('V2 V11 the same spec again where it has failed: told why at once, without another call', async () => {
+  it('V2 V11 same spec after a failed creation: rejected with its error at once, without a call', async () => {
     always(house.plugin, 'CreateVolume', { code: 'OUT_OF_RANGE' });
     await refusalOf(house.volumes.create(spec('data')));
     expect(await refusalOf(house.volumes.create(spec('data')))).to.include({ grpcCode: 'OUT_OF_RANGE' });
     expect(house.plugin.calls).to.have.length(1);
   });
 
-  it('V2 a plugin that is not registered: named', async () => {
+  it('V2 unregistered plugin: PLUGIN_NOT_FOUND, naming it', async () => {
     const error = await refusalOf(house.volumes.create(spec('data', { plugin: 'nobody' })));
     expect(error).to.include({ code: 'PLUGIN_NOT_FOUND' });
     expect(error.message).to.include("'nobody'");
   });
 
-  it('V2 from another volume: by the id of that; the same again also after that is gone', async () => {
+  it('V2 clone: created from the CSI id of its source; repeated after the source is gone: the same volume', async () => {
     await house.volumes.create(spec('old'));
     const copy = spec('data', { source: { volume: { id: 'old' } } });
     const made = await house.volumes.create(copy);
@@ -206,7 +206,7 @@ describe('asking for a volume', () => {
     expect(error).to.include({ code: 'VOLUME_NOT_FOUND', address: 'volume/default/old' });
   });
 
-  it('V2 one that exists: asked about, not created; what the plugin does not confirm is refused', async () => {
+  it('V2 external volume: validated, not created; refused if the plugin does not confirm it', async () => {
     house.plugin.keeps('vol-1');
     const external = { csiId: 'vol-1', context: { made: 'elsewhere' } };
     const taken = await house.volumes.create(spec('data', { external }));
@@ -216,7 +216,7 @@ describe('asking for a volume', () => {
     expect(error).to.include({ rpc: 'ValidateVolumeCapabilities', grpcCode: 'NOT_FOUND' });
   });
 
-  it('V16 what another volume has, made or taken over, is not taken over: refused naming that, and nothing is stored', async () => {
+  it('V16 external volume with the CSI id of another volume: refused, naming that, nothing is stored', async () => {
     house.plugin.keeps('their');
     await house.volumes.create(spec('one', { external: { csiId: 'their' } }));
     const made = await house.volumes.create(spec('made', { namespace: 'other' }));
@@ -229,13 +229,13 @@ describe('asking for a volume', () => {
       expect(error.message).to.include(`knows volume ${holder} as '${csiId}': use that one, or delete it first`);
       expect(await house.volumes.get(key)).to.equal(undefined);
     }
-    // The same again is the same; one that is let go of, or of another plugin, is no holder.
+    // The same request is the same volume. A deleted volume, or one of another plugin, does not own the id.
     expect(await house.volumes.create(spec('one', { external: { csiId: 'their' } }))).to.include({ state: 'created' });
     await house.volumes.delete({ id: 'one' });
     expect(await house.volumes.create(spec('data', { external: { csiId: 'their' } }))).to.include({ state: 'created' });
   });
 
-  it('V16 taken over by two at once, or while the plugin is still asked about it: the first has it', async () => {
+  it('V16 two external volumes with one CSI id, at once or during validation: the first gets it', async () => {
     house.plugin.keeps('their');
     const held = gate();
     inOrder(house.plugin, 'ValidateVolumeCapabilities', [{ before: held.passed }]);
@@ -254,7 +254,7 @@ describe('asking for a volume', () => {
     expect((await house.volumes.list()).items.map(({ key: { id } }) => id)).to.deep.equal(['one']);
   });
 
-  it('V3 keys that look alike are different volumes, with names of their own at the plugin', async () => {
+  it('V3 similar keys are different volumes, with different names at the plugin', async () => {
     const keys = [
       { namespace: 'default', id: 'a/b' },
       { namespace: 'default/a', id: 'b' },
@@ -272,7 +272,7 @@ describe('asking for a volume', () => {
     expect(new Set(names).size).to.equal(keys.length);
   });
 
-  it('V3 what names begin with is for the runtime to say', async () => {
+  it('V3 an option of the runtime sets the prefix of names', async () => {
     await house.runtime.close();
     await house.open({ volumeNamePrefix: 'lab-7' });
     await house.clock.advance(200);
@@ -280,12 +280,12 @@ describe('asking for a volume', () => {
     expect(house.plugin.calls.at(-1)?.volume).to.match(/^lab-7-/);
   });
 
-  it('V3 the longest keys that there can be have an address that every store takes', async () => {
+  it('V3 the longest keys have an address that every store accepts', async () => {
     const longest = { namespace: '%'.repeat(128), id: 'é'.repeat(64) };
     expect(await house.volumes.create(spec(longest.id, longest))).to.include({ state: 'created' });
   });
 
-  it('V5 a plugin that makes no volumes: no call, its id is the one that was given', async () => {
+  it('V5 plugin that creates no volumes: no call, the given id becomes the CSI id', async () => {
     house.plugin.capabilities = [];
     await house.clock.advance(31_000);
     expect(await house.volumes.create(spec('vol#1/x'))).to.include({ csiId: 'vol#1/x', state: 'created' });
@@ -295,7 +295,7 @@ describe('asking for a volume', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V5 a plugin of nodes only: the same, without a controller side', async () => {
+  it('V5 plugin without a controller service: no call, the given id becomes the CSI id', async () => {
     const bare = await new VolumeHouse().open();
     try {
       bare.plugin.pluginCapabilities = [];
@@ -315,7 +315,7 @@ describe('asking for a volume', () => {
     }
   });
 
-  it('V6 a size of 0 is none; a size above 2^53 comes out as a bigint; the context is as the plugin gave it', async () => {
+  it('V6 size 0 means unknown; sizes above 2^53 are bigints; the context is kept as the plugin sent it', async () => {
     const small = await house.volumes.create(spec('small'));
     expect(small).to.not.have.property('capacityBytes');
     expect(small.context).to.deep.equal({ made: house.plugin.calls[0]?.volume });
@@ -323,7 +323,7 @@ describe('asking for a volume', () => {
     expect(large.capacityBytes).to.equal(2n ** 60n + 1n);
   });
 
-  it('V9 volumes are worked on side by side: one that hangs delays no other', async () => {
+  it('V9 volumes are handled in parallel: a call that hangs delays no other volume', async () => {
     const held = gate();
     inOrder(house.plugin, 'CreateVolume', [{ before: held.passed }]);
     const hung = house.volumes.create(spec('hung'));
@@ -334,7 +334,7 @@ describe('asking for a volume', () => {
     await hung;
   });
 
-  it('V12 asked from many sides at once, nothing is lost', async () => {
+  it('V12 many requests at once: none is lost', async () => {
     await house.volumes.create(spec('data'));
     const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
     await Promise.all(['a', 'b', 'c'].map((nodeId) => house.volumes.publish(key, nodeId, { capability })));
@@ -343,7 +343,7 @@ describe('asking for a volume', () => {
     expect((await house.volumes.get(key))?.publications).to.deep.equal({});
   });
 
-  it('V15 paused it takes no new use; what is there stays, and may be asked for again', async () => {
+  it('V15 paused: no new use; present use stays, and may be requested again', async () => {
     await house.volumes.create(spec('data'));
     const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
     await house.volumes.publish(key, 'a', { capability });
@@ -354,7 +354,7 @@ describe('asking for a volume', () => {
     await house.volumes.publish(key, 'b', { capability });
   });
 
-  it('V2 what is asked of one that is not there: named', async () => {
+  it('V2 requests to an unknown volume: VOLUME_NOT_FOUND, naming it', async () => {
     const requests = [
       house.volumes.publish(key, 'a'),
       house.volumes.unpublish(key, 'a'),
@@ -368,7 +368,7 @@ describe('asking for a volume', () => {
     expect(await refusalOf(house.volumes.publish(key, 'nowhere'))).to.include({ code: 'NODE_NOT_FOUND' });
   });
 
-  it('V1 what is refused by what is committed costs no commit', async () => {
+  it('V1 refused by the committed state: no commit', async () => {
     const claim = {
       nodeId: 'a',
       mode: 'write',
@@ -399,7 +399,7 @@ describe('asking for a volume', () => {
     expect(commits).to.equal(0);
   });
 
-  it('V12 asked right after what makes room for it, not answered yet: taken', async () => {
+  it('V12 requested while the request that makes room for it is not answered yet: accepted', async () => {
     const claim = {
       nodeId: 'a',
       mode: 'write',

@@ -1,7 +1,7 @@
-/** What the fake plugin is told to do with certain calls, for tests that read as a story. */
+/** Helpers that script the calls of the fake plugin. */
 import type { Call, FakePlugin, Step } from './fake-plugin.js';
 
-/** Something that is waited for, until it is opened. */
+/** Promise that resolves when the test opens it. */
 export interface Gate {
   passed: Promise<void>;
   open(): void;
@@ -15,17 +15,16 @@ export function gate(): Gate {
   return { passed, open };
 }
 
-/** The steps of an RPC in order, one a call; then it does as it is asked. */
+/** Scripts the calls of an RPC in order, one step each; all later calls succeed. */
 export function inOrder(plugin: FakePlugin, rpc: Call['rpc'], steps: Step[]): void {
   const left = [...steps];
   plugin.script = (call) => (call.rpc === rpc ? left.shift() : undefined);
 }
 
-/** Every call of an RPC gets the same step, until told otherwise. */
+/** Scripts all calls of an RPC with one step. */
 export function always(plugin: FakePlugin, rpc: Call['rpc'], step: Step): void {
   plugin.script = (call) => (call.rpc === rpc ? step : undefined);
 }
 
-/** Which of these calls there were, and what was answered. */
 export const toldOf = (plugin: FakePlugin, rpc: string): string[] =>
   plugin.told().filter((line) => line.startsWith(rpc));

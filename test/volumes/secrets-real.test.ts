@@ -1,4 +1,4 @@
-/** Secrets on their way to a driver on a real socket: it gets them, and nobody else. */
+/** Tests secrets with a driver on a real socket: only the driver gets them. */
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -14,7 +14,6 @@ import {
 } from '../../src/index.js';
 import { Scene } from '../testing/scene.js';
 
-/** All that stands in the files below a directory. */
 const filesBelow = (directory: string): Buffer =>
   Buffer.concat(
     readdirSync(directory, { recursive: true, encoding: 'utf8' })
@@ -31,7 +30,6 @@ describe('secrets of a volume', () => {
   let runtime: Runtime;
   let directory: string;
   let dataDir: string;
-  /** What the driver was given, in order. */
   let given: Record<string, string>[];
   let logs: unknown[];
   let refuses: boolean;
@@ -96,7 +94,7 @@ describe('secrets of a volume', () => {
     }
   }
 
-  /** All that anybody can get to see of it, but for the call itself. */
+  /** Collects everything that is visible outside of the call: store, journal, events, logs and errors. */
   async function seen(): Promise<string> {
     const entries: unknown[] = [];
     for await (const entry of runtime.journal.entries('volume/default/data')) entries.push(entry);
@@ -108,7 +106,7 @@ describe('secrets of a volume', () => {
     const records = [runtime.actors.list(), await runtime.volumes.get(key)];
     return JSON.stringify([entries, told, records, logs]);
   }
-  it('V14 a secret that there is not: create is refused at once, with wait it goes on once it comes', async () => {
+  it('V14 missing secret: create is refused at once; with wait it goes on once the secret exists', async () => {
     const { volumes } = runtime;
     const spec: VolumeSpec = {
       ...{ ...key, plugin: 'disk', capacity: {}, secrets: { password: 'file:new', user: 'file:new' } },
@@ -123,7 +121,7 @@ describe('secrets of a volume', () => {
     expect((await made).state).to.equal('created');
   });
 
-  it('V10 V19 one that is missing keeps the volume waiting, and is named; once it is there the work goes on', async () => {
+  it('V10 V19 missing secret: the volume waits, naming it, and goes on once it exists', async () => {
     writeFileSync(join(directory, 'user'), 'anna');
     const created = create({ wait: true });
     const { state, error } = await volumeOnce(({ error }) => error !== undefined);
@@ -136,7 +134,7 @@ describe('secrets of a volume', () => {
     expect(given).to.deep.equal([{ rpc: 'CreateVolume', user: 'anna', password: first }]);
   });
 
-  it('V19 the driver gets them, rotated ones with its next call; no store, journal, event, log or error has a value', async () => {
+  it('V19 the driver gets them, also after a rotation; no store, journal, event, log or error has a value', async () => {
     writeFileSync(join(directory, 'user'), 'anna-of-secrets\n');
     writeFileSync(join(directory, 'password'), `${first}\n`);
     refuses = true;

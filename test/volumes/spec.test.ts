@@ -1,4 +1,4 @@
-/** What a volume may be asked to be: each field, at its limits, all faults at once. */
+/** Tests the check of volume specs: each field at its limits, and all faults at once. */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { nodeIdSchema } from '../../src/host/names.js';
@@ -78,14 +78,14 @@ describe('the spec of a volume', () => {
     ['mutable parameters as a list', { mutableParameters: [] }, 'mutableParameters: must be a map'],
     ['an empty reference', { secrets: { k: '' } }, 'secrets.k: must'],
     ['a reference without key', { secrets: { '': 'file:a' } }, 'secrets: must have no empty key'],
-    ['an empty place', { topology: { requisite: [{}] } }, 'topology.requisite[0]: must name at least one segment'],
+    ['an empty segment map', { topology: { requisite: [{}] } }, 'topology.requisite[0]: must name at least one segment'],
     [
       'preferred, not allowed',
       { topology: { requisite: [{ zone: 'a' }], preferred: [{ zone: 'b' }] } },
       'topology: must have every one of preferred in requisite too',
     ],
-    ['a source that is none', { source: {} }, 'source: must be { volume: { namespace, id } } or'],
-    ['a taken over one without id', { external: {} }, 'external.csiId: is missing'],
+    ['an invalid source', { source: {} }, 'source: must be { volume: { namespace, id } } or'],
+    ['an external volume without id', { external: {} }, 'external.csiId: is missing'],
     [
       'a taken over one with a size',
       { external: { csiId: 'x' }, capacity: { requiredBytes: 1 } },
@@ -100,7 +100,7 @@ describe('the spec of a volume', () => {
     ['an unknown key inside', { capacity: { size: 5 } }, 'capacity.size: unknown key'],
   ];
   for (const [title, more, fault] of faults) {
-    it(`V2 ${title}: refused, by its path`, () => {
+    it(`V2 ${title}: refused with its path`, () => {
       const found = faultsOf({ ...whole, ...(more as object) });
       expect(
         found.some((one) => one.startsWith(fault)),
@@ -109,7 +109,7 @@ describe('the spec of a volume', () => {
     });
   }
 
-  it('V2 all faults are told at once, also those between fields', () => {
+  it('V2 all faults are reported at once, also those between fields', () => {
     const found = faultsOf({
       id: '',
       external: { csiId: 'x' },
@@ -128,12 +128,12 @@ describe('the spec of a volume', () => {
   });
 
   for (const nothing of [null, undefined, 7, 'data', []]) {
-    it(`V2 ${JSON.stringify(nothing) ?? 'nothing'} instead of one: refused`, () => {
+    it(`V2 ${JSON.stringify(nothing) ?? 'undefined'} in place of a spec: refused`, () => {
       expect(faultsOf(nothing)[0]).to.match(/^the spec: (must be a map|is missing)/);
     });
   }
 
-  it('V2 all at its limits: taken', () => {
+  it('V2 all fields at their limits: accepted', () => {
     const id = 'é'.repeat(64);
     const flags = ['a'.repeat(4_096)];
     const capabilities = [{ ...capability, fsType: 'f'.repeat(128), mountFlags: flags }];
@@ -141,7 +141,7 @@ describe('the spec of a volume', () => {
     expect(faultsOf({ ...whole, id, namespace: id, plugin: id, capabilities, parameters })).to.deep.equal([]);
   });
 
-  it('V2 sizes above 2^53 are kept exactly, however they are given; the same size is the same', () => {
+  it('V2 sizes above 2^53 are kept exactly in every notation', () => {
     const exact = '9007199254740993';
     expect(taken({ capacity: { requiredBytes: 9_007_199_254_740_993n } }).capacity).to.deep.equal({
       requiredBytes: exact,
@@ -153,12 +153,12 @@ describe('the spec of a volume', () => {
     });
   });
 
-  it('V2 ids of any characters are taken as they are', () => {
+  it('V2 ids may have any characters', () => {
     for (const id of ['a/b', 'a#b', 'a=b', '%2F', '..', 'ünïcode', '😀', ' '])
       expect(keyOf({ id })).to.deep.equal({ namespace: 'default', id });
   });
 
-  it('V7 a node can not be called what every object has, nor nothing', () => {
+  it('V7 node ids that are empty, too long or names of object properties: refused', () => {
     for (const id of ['', '__proto__', 'constructor', 'toString', 'a\u0000', 'x'.repeat(257)])
       expect(() => checked(nodeIdSchema, id, 'the node id')).to.throw(StagecraftError);
     expect(checked(nodeIdSchema, 'x'.repeat(256), 'the node id')).to.have.length(256);

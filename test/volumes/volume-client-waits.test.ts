@@ -1,4 +1,4 @@
-/** Who waits for a volume that has left memory since it answered. */
+/** Tests waits for a volume that was passivated after its answer. */
 import { expect } from 'chai';
 import type { ActorView } from '../../src/engine/actor-system.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
@@ -11,7 +11,7 @@ import { actorSystem } from '../support/actor-system.js';
 const key = { namespace: 'default', id: 'data' };
 
 describe('waiting for a volume', () => {
-  it('V1 one that is at rest, and not in memory, is read first: it is not taken for deleted', async () => {
+  it('V1 passivated volume: read from the store, not taken for deleted', async () => {
     const stored: ActorView = { state: 'created', context: { uid: 'u' }, seq: 3 };
     let inMemory: ActorView | undefined;
     const engine = actorSystem({
@@ -26,7 +26,7 @@ describe('waiting for a volume', () => {
     expect(await waits.until({ key, goal: 'created', reached: ({ uid }) => uid })).to.equal('u');
   });
 
-  it('V1 the store is away as one at rest is read: the request stands, and its outcome is not called refused', async () => {
+  it('V1 store unavailable while a passivated volume is read: the request stands, not called refused', async () => {
     const engine = actorSystem({
       read: () => Promise.reject(storeUnavailable('volume/default/data', 'refused', new Error('gone'))),
       peek: () => undefined,
@@ -38,7 +38,7 @@ describe('waiting for a volume', () => {
     expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
-  it('V1 given up as one at rest is read: the request stands, and its outcome is not called refused', async () => {
+  it('V1 wait given up while a passivated volume is read: the request stands, not called refused', async () => {
     const engine = actorSystem({
       read: () => Promise.reject(new StagecraftError('ABORTED', 'nothing has changed', { outcome: 'refused' })),
       peek: () => undefined,
@@ -50,7 +50,7 @@ describe('waiting for a volume', () => {
     expect(refusal.message).to.include('the request stands').and.not.to.include('nothing has changed');
   });
 
-  it('V1 given up as another runtime leads: rejected, and nothing of the wait is left to come', async () => {
+  it('V1 another runtime leads: rejected, and no timer or listener remains', async () => {
     const engine = actorSystem({
       read: async () => undefined,
       peek: () => {

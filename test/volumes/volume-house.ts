@@ -1,4 +1,4 @@
-/** A runtime to test volumes in: simulated clock, seeded chance, a plugin in this process, nodes that have reported. */
+/** Fixture with a runtime for volumes: simulated clock, seeded randomness, a plugin in this process, reported nodes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ import { unmountBelow } from '../mounts/unmount-below.js';
 import { FakePlugin } from './fake-plugin.js';
 
 export const pluginName = 'disk';
-/** Those that have reported, with what the plugin calls them. */
+/** CSI node ids of the reported nodes, by node. */
 export const nodes = { a: 'csi-a', b: 'csi-b', c: 'csi-c' };
 
 export const spec = (id: string, more: Partial<VolumeSpec> = {}): VolumeSpec => ({
@@ -36,7 +36,7 @@ export class VolumeHouse {
   #runtime: Runtime | undefined;
   #runs = 0;
 
-  /** Brings the runtime up, again after `close`. */
+  /** Starts the runtime, also again after `close`. */
   async open(options: Partial<RuntimeOptions> = {}): Promise<this> {
     Object.assign(this.options, options);
     this.#runs += 1;
@@ -52,7 +52,7 @@ export class VolumeHouse {
     return this;
   }
 
-  /** The same, with the plugin registered and seen well, and all nodes reported. */
+  /** Starts the runtime with a healthy plugin and all nodes reported. */
   async furnish(options: Partial<RuntimeOptions> = {}): Promise<this> {
     await this.open(options);
     await this.register();
@@ -62,14 +62,13 @@ export class VolumeHouse {
     return this;
   }
 
-  /** @param options what the plugin is registered with */
   register(options?: Record<string, string>): Promise<void> {
     const connection = { socketPath: '/nowhere/disk.sock' };
     const info = { type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection };
     return this.runtime.plugins.register({ ...info, ...(options && { options }) });
   }
 
-  /** Ends the runtime in order, and comes up again on the same store. */
+  /** Closes the runtime and starts another one on the same store. */
   async restart(): Promise<this> {
     await this.runtime.close();
     await this.open();
@@ -95,12 +94,12 @@ export class VolumeHouse {
     return this.runtime.volumes;
   }
 
-  /** Lets all present work come to rest; no time passes. */
+  /** Waits until all present work rests, without letting time pass. */
   rest(): Promise<void> {
     return this.clock.advance(0);
   }
 
-  /** All that was broadcast of volumes. */
+  /** Reads all events of volumes after an id. */
   async events(from = '0'): Promise<VolumeEvent[]> {
     const seen: VolumeEvent[] = [];
     const ended = new AbortController();

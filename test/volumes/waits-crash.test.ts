@@ -1,4 +1,7 @@
-/** A call that waits for its plugin, as the runtime dies around the commits of the wait: it is made once, and no doubt is lost. */
+/**
+ * Kills the runtime around the commits of a call that waits for its plugin: one call in the end, and in-doubt calls are
+ * kept.
+ */
 import { expect } from 'chai';
 import type { Commit } from '../../src/engine/store.js';
 import { Cable } from '../registry/cable.js';
@@ -10,13 +13,12 @@ const address = 'volume/default/data';
 const ill = { healthy: false, description: 'initialising' };
 const well = { healthy: true, description: 'ready' };
 
-/** The commit of the outcome of an effect. */
 const isOutcome =
   (status: string) =>
   ({ journal }: Commit): boolean =>
     JSON.parse(journal).event?.output?.status === status;
 
-describe('a wait whose runtime dies', () => {
+describe('a waiting call whose runtime is killed', () => {
   let kept: ReturnType<typeof inMemory>;
   let one: VolumeHouse;
   let two: VolumeHouse;
@@ -29,11 +31,14 @@ describe('a wait whose runtime dies', () => {
   });
   afterEach(async () => {
     expect([...one.plugin.wrongs, ...two.plugin.wrongs]).to.deep.equal([]);
-    await one.dispose().catch(() => {}); // it can't end in order
+    await one.dispose().catch(() => {}); // A killed runtime can't be closed in order.
     await two.dispose();
   });
 
-  /** The volume is made; then the plugin is away as it is to be published on node a. @param until what is cut at */
+  /**
+   * Creates the volume, then publishes it on node a while the plugin is away.
+   * @param cut commit at which the runtime is killed
+   */
   async function waits(cut: { status: string; done: boolean }): Promise<void> {
     const cable = new Cable(kept.store());
     one.store = cable;
@@ -51,7 +56,6 @@ describe('a wait whose runtime dies', () => {
     expect(one.plugin.told()).to.deep.equal([]);
   }
 
-  /** The next runtime comes up. */
   async function goesOn(): Promise<void> {
     await one.runtime.close().catch(() => {});
     await kept.bury(kept.store());
@@ -71,10 +75,10 @@ describe('a wait whose runtime dies', () => {
   const stateOn = async (nodeId: string) => (await two.volumes.get(key))?.publications[nodeId]?.state;
 
   for (const [title, cut, interruptions] of [
-    ['before the wait is committed: the call may have been made, and is repeated', ['must-wait', false], 1],
-    ['once the wait is committed: no call was made, and it waits on', ['must-wait', true], 0],
-    ['before the admission is committed: no call was made, and it waits on', ['admitted', false], 0],
-    ['once the admission is committed: the call may have been made, and is repeated', ['admitted', true], 1],
+    ['killed before the wait is committed: the call may have been sent, and is repeated', ['must-wait', false], 1],
+    ['killed after the wait is committed: no call was sent, and it keeps waiting', ['must-wait', true], 0],
+    ['killed before the admission is committed: no call was sent, and it keeps waiting', ['admitted', false], 0],
+    ['killed after the admission is committed: the call may have been sent, and is repeated', ['admitted', true], 1],
   ] as const) {
     it(`V8 ${title}`, async () => {
       const [status, done] = cut;
@@ -86,7 +90,7 @@ describe('a wait whose runtime dies', () => {
     });
   }
 
-  it('V8 asked to go while it waits in the next runtime: over at once, as nothing was sent', async () => {
+  it('V8 unpublished while it waits in the next runtime: cancelled at once, as no call was sent', async () => {
     await waits({ status: 'must-wait', done: true });
     two.plugin.health = ill;
     await goesOn();
@@ -96,7 +100,7 @@ describe('a wait whose runtime dies', () => {
     expect(two.plugin.told()).to.deep.equal([]);
   });
 
-  it('V8 asked to go in the next runtime, killed before the wait was committed: the doubt is resolved first', async () => {
+  it('V8 killed before the wait was committed, unpublished in the next runtime: resolved first', async () => {
     await waits({ status: 'must-wait', done: false });
     two.plugin.health = ill;
     await goesOn();
@@ -108,7 +112,7 @@ describe('a wait whose runtime dies', () => {
     const told = ['ControllerPublishVolume csi-a: OK'];
     expect(two.plugin.told()).to.deep.equal(told);
     expect((await two.volumes.get(key))?.error?.message).to.include('an earlier call that this one undoes');
-    // The call of the runtime before may still arrive.
+    // The call of the earlier runtime may still arrive.
     await two.clock.advance(125_000);
     await gone;
     expect(two.plugin.told()).to.deep.equal([...told, 'ControllerUnpublishVolume csi-a: OK']);
