@@ -1,6 +1,6 @@
 /**
- * A node that is reported, goes and is fenced, as the runtime dies around each commit of that: what was committed is
- * carried out by the next, for every volume that was there; what was not is as if nobody had asked.
+ * Kills the runtime around each commit of a report, a fence and a removal of a node. The next runtime carries out what was
+ * committed, for every volume on the node; an uncommitted request has no effect.
  */
 import { expect } from 'chai';
 import type { Commit } from '../../src/engine/store.js';
@@ -15,7 +15,7 @@ const isEvent =
   ({ journal }: Commit): boolean =>
     JSON.parse(journal).event?.type === type;
 
-describe('nodes whose runtime dies', () => {
+describe('nodes whose runtime is killed', () => {
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -23,7 +23,7 @@ describe('nodes whose runtime dies', () => {
   });
   after(() => scene.end());
 
-  /** Two volumes, claimed for node b and published there. */
+  /** Makes two volumes, claimed and published on node b. */
   async function used(): Promise<string[]> {
     const first = scene.begin();
     const ids = [first, `${first}-too`];
@@ -36,17 +36,17 @@ describe('nodes whose runtime dies', () => {
     return ids;
   }
 
-  /** It dies at the commit of this event, and the next runtime comes up. */
+  /** Kills the runtime at the commit of this event, then starts the next one. */
   async function dies(type: string, done: boolean, work: () => Promise<unknown>): Promise<void> {
     scene.cutAt({ is: isEvent(type), done });
-    work().catch(() => {}); // of a runtime that will not live to answer
+    work().catch(() => {}); // A killed runtime never answers.
     await scene.whenCut;
     await scene.succeed();
   }
 
   const stateOf = async (id: string) => (await scene.runtime.nodes.status(id)).state;
 
-  /** Nobody has them any more, and the node takes volumes again once it reports. */
+  /** Checks that no claim or publication remains, and that the node takes volumes again after a report. */
   async function settles(ids: string[]): Promise<void> {
     for (const id of ids)
       await scene.becomes(id, (volume) => volume?.claims.length === 0 && Object.keys(volume.publications).length === 0);
@@ -67,7 +67,7 @@ describe('nodes whose runtime dies', () => {
   const isFenced = (): Promise<void> =>
     eventually('node b is fenced', async () => (await scene.runtime.nodes.status('b')).fence?.isDone === true);
 
-  it('N1 killed before its first report is committed: there is none; reported again, it is ready', async () => {
+  it('N1 killed before the first report is committed: no node; ready after another report', async () => {
     scene.begin();
     const own = [{ name: 'disk', nodeId: 'node-x' }];
     await dies('node.report', false, () => scene.runtime.nodes.report({ id: 'new', plugins: own }));
@@ -76,7 +76,7 @@ describe('nodes whose runtime dies', () => {
     expect(await scene.runtime.nodes.status('new')).to.deep.include({ state: 'ready', plugins: own });
   });
 
-  it('N1 killed once another report is committed: that is what it has', async () => {
+  it('N1 killed after a second report is committed: the node has that report', async () => {
     scene.begin();
     await scene.runtime.nodes.report({ id: 'other', plugins: [{ name: 'disk', nodeId: 'node-y' }] });
     const renamed = [{ name: 'disk', nodeId: 'node-z' }];
@@ -85,9 +85,9 @@ describe('nodes whose runtime dies', () => {
   });
 
   for (const done of [false, true]) {
-    const moment = done ? 'once' : 'before';
+    const moment = done ? 'after' : 'before';
 
-    it(`N3 killed ${moment} it is committed that it is down: its volumes stay either way`, async () => {
+    it(`N3 killed ${moment} the change to down is committed: its volumes stay in both cases`, async () => {
       const ids = await used();
       await dies('node.down', done, () => scene.runtime.nodes.down('b'));
       expect(await stateOf('b')).to.equal(done ? 'down' : 'ready');
@@ -99,7 +99,7 @@ describe('nodes whose runtime dies', () => {
       await settles(ids);
     });
 
-    it(`N3 killed ${moment} a fence is committed: ${done ? 'it is carried out' : 'nothing has happened'}`, async () => {
+    it(`N3 killed ${moment} a fence is committed: ${done ? 'carried out' : 'no effect'}`, async () => {
       const ids = await used();
       await dies('node.fence', done, () => scene.runtime.nodes.fence('b', 'its power is off'));
       if (!done) {
@@ -111,7 +111,7 @@ describe('nodes whose runtime dies', () => {
       await settles(ids);
     });
 
-    it(`N3 killed ${moment} its removal is committed: ${done ? 'it is carried out' : 'it is there'}`, async () => {
+    it(`N3 killed ${moment} its removal is committed: ${done ? 'carried out' : 'no effect'}`, async () => {
       const ids = await used();
       await dies('node.remove', done, () => scene.runtime.nodes.remove('b'));
       if (!done) {
@@ -122,18 +122,18 @@ describe('nodes whose runtime dies', () => {
     });
 
     for (const [what, type] of [
-      ['the first volume has heard of a fence', 'volume.fence'],
-      ['it is committed that all have heard', 'xstate.done.actor.releaseVolumes'],
-      ['the first of them is taken away', 'xstate.done.actor.controllerUnpublish'],
+      ['the first volume handles a fence', 'volume.fence'],
+      ['the end of the fence is committed', 'xstate.done.actor.releaseVolumes'],
+      ['the first volume is unpublished', 'xstate.done.actor.controllerUnpublish'],
     ] as const)
-      it(`N3 killed ${moment} ${what}: all of them hear, and are taken away`, async () => {
+      it(`N3 killed ${moment} ${what}: all volumes are unpublished`, async () => {
         const ids = await used();
         await dies(type, done, () => scene.runtime.nodes.fence('b', 'its power is off'));
         await isFenced();
         await settles(ids);
       });
 
-    it(`N3 killed ${moment} the report of one that is being fenced is committed: the fence goes first`, async () => {
+    it(`N3 killed ${moment} a report during a fence is committed: the fence is completed first`, async () => {
       const ids = await used();
       await scene.runtime.nodes.fence('b', 'its power is off');
       await dies('node.report', done, () => scene.runtime.nodes.report({ id: 'b', plugins }));

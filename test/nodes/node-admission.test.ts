@@ -1,4 +1,4 @@
-/** What is let in to a node, and not decided yet: known to its fence. */
+/** Tests that the fence of a node waits for admitted requests that are not committed yet. */
 import { expect } from 'chai';
 import type { ActorSystem } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
@@ -15,10 +15,9 @@ import { gate } from '../volumes/scripts.js';
 const unknown = new StagecraftError('STORE_UNAVAILABLE', 'no answer', { outcome: 'unknown' });
 const lost = { publications: { a: { state: 'published' } }, claims: [], waiting: [] };
 
-describe('the admission to a node', () => {
+describe('admission of volumes to a node', () => {
   const clock = simulatedClock();
   let asked: { address: string; type: string }[];
-  /** What is committed. */
   let stored: Map<string, object>;
   let answer: () => Promise<unknown>;
   let admission: NodeAdmission;
@@ -42,7 +41,7 @@ describe('the admission to a node', () => {
   const within = (id: string, work: () => Promise<void>): Promise<void> =>
     admission.within({ address: `volume/default/${id}`, nodeId: 'a', plugin: 'disk', takesRoom: true }, work);
 
-  it('N3 a fence tells also those that were let in before it, and are committed after', async () => {
+  it('N3 volume admitted before a fence and committed after it: fenced, too', async () => {
     const committed = gate();
     const work = within('late', async () => {
       await committed.passed;
@@ -62,7 +61,7 @@ describe('the admission to a node', () => {
     expect(asked).to.deep.equal([{ address: 'volume/default/late', type: 'volume.fence' }]);
   });
 
-  it('N3 where the store gave no answer, it is let in until the volume answers: its fence waits', async () => {
+  it('N3 store gives no answer: the fence waits until the volume answers', async () => {
     const answered = gate();
     answer = async () => {
       await answered.passed;
@@ -83,7 +82,7 @@ describe('the admission to a node', () => {
     await settled;
   });
 
-  it('N3 where that answer fails too, it is asked for again', async () => {
+  it('N3 the answer of the volume fails, too: asked again', async () => {
     let failures = 0;
     answer = async () => {
       failures += 1;

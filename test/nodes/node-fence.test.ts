@@ -1,4 +1,4 @@
-/** How the volumes concerned hear what became of a node: all of them, however often one of them or the store gives no answer. */
+/** Tests that all volumes of a node get its fence, however often a volume or the store fails to answer. */
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { nobody } from '../../machines/volume/changes.js';
@@ -14,7 +14,6 @@ import { actorSystem } from '../support/actor-system.js';
 const unavailable = (): Promise<never> =>
   Promise.reject(new StagecraftError('STORE_UNAVAILABLE', 'the store does not answer'));
 
-/** Claimed on node a. */
 const used = (id: string): VolumeContext => ({
   ...nobody({ namespace: 'default', id, seq: 0 }),
   claims: [
@@ -31,14 +30,14 @@ const used = (id: string): VolumeContext => ({
   ],
 });
 
-describe('telling volumes what became of a node', () => {
+describe('sending a fence to volumes', () => {
   const clock = simulatedClock();
   const volumes = ['u', 'v', 'w'].map((id) => volumeAddress('default', id));
   let told: string[];
   let pages: number;
   let isOver: boolean;
 
-  /** Fences node a, with volumes of which a page lists one. */
+  /** Fences node a. A page of the store has one volume. */
   function fence(faults: Partial<ActorSystem> = {}): void {
     told = [];
     pages = 0;
@@ -67,14 +66,14 @@ describe('telling volumes what became of a node', () => {
       });
   }
 
-  it('N3 those of all pages are told', async () => {
+  it('N3 volumes of all pages get the fence', async () => {
     fence();
     await clock.advance(0);
     expect(told).to.deep.equal(volumes);
     expect(isOver).to.equal(true);
   });
 
-  it('N3 one of them gives no answer: it is told again after a while, and it is not over before', async () => {
+  it('N3 volume gives no answer: sent again later, and the fence does not end before', async () => {
     let isSilent = true;
     fence({
       ask: async (address) => {
@@ -92,7 +91,7 @@ describe('telling volumes what became of a node', () => {
     expect(isOver).to.equal(true);
   });
 
-  it('N3 the store can not list them: it is asked again, and it is not over before', async () => {
+  it('N3 store cannot list volumes: asked again later, and the fence does not end before', async () => {
     let isAway = true;
     fence({ page: async () => (isAway ? unavailable() : { rows: [] }) });
     await clock.advance(60_000);
@@ -102,7 +101,7 @@ describe('telling volumes what became of a node', () => {
     expect(isOver).to.equal(true);
   });
 
-  it('N3 one is gone by then: there is nobody to be told', async () => {
+  it('N3 volume deleted meanwhile: skipped', async () => {
     fence({ ask: () => Promise.reject(new StagecraftError('VOLUME_NOT_FOUND', 'there is none')) });
     await clock.advance(0);
     expect(isOver).to.equal(true);

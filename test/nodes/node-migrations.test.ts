@@ -1,9 +1,9 @@
-/** Records of older versions of the node machine, as they were written then: brought to the present one, and gone on with. */
+/** Tests migrations of recorded nodes of older versions, and further work on them. */
 import { expect } from 'chai';
 import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 
-/** A node of version 1 that is ready, and has room for one volume. */
+/** Node of version 1 that is ready, with room for one volume. */
 const readyV1 = {
   format: 1,
   machine: 'node',
@@ -25,7 +25,7 @@ describe('nodes of older versions', () => {
   const house = new VolumeHouse();
   afterEach(() => house.dispose());
 
-  it('V18 N1 a node of version 1 with a limit: its volumes get its slots, all in version 2', async () => {
+  it('V18 N1 node of version 1 with a limit: migrated to version 2, and its volumes get slots', async () => {
     const { store } = house;
     await store.open();
     const entry = { seq: 3, at: 1, random: 0.5, kind: 'event', version: '1', source: { kind: 'request' } };

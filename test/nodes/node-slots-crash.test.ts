@@ -1,11 +1,11 @@
 /**
- * The agent dies around each commit by which a slot of a node is reserved, kept, counted and released: the next agent lets in
- * as many volumes as the node takes, no more and no fewer.
+ * Kills the agent around each commit that reserves, keeps, counts or releases a slot of a node. The next agent must admit
+ * exactly as many volumes as the node takes.
  */
 import { expect } from 'chai';
 import { isEvent, SlotsScene } from './slots-scene.js';
 
-describe('slots whose agent dies', () => {
+describe('slots whose agent is killed', () => {
   let scene: SlotsScene;
   beforeEach(async () => {
     scene = await new SlotsScene().open();
@@ -31,7 +31,7 @@ describe('slots whose agent dies', () => {
     await publish('v1')();
   };
 
-  /** An agent at this work dies at a commit of this event. */
+  /** Works with the events at whose commits the agent is killed. */
   const moments: [what: string, work: () => Promise<unknown>, events: string[]][] = [
     ['publish', publish('v0'), ['node.reserve-slot', 'volume.publish', 'xstate.done.actor.controllerPublish']],
     ['refused publish', refusedPublish, ['node.reserve-slot', 'node.release-slots']],
@@ -45,13 +45,13 @@ describe('slots whose agent dies', () => {
     events.flatMap((event) => [false, true].map((done) => ({ what, work, event, done }))),
   );
   for (const { what, work, event, done } of cases)
-    it(`V18 ${what}: killed ${done ? 'once' : 'before'} ${event} is committed`, async () => {
+    it(`V18 ${what}: killed ${done ? 'after' : 'before'} ${event} is committed`, async () => {
       const isDead = scene.dies(isEvent(event), done);
-      work().catch(() => {}); // of an agent that will not live to answer
+      work().catch(() => {}); // A killed agent never answers.
       for (let turn = 0; turn < 20 && !isDead(); turn += 1) await scene.lab.clock.advance(100);
       expect(isDead()).to.equal(true);
       await scene.next();
-      // Calls under way are over, and what undoes them was made.
+      // Lets open calls end, and the calls that compensate them follow.
       await scene.lab.clock.advance(150_000);
       await scene.report(2);
       await scene.prepare();

@@ -1,4 +1,4 @@
-/** What the slots of a node cost, who has them, and what a lost answer or a lost volume leaves of them. */
+/** Tests the slots of a node: their commits, their owners, and slots after a lost answer or volume. */
 import { expect } from 'chai';
 import type { Commit } from '../../src/engine/store.js';
 import { localClaims } from '../../src/runtime/local-claims.js';
@@ -18,7 +18,7 @@ describe('the slots of a node', () => {
   const reserved = async (): Promise<string[]> =>
     ((await scene.node()).slots.disk?.reserved ?? []).map(({ volume }) => volume);
 
-  it('V18 a node without a limit: nothing is asked of it, and nothing of a slot is kept', async () => {
+  it('V18 node without a limit: no request to the node, and no slot is stored', async () => {
     await scene.report();
     scene.commits.length = 0;
     expect(await scene.publish('v0')).to.equal('there');
@@ -28,7 +28,7 @@ describe('the slots of a node', () => {
     expect(await scene.volume('v0')).to.not.have.property('slots');
   });
 
-  it('V18 a node with a limit: one commit of it to publish, one to unpublish; being full costs none', async () => {
+  it('V18 node with a limit: one commit to publish, one to unpublish, none if it is full', async () => {
     for (const id of ['v0', 'v1']) await scene.publish(id);
     await scene.runtime.volumes.unpublish({ id: 'v0' }, 'a');
     await scene.publish('v2');
@@ -42,7 +42,7 @@ describe('the slots of a node', () => {
     expect(eventsOf('volume/default/v3')).to.have.lengthOf(2);
   });
 
-  it('V18 slots stand in the journal of the node, and right after a restart nobody gets the last one twice', async () => {
+  it('V18 slots are in the journal of the node: after a restart the last slot is not given twice', async () => {
     await scene.publish('v0');
     expect(await reserved()).to.deep.equal(['volume/default/v0']);
     scene.agent.die();
@@ -52,13 +52,13 @@ describe('the slots of a node', () => {
     await scene.checkRoom();
   });
 
-  it('V18 two volumes ask for the last slot at once: one gets it', async () => {
+  it('V18 two volumes request the last slot at once: one gets it', async () => {
     await scene.publish('v0');
     expect(await Promise.all([scene.publish('v1'), scene.publish('v2')])).to.deep.equal(['there', full]);
     await scene.checkRoom();
   });
 
-  it('V18 a volume that is published again, or moves to another mode there, has one slot', async () => {
+  it('V18 volume published again, or in another mode: has one slot', async () => {
     await scene.publish('v0');
     await scene.publish('v0');
     const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -71,7 +71,7 @@ describe('the slots of a node', () => {
     await scene.unpublishAll();
   });
 
-  it('V18 H4 a volume that is claimed and published in one request needs a slot, and takes no claim without it', async () => {
+  it('V18 H4 volume claimed and published in one request: no claim without a slot', async () => {
     const claimed: string[] = [];
     const both = (id: string): Promise<unknown> | undefined =>
       localClaims(managerOf(scene.runtime)).claimAndPublish?.(
@@ -89,7 +89,7 @@ describe('the slots of a node', () => {
     expect(claimed).to.deep.equal(['v0', 'v1']);
   });
 
-  it('V18 a volume that is deleted with force leaves no slot; nor does one that is made again after that', async () => {
+  it('V18 volume deleted with force, also after it was created again: leaves no slot', async () => {
     await scene.publish('v0');
     await scene.publish('v1');
     await scene.runtime.volumes.delete({ id: 'v0' }, { force: true });
@@ -100,7 +100,7 @@ describe('the slots of a node', () => {
     await scene.unpublishAll();
   });
 
-  it('V18 N3 a node that was fenced has its room again', async () => {
+  it('V18 N3 fenced node: its slots are free again', async () => {
     await scene.publish('v0');
     await scene.publish('v1');
     await scene.runtime.nodes.fence('a', 'its power is off');
@@ -110,7 +110,7 @@ describe('the slots of a node', () => {
     await scene.checkRoom();
   });
 
-  it('V18 N3 a node that was removed, and reports again while a volume is still there: that is counted', async () => {
+  it('V18 N3 node removed, then reported while a volume is still there: the volume counts', async () => {
     await scene.publish('v0');
     const held = gate();
     scene.lab.plugin.script = ({ rpc }) => (rpc === 'ControllerUnpublishVolume' ? { before: held.passed } : undefined);
@@ -125,7 +125,7 @@ describe('the slots of a node', () => {
     await scene.checkRoom();
   });
 
-  /** The store has written this, but does not answer for so long. */
+  /** Lets the store write these commits without an answer for a time. */
   function loses(is: (item: Commit) => boolean, forMs: number): void {
     const untilMs = scene.lab.clock.monotonicMs() + forMs;
     scene.gate = async (items, write) => {
@@ -136,7 +136,7 @@ describe('the slots of a node', () => {
   }
 
   for (const event of ['node.reserve-slot', 'volume.publish'])
-    it(`V18 the answer to ${event} is lost: its caller hears that nothing is known, and no slot is lost`, async () => {
+    it(`V18 answer to ${event} lost: the caller gets an unknown outcome, and no slot is lost`, async () => {
       loses(isEvent(event), 20_000);
       const outcome = scene.publish('v0');
       await scene.lab.clock.advance(60_000);
@@ -145,7 +145,7 @@ describe('the slots of a node', () => {
       await scene.unpublishAll();
     });
 
-  it('V18 while it is not known whether a publication is committed, its slot is not given to another', async () => {
+  it('V18 outcome of a publish unknown: its slot is not given to another volume', async () => {
     await scene.publish('v0');
     loses(isEvent('volume.publish'), 20_000);
     const outcome = scene.publish('v1');

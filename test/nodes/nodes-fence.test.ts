@@ -1,4 +1,4 @@
-/** Nodes that are taken for lost: what becomes of the volumes and claims that were on them. */
+/** Tests the fence of nodes: the volumes and claims on them, races, and restarts. */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { refusalOf } from '../refusal.js';
@@ -16,7 +16,7 @@ describe('a node that is fenced', () => {
   });
   afterEach(() => house.dispose());
 
-  /** A volume that is published on node a, and claimed there. */
+  /** Makes a volume that is claimed and published on node a. */
   async function inUse(options = {}): Promise<void> {
     await house.furnish(options);
     await house.volumes.create(spec('data'));
@@ -29,7 +29,7 @@ describe('a node that is fenced', () => {
     return volume?.claims.length === 0 && Object.keys(volume.publications).length === 0;
   };
 
-  it('N3 by request: claims released without its report, unpublished, on record with the reason', async () => {
+  it('N3 by request: claims released without a report, volumes unpublished, the reason is recorded', async () => {
     await inUse();
     await house.runtime.nodes.fence('a', 'burnt');
     await house.rest();
@@ -48,7 +48,7 @@ describe('a node that is fenced', () => {
     ]);
   });
 
-  it('N3 NOT_FOUND of its unpublish is taken for done, at once; that of another node never', async () => {
+  it('N3 unpublish answered NOT_FOUND: done for the fenced node, not for another one', async () => {
     await inUse();
     await house.volumes.create(spec('more'));
     await house.volumes.publish({ id: 'more' }, 'b');
@@ -64,7 +64,7 @@ describe('a node that is fenced', () => {
     expect((await house.volumes.get({ id: 'more' }))?.publications.b?.state).to.equal('pending-unpublish');
   });
 
-  it('N3 removed: the same, and the node is gone', async () => {
+  it('N3 removed: fenced, and the node is gone', async () => {
     await inUse();
     await house.runtime.nodes.remove('a');
     await house.rest();
@@ -74,7 +74,7 @@ describe('a node that is fenced', () => {
     expect(await house.runtime.nodes.status('a')).to.deep.equal({ ...report, state: 'ready' });
   });
 
-  it('N3 down for fencing.afterMs: then, not before; by default never', async () => {
+  it('N3 down for fencing.afterMs: fenced then, not before; by default never', async () => {
     await inUse({ fencing: { afterMs: 60_000 } });
     await house.runtime.nodes.down('a');
     await house.clock.advance(59_999);
@@ -92,7 +92,7 @@ describe('a node that is fenced', () => {
     }
   });
 
-  it('N3 down, and back in time: counted from zero the next time', async () => {
+  it('N3 down, and back in time: the next time counts from zero', async () => {
     await inUse({ fencing: { afterMs: 60_000 } });
     await house.runtime.nodes.down('a');
     await house.clock.advance(50_000);
@@ -104,7 +104,7 @@ describe('a node that is fenced', () => {
     expect(await isFree()).to.equal(true);
   });
 
-  it('N3 a controller that was away in between counts from zero', async () => {
+  it('N3 restart of the runtime while a node is down: counts from zero', async () => {
     await inUse({ fencing: { afterMs: 60_000 } });
     await house.runtime.nodes.down('a');
     await house.clock.advance(59_000);
@@ -115,7 +115,7 @@ describe('a node that is fenced', () => {
     expect(await isFree()).to.equal(true);
   });
 
-  it('N3 the runtime ends in the middle of telling the volumes: the next one tells the others', async () => {
+  it('N3 runtime closed while volumes get the fence: the next one sends it to the others', async () => {
     await house.furnish();
     const ids = Array.from({ length: 40 }, (_, at) => ({ id: `v${at}` }));
     for (const { id } of ids) {
@@ -123,7 +123,7 @@ describe('a node that is fenced', () => {
       await house.volumes.claim({ id }, { allocId: 'w', nodeId: 'a', mode: 'write', ...single });
       await house.volumes.publish({ id }, 'a');
     }
-    // It takes the claims of those that it reaches, and no call comes to an end before the runtime does.
+    // The fence ends claims of the volumes that get it. No call ends before the runtime does.
     house.plugin.script = () => ({ before: new Promise(() => {}) });
     await house.runtime.nodes.fence('a', 'burnt');
     const isTold = house.runtime.actors
@@ -137,7 +137,7 @@ describe('a node that is fenced', () => {
     expect((await house.runtime.nodes.status('a')).fence?.isDone).to.equal(true);
   });
 
-  it('N3 thousands of volumes: told a page at a time, all of them', async () => {
+  it('N3 thousands of volumes: all get the fence, page by page', async () => {
     await house.furnish();
     const ids = Array.from({ length: 1_100 }, (_, at) => ({ id: `v${at}` }));
     await Promise.all(ids.map(({ id }) => house.volumes.create(spec(id))));
@@ -150,7 +150,7 @@ describe('a node that is fenced', () => {
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('N3 publishes and claims that race with it: refused, or undone; none stays there', async () => {
+  it('N3 publishes and claims that race with the fence: refused or undone, none remains', async () => {
     await house.furnish();
     const { nodes } = house.runtime;
     const ids = Array.from({ length: 30 }, (_, at) => ({ id: `v${at}` }));
@@ -165,7 +165,7 @@ describe('a node that is fenced', () => {
       if (at === 10) void nodes.fence('a', 'burnt');
       asked.push(outcomeOf(house.volumes.publish(key, 'a')));
       asked.push(outcomeOf(house.volumes.claim(key, { allocId: 'w', nodeId: 'a', mode: 'write', ...single })));
-      // One turn, so that the fence is taken somewhere among them.
+      // Gives the fence a turn, so that it is handled among the requests.
       if (at % 5 === 4) await new Promise((resolve) => setImmediate(resolve));
     }
     await house.clock.advance(1_000);
@@ -173,14 +173,14 @@ describe('a node that is fenced', () => {
     expect([...outcomes]).to.include('NODE_NOT_READY');
     for (const key of ids) expect(await house.volumes.get(key)).to.deep.include({ claims: [], publications: {} });
     for (const { attached } of house.plugin.volumes.values()) expect(attached.size).to.equal(0);
-    // What comes after its return is let be.
+    // Requests after the return of the node are not affected.
     await nodes.report(report);
     await house.volumes.publish({ id: 'v0' }, 'a');
     await house.clock.advance(60_000);
     expect((await house.volumes.get({ id: 'v0' }))?.publications.a?.state).to.equal('published');
   });
 
-  it('N3 a publish whose answer is lost as it is fenced: found out, then undone', async () => {
+  it('N3 publish in doubt during the fence: resolved, then unpublished', async () => {
     await house.furnish();
     await house.volumes.create(spec('data'));
     let lost = 0;
@@ -197,7 +197,7 @@ describe('a node that is fenced', () => {
   });
 
   for (const what of ['fence', 'remove'] as const)
-    it(`N3 V8 it came back, and a publish waits for its unpublish as it is told to ${what} again: not done`, async () => {
+    it(`N3 V8 node is back and a publish waits for its unpublish: ${what} again cancels the publish`, async () => {
       await house.furnish();
       await house.volumes.create(spec('data'));
       await house.volumes.publish(data, 'a');
@@ -219,7 +219,7 @@ describe('a node that is fenced', () => {
       await house.volumes.publish(data, 'b');
     });
 
-  it('N3 C5 claims that wait for it are withdrawn; those of other nodes have their turn', async () => {
+  it('N3 C5 claims queued for the node are withdrawn; those of other nodes get their turn', async () => {
     await inUse();
     const claim = (allocId: string, nodeId: string) =>
       house.volumes.claim(data, { allocId, nodeId, mode: 'write', ...single, wait: true });
@@ -232,7 +232,7 @@ describe('a node that is fenced', () => {
     expect(await other).to.include({ allocId: 'w3', nodeId: 'b', state: 'taken' });
   });
 
-  it('C5 N3 a node is down: claims that wait for it are withdrawn and hear why; a slot that is free goes to another', async () => {
+  it('C5 N3 node is down: claims queued for it are withdrawn with the reason, others get the free place', async () => {
     await inUse();
     const claim = (allocId: string, nodeId: string) =>
       house.volumes.claim(data, { allocId, nodeId, mode: 'write', ...single, wait: true });
@@ -243,7 +243,7 @@ describe('a node that is fenced', () => {
     await house.runtime.nodes.down('b');
     expect(await own).to.include({ code: 'ABORTED', address: 'volume/default/data' });
     expect((await own).message).to.include('was withdrawn: node b is down');
-    // What is there stays, and what it has taken: that is for a fence to end.
+    // Publications and taken claims stay: only a fence ends them.
     await house.runtime.nodes.down('a');
     await house.clock.advance(3_600_000);
     expect((await house.volumes.get(data))?.claims.map(({ allocId }) => allocId)).to.deep.equal(['w1']);
@@ -255,7 +255,7 @@ describe('a node that is fenced', () => {
     expect(told).to.deep.equal(['w2: node b is down']);
   });
 
-  it('C5 N3 the runtime ends before all have heard that a node is down: the next one tells them', async () => {
+  it('C5 N3 runtime closed before all claims are withdrawn: the next one withdraws the others', async () => {
     await inUse();
     const wish = { allocId: 'w2', nodeId: 'b', mode: 'write', ...single, wait: true } as const;
     void house.volumes.claim(data, wish).catch(() => {});
@@ -274,7 +274,7 @@ describe('a node that is fenced', () => {
     expect((await house.volumes.get(data))?.waiting).to.have.length(0);
   });
 
-  it('N3 other nodes keep theirs', async () => {
+  it('N3 other nodes keep their volumes and claims', async () => {
     await house.furnish();
     await house.volumes.create(spec('data', { capabilities: [shared] }));
     for (const nodeId of ['a', 'b']) {

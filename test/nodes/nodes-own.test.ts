@@ -1,4 +1,4 @@
-/** This runtime's own node, as it reports it by itself. */
+/** Tests the reports of a runtime about its own node. */
 import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import type { NodeStatus } from '../../src/nodes/node-manager.js';
@@ -7,7 +7,7 @@ import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const own = 'controller-1';
 
-/** A csi-node plugin of this host, that says what the test wants. */
+/** Fake csi-node plugin of this host, scripted by the test. */
 class NodePluginFake {
   said: Fingerprint = { healthy: true, description: 'ready', basic: { ...basics, nodeId: 'n-1', maxVolumes: 9 } };
 
@@ -24,7 +24,7 @@ class NodePluginFake {
 
 const basics = { pluginName: 'fake.example', vendorVersion: '1' };
 
-describe('the node of the runtime itself', () => {
+describe('own node of a runtime', () => {
   let house: VolumeHouse;
   let plugin: NodePluginFake;
   beforeEach(async () => {
@@ -59,12 +59,12 @@ describe('the node of the runtime itself', () => {
     return seen.filter((kind) => kind === 'reported').length;
   }
 
-  it('N1 without node plugins it is no node', async () => {
+  it('N1 no node plugins: no node', async () => {
     await house.rest();
     expect(await house.runtime.nodes.list()).to.deep.equal([]);
   });
 
-  it('N1 reports its healthy node plugins, and only what changes', async () => {
+  it('N1 healthy node plugins are reported, then only changes', async () => {
     await register('disk');
     await register('another');
     const plugins = ['another', 'disk'].map((name) => ({ name, nodeId: 'n-1', maxVolumes: 9 }));
@@ -73,19 +73,19 @@ describe('the node of the runtime itself', () => {
     expect(await reports()).to.equal(2);
   });
 
-  it('N1 a plugin that says something else of the node is reported anew', async () => {
+  it('N1 plugin with new data of the node: reported again', async () => {
     await register();
     await say({ basic: { ...basics, nodeId: 'n-2', topology: { zone: 'z1' } } });
     expect((await status()).plugins).to.deep.equal([{ name: 'disk', nodeId: 'n-2', topology: { zone: 'z1' } }]);
   });
 
-  it('N1 one that was never healthy is not reported', async () => {
+  it('N1 plugin that was never healthy: not reported', async () => {
     plugin.said = { healthy: false, description: 'not yet' };
     await register();
     expect(await house.runtime.nodes.list()).to.deep.equal([]);
   });
 
-  it('N1 one that restarts stays in the report; one that stays away leaves it after a while, and comes back', async () => {
+  it('N1 plugin restarts: stays in the report; away for longer: leaves it, and comes back later', async () => {
     await register();
     await house.runtime.plugins.deregister('csi-node', 'disk', 'disk-1');
     await house.clock.advance(29_000);
@@ -100,7 +100,7 @@ describe('the node of the runtime itself', () => {
     expect((await status()).plugins).to.have.length(1);
   });
 
-  it('N1 an unhealthy one leaves it after a while, too', async () => {
+  it('N1 unhealthy plugin: leaves the report after the grace time', async () => {
     await register();
     await say({ healthy: false, description: 'ill' });
     expect((await status()).plugins).to.have.length(1);
@@ -108,7 +108,7 @@ describe('the node of the runtime itself', () => {
     expect((await status()).plugins).to.have.length(0);
   });
 
-  it('N1 after a restart: not reported as without plugins before these have come up', async () => {
+  it('N1 restart of the runtime: the report keeps its plugins while they come up', async () => {
     await register();
     await house.restart();
     await house.clock.advance(60_000);
@@ -116,7 +116,7 @@ describe('the node of the runtime itself', () => {
     expect(await reports()).to.equal(1);
   });
 
-  it('N1 a report of somebody else about it is refused where it says something else, also once it was removed', async () => {
+  it('N1 another caller reports other plugins for this node: refused, even after its removal', async () => {
     await register();
     const { nodes } = house.runtime;
     const asked = { id: own, plugins: [{ name: 'other', nodeId: 'n-9' }] };
@@ -129,7 +129,7 @@ describe('the node of the runtime itself', () => {
     expect((await refusalOf(nodes.report(asked))).code).to.equal('NODE_REPORTED');
   });
 
-  it('N1 another node has its name at the plugin: it is refused, and every error about it names that node', async () => {
+  it('N1 another node has its CSI node id: the report is refused, every error names that node', async () => {
     await house.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'n-1' }] });
     await register();
     await house.register();
@@ -138,14 +138,14 @@ describe('the node of the runtime itself', () => {
     expect((await refusalOf(status())).message).to.include(why);
     expect((await refusalOf(house.volumes.publish({ id: 'data' }, own))).message).to.include(why);
     const volume = { name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data' } as const;
-    // Whether this host can mount is not looked at then.
+    // The refusal comes before the check whether this host can mount.
     const limits = { timeoutMs: 5_000, wait: true };
     const late = refusalOf(house.runtime.allocations.prepare('a1', [volume], limits));
     await house.clock.advance(5_000);
     expect((await late).message).to.include(why);
   });
 
-  it('N3 called down by mistake, it is ready again once somebody reports what it says itself', async () => {
+  it('N3 marked down by mistake: ready again after a report with the same plugins', async () => {
     await register();
     const { plugins } = await status();
     await house.runtime.nodes.down(own);
@@ -153,12 +153,12 @@ describe('the node of the runtime itself', () => {
     expect((await status()).state).to.equal('ready');
   });
 
-  it('N1 a runtime without node plugins reports no node of its own: somebody else may', async () => {
+  it('N1 runtime without node plugins: another caller may report its node', async () => {
     await house.runtime.nodes.report({ id: own, plugins: [{ name: 'disk', nodeId: 'n-1' }] });
     expect((await status()).state).to.equal('ready');
   });
 
-  it('N3 called down, it is so until the runtime starts again', async () => {
+  it('N3 marked down: stays down until the runtime restarts', async () => {
     await register();
     await house.runtime.nodes.down(own);
     await house.clock.advance(300_000);
@@ -167,14 +167,14 @@ describe('the node of the runtime itself', () => {
     expect((await status()).state).to.equal('ready');
   });
 
-  it('N1 what can’t be reported is left out, and does not hinder the others', async () => {
+  it('N1 plugin with invalid data: left out, the others are reported', async () => {
     await register('disk');
     plugin.said = { ...plugin.said, basic: { ...basics, nodeId: 'n'.repeat(300) } };
     await register('odd');
     expect((await status()).plugins.map(({ name, nodeId }) => `${name} ${nodeId}`)).to.deep.equal(['disk n-1']);
   });
 
-  it('N1 nothing is left running after the end', async () => {
+  it('N1 no timer remains after the runtime is closed', async () => {
     await register();
     await house.runtime.plugins.deregister('csi-node', 'disk', 'disk-1');
     await house.runtime.close();

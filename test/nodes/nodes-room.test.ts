@@ -1,8 +1,8 @@
-/** How many volumes of a plugin a node takes. */
+/** Tests the limit of a plugin for volumes on a node. */
 import { expect } from 'chai';
 import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 
-describe('a node that takes so many volumes', () => {
+describe('a node with a limit for volumes', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
@@ -22,7 +22,7 @@ describe('a node that takes so many volumes', () => {
 
   const full = `node a has 2 volumes of plugin 'disk', and takes 2: unpublish one there, or take another node`;
 
-  it('V18 refuses one more, naming count and limit; takes it once one is gone, and elsewhere', async () => {
+  it('V18 full node: refuses, naming count and limit; another node, or a free slot, takes the volume', async () => {
     expect([await publish(0), await publish(1), await publish(2)]).to.deep.equal(['there', 'there', full]);
     expect(await publish(1)).to.equal('there');
     expect(await publish(2, 'b')).to.equal('there');
@@ -31,12 +31,12 @@ describe('a node that takes so many volumes', () => {
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('V18 requests that race: as many as there is room for', async () => {
+  it('V18 concurrent requests: as many succeed as there is room for', async () => {
     const outcomes = await Promise.all([0, 1, 2, 3, 4, 5].map((at) => publish(at)));
     expect(outcomes).to.deep.equal(['there', 'there', full, full, full, full]);
   });
 
-  it('V18 those that are on their way in or out count', async () => {
+  it('V18 publishes and unpublishes under way count', async () => {
     let go = (): void => {};
     const gate = new Promise<void>((resolve) => {
       go = resolve;
@@ -52,14 +52,14 @@ describe('a node that takes so many volumes', () => {
     expect(await publish(2)).to.equal('there');
   });
 
-  it('V18 right after a restart the same, also with requests that race with its reading', async () => {
+  it('V18 restart: the limit holds at once, also for concurrent requests', async () => {
     await publish(0);
     await house.restart();
     const outcomes = await Promise.all([1, 2, 3].map((at) => publish(at)));
     expect(outcomes).to.deep.equal(['there', full, full]);
   });
 
-  it('V18 a limit that comes later counts what is there; one that falls below it takes nothing away', async () => {
+  it('V18 limit reported later: present volumes count; a lower limit removes none', async () => {
     await house.runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a' }] });
     for (const at of [0, 1, 2]) expect(await publish(at)).to.equal('there');
     await limit(2);
@@ -69,7 +69,7 @@ describe('a node that takes so many volumes', () => {
     expect(await publish(3)).to.equal('there');
   });
 
-  it('V18 what was refused takes no room', async () => {
+  it('V18 refused publish: takes no room', async () => {
     await house.volumes.setAvailability({ id: 'v0' }, 'pause');
     expect(await publish(0)).to.equal('VOLUME_UNAVAILABLE');
     expect([await publish(1), await publish(2)]).to.deep.equal(['there', 'there']);

@@ -1,10 +1,10 @@
-/** The time that counts for a node that is down: what this process has seen. */
+/** Tests observed time, which counts for a node that is down. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
 import { observed } from '../../src/nodes/node-kind.js';
 
 describe('observed time', () => {
-  it('N3 a process that stood still for hours has seen no more of them than one look', async () => {
+  it('N3 process suspended for hours: counts as one pause only', async () => {
     const looks: { delayMs: number; end(): void }[] = [];
     const clock: Clock = {
       now: () => 0,
@@ -18,7 +18,7 @@ describe('observed time', () => {
     const over = observed(clock, 12_000, new AbortController().signal).then(() => {
       isOver = true;
     });
-    // However late each comes, by the clock outside: three are needed.
+    // Three pauses are needed, however late each of them ends by the clock outside.
     for (let at = 0; at < 3; at += 1) {
       expect(isOver).to.equal(false);
       looks[at]?.end();

@@ -1,4 +1,4 @@
-/** `runtime.nodes`: reports, what is told of them, and what a volume can do on them. */
+/** Tests `runtime.nodes`: reports, events, and nodes as targets of volumes. */
 import { expect } from 'chai';
 import type { NodeUpdate } from '../../src/nodes/node-events.js';
 import { inOrder } from '../volumes/scripts.js';
@@ -34,7 +34,7 @@ describe('nodes', () => {
     return seen;
   }
 
-  it('N1 all are listed, in order; each has what it reported last', async () => {
+  it('N1 list: all nodes in order, each with its last report', async () => {
     const { nodes } = house.runtime;
     const topology = { zone: 'z1' };
     await nodes.report({ id: 'b', plugins: [{ name: 'net', nodeId: 'n-b', topology, maxVolumes: 3 }] });
@@ -50,7 +50,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('N1 what changes is told as events, in order; the same report again is none', async () => {
+  it('N1 changes emit events in order; a repeated report emits none', async () => {
     const { nodes } = house.runtime;
     const last = (await updates()).at(-1)?.id;
     const plugins = [{ name: pluginName, nodeId: 'csi-a' }];
@@ -69,7 +69,7 @@ describe('nodes', () => {
     expect(seen.every(({ at }) => at === house.clock.now())).to.equal(true);
   });
 
-  it('N1 every fault of a report is named with its path, and nothing has changed', async () => {
+  it('N1 invalid report: all faults with their paths, nothing changes', async () => {
     const { nodes } = house.runtime;
     const report = {
       id: '',
@@ -93,7 +93,7 @@ describe('nodes', () => {
     expect(await nodes.list()).to.have.length(3);
   });
 
-  it('N1 a name that its plugin has given to another node: refused naming that, nothing is stored, until that is removed', async () => {
+  it('N1 CSI node id of another node: refused, naming that node, until that one is removed', async () => {
     const { nodes } = house.runtime;
     const plugins = [
       { name: 'net', nodeId: 'n-a' },
@@ -109,12 +109,12 @@ describe('nodes', () => {
     await nodes.remove('a');
     await nodes.report({ id: 'renamed', plugins });
     expect(await rejected(nodes.report({ id: 'a', plugins }))).to.include({ code: 'NODE_EXISTS' });
-    // Another plugin may call it so; what a node does not have any more is free.
+    // Another plugin may use the same id, and an id that a node no longer has is free.
     await nodes.report({ id: 'b', plugins: [{ name: 'net', nodeId: 'csi-a' }] });
     await nodes.report({ id: 'c', plugins: [{ name: pluginName, nodeId: 'csi-b' }] });
   });
 
-  it('V8 N1 its host was renamed, and the old node is removed: published under the new name once it is gone from the old', async () => {
+  it('V8 N1 host renamed, old node removed: published on the new node after the old one is unpublished', async () => {
     const { volumes, runtime, plugin } = house;
     await volumes.create(spec('data'));
     await volumes.publish(data, 'a', { capability: shared });
@@ -133,7 +133,7 @@ describe('nodes', () => {
     ]);
   });
 
-  it('N1 two that report the same name at once: the first is taken', async () => {
+  it('N1 two nodes report one CSI node id at once: the first is accepted', async () => {
     const { nodes } = house.runtime;
     const plugins = [{ name: pluginName, nodeId: 'csi-d' }];
     const [first, second] = await Promise.allSettled(['d', 'e'].map((id) => nodes.report({ id, plugins })));
@@ -142,7 +142,7 @@ describe('nodes', () => {
     expect((await nodes.list()).map(({ id }) => id)).to.deep.equal(['a', 'b', 'c', 'd']);
   });
 
-  it('N1 wrong arguments of the others are refused, unknown nodes and volumes named', async () => {
+  it('N1 other calls: wrong arguments refused; unknown nodes and volumes named', async () => {
     const { nodes } = house.runtime;
     const codes = async (...work: Promise<unknown>[]): Promise<unknown[]> =>
       (await Promise.all(work.map(rejected))).map((error) => error?.code);
@@ -167,7 +167,7 @@ describe('nodes', () => {
     ).to.deep.equal(['NODE_NOT_FOUND', 'VOLUME_NOT_FOUND', 'INVALID_ARGUMENT', 'INVALID_ARGUMENT']);
   });
 
-  it('N3 down: keeps its publications and gets nothing new, not even with claims; back: it does', async () => {
+  it('N3 node is down: keeps its publications, gets no new ones, even with claims; works again when back', async () => {
     const { volumes, runtime } = house;
     await volumes.create(spec('data'));
     await volumes.create(spec('more'));
@@ -183,7 +183,7 @@ describe('nodes', () => {
     await volumes.publish({ id: 'more' }, 'a');
   });
 
-  it('N1 N2 a volume goes where its plugin was reported, with the CSI id of that moment, which it keeps', async () => {
+  it('N1 N2 publish needs a node with the plugin; the publication keeps its CSI node id', async () => {
     const { volumes, runtime } = house;
     await volumes.create(spec('data'));
     await runtime.nodes.report({ id: 'a', plugins: [{ name: 'other', nodeId: 'x' }] });
@@ -202,7 +202,7 @@ describe('nodes', () => {
     expect(house.plugin.told().at(-1)).to.equal('ControllerUnpublishVolume csi-a9: OK');
   });
 
-  it('V18 a volume goes only where all segments of one of its topologies are, keys without case', async () => {
+  it('V18 publish needs all segments of one topology of the volume; keys ignore case', async () => {
     const { volumes, runtime, plugin } = house;
     plugin.accessibleTopology = [{ segments: { Zone: 'z1', rack: 'r1' } }, { segments: { zone: 'z2' } }];
     await volumes.create(spec('data'));
@@ -225,7 +225,7 @@ describe('nodes', () => {
     expect((await rejected(volumes.claim(data, claim))).message).to.include('{"zone":"z2"}');
   });
 
-  it('V18 a volume that says nothing of where it is fits everywhere', async () => {
+  it('V18 volume without a topology: fits every node', async () => {
     const { volumes, runtime } = house;
     await volumes.create(spec('data'));
     await runtime.nodes.report({ id: 'a', plugins: [{ name: pluginName, nodeId: 'csi-a', topology: { zone: 'z9' } }] });

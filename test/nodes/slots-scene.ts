@@ -1,4 +1,4 @@
-/** Agents that share a store and a node with room for two volumes; each may die at a commit. */
+/** Fixture: agents that share a store, and a node with room for two volumes. Agents can be killed at a commit. */
 import { expect } from 'chai';
 import type { NodeContext } from '../../machines/node/node.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
@@ -19,7 +19,7 @@ export const isEvent =
 export class SlotsScene {
   readonly lab = new LeaderLab();
   readonly commits: Commit[] = [];
-  /** What becomes of a commit; default: it is written. */
+  /** Handles each commit; default: writes it. */
   gate: (items: readonly Commit[], write: () => Promise<unknown>) => Promise<unknown> = (_, write) => write();
   #agent: Agent | undefined;
   #agents = 0;
@@ -29,7 +29,7 @@ export class SlotsScene {
     const commit = data.commit.bind(data);
     data.commit = async (items) => {
       this.commits.push(...items);
-      // A gate that does not write gives no answer.
+      // A gate that does not write never answers.
       return (await this.gate(items, () => commit(items))) as Awaited<ReturnType<typeof commit>>;
     };
     await this.next();
@@ -53,7 +53,6 @@ export class SlotsScene {
     return this.runtime.nodes.report({ id: 'a', plugins: [plugin] });
   }
 
-  /** Another agent leads from here on. */
   async next(): Promise<void> {
     this.#agents += 1;
     this.#agent = await this.lab.agent(`n${this.#agents}`);
@@ -61,7 +60,7 @@ export class SlotsScene {
     expect(this.runtime.leadership.isOurs).to.equal(true);
   }
 
-  /** The agent dies at the next commit of this kind: before it is written, or once it is. @returns whether it has */
+  /** Kills the agent before or after the next such commit is written. @returns whether the agent is dead */
   dies(is: (item: Commit) => boolean, done: boolean): () => boolean {
     const { agent } = this;
     let isDead = false;
@@ -92,7 +91,7 @@ export class SlotsScene {
     return snapshot?.context as VolumeContext | undefined;
   }
 
-  /** As many volumes fit as the node takes, whatever was there before; then each of them has one slot, and nobody else. */
+  /** Checks that exactly as many volumes fit as the node takes, and that each of them has one slot. */
   async checkRoom(): Promise<void> {
     const there: string[] = [];
     for (const id of ids) {
@@ -118,7 +117,6 @@ export class SlotsScene {
     expect((await this.node()).slots.disk?.reserved).to.deep.equal([]);
   }
 
-  /** All volumes are there, and can be used. */
   async prepare(): Promise<void> {
     for (const id of ids) {
       await this.runtime.volumes.create(spec(id));

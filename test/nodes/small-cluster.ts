@@ -1,6 +1,6 @@
 /**
- * A small cluster in simulated time: plugins that take their time and fail now and then, nodes that go down and come back,
- * and workloads that come, move and go, as an orchestrator would have them. What happened is counted by the hour.
+ * Simulates a small cluster: slow plugins that sometimes fail, nodes that go down and come back, and workloads that start,
+ * move and stop as under an orchestrator. Counts events by the hour.
  */
 
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -21,7 +21,6 @@ export interface ClusterSize {
   volumes: number;
 }
 
-/** What happened within one hour. */
 export interface Hour {
   created: number;
   published: number;
@@ -33,7 +32,6 @@ export interface Hour {
   nodesDown: number;
   fenced: number;
   outages: number;
-  /** Pieces of work that were not done at its end. */
   pending: number;
 }
 
@@ -58,11 +56,9 @@ const fencedAfterMs = 30 * minute;
 const accessMode = 'single-node-writer';
 const attachmentMode = 'file-system';
 
-/** One volume and the workload that uses it. */
 interface Workload {
   id: string;
   plugin: string;
-  /** Where it runs; absent: nowhere. */
   node?: string;
   allocId: string;
   generation: number;
@@ -79,16 +75,16 @@ export class SmallCluster {
   readonly #size: ClusterSize;
   readonly #workloads: Workload[] = [];
   readonly #down = new Set<string>();
-  /** By volume, the alloc whose claim is not released yet. */
+  /** Allocs with an unreleased claim, by volume. */
   readonly #holders = new Map<string, string>();
   #secret = 0;
-  /** The secrets that a plugin may still be given: a call may have begun before the last rotation. */
+  /** Secrets that a call may still have: it may have begun before the last rotation. */
   readonly #valid = new Set<string>(['secret-0']);
-  /** Secrets that were given to a plugin though they were long replaced. */
+  /** Secrets in calls that had been replaced long before. */
   readonly stale: string[] = [];
-  /** Committed texts in which one of them stood. */
+  /** Committed texts with a secret in them. */
   readonly leaked: string[] = [];
-  /** What no orchestrator would expect. */
+  /** Refusals that no orchestrator would expect. */
   readonly surprises: string[] = [];
   #runtime: Runtime | undefined;
   readonly #ended = new AbortController();
@@ -106,7 +102,7 @@ export class SmallCluster {
     return this.hours.at(-1) ?? noHour();
   }
 
-  /** Everything registered and reported, and followed. */
+  /** Starts the runtime with all plugins and nodes, and follows its events. */
   async open(): Promise<void> {
     for (let at = 0; at < this.#size.plugins; at += 1) this.plugins.set(`disk-${at}`, this.#plugin());
     const store = memoryStore();
@@ -146,7 +142,7 @@ export class SmallCluster {
     }
   }
 
-  /** Lets a day go by: volumes come in its first third, work and move, and some go. */
+  /** Simulates the day: volumes are created in its first third, are used and moved, and some are deleted. */
   async live(hours: number): Promise<void> {
     const minutes = hours * 60;
     const coming = Math.ceil(this.#size.volumes / (minutes / 3));
@@ -161,7 +157,7 @@ export class SmallCluster {
     }
   }
 
-  /** Nothing fails any more, every node is back; resolves when hours have passed. */
+  /** Stops all faults, brings every node back, and lets hours pass. */
   async settle(): Promise<void> {
     for (const plugin of this.plugins.values()) plugin.health = { healthy: true, description: 'ready' };
     for (const node of [...this.#down]) await this.#comeBack(node);
@@ -170,13 +166,11 @@ export class SmallCluster {
     await this.#turnHour();
   }
 
-  /** All volumes that there are. */
   async all(): Promise<Volume[]> {
     const found = await Promise.all(this.#workloads.map(({ id }) => this.runtime.volumes.get({ id })));
     return found.filter((volume) => volume !== undefined);
   }
 
-  /** One plugin for each registered name. */
   #dispenser(): FakePlugin {
     const one = new FakePlugin();
     one.connect = ({ name }) => this.plugins.get(name) ?? one;
@@ -189,7 +183,7 @@ export class SmallCluster {
     return plugin;
   }
 
-  /** Each call takes its time; of twenty one fails, and of those some have done their work. */
+  /** Scripts a call: slow, and one of twenty fails, some of these after their work. */
   #stepFor(plugin: FakePlugin, { rpc, request }: Call): Step {
     this.now.calls += 1;
     this.#checkSecret(request);
@@ -214,7 +208,7 @@ export class SmallCluster {
     const before = `secret-${this.#secret}`;
     this.#secret += 1;
     this.#valid.add(`secret-${this.#secret}`);
-    // A call that was under way when it was replaced may still come to its end.
+    // A call under way during the rotation may still use the old secret.
     this.clock.after(minute, () => this.#valid.delete(before));
   }
 
@@ -244,7 +238,6 @@ export class SmallCluster {
     });
   }
 
-  /** To another node, or away. */
   #move(workload: Workload): void {
     if (workload.node === undefined || workload.isGone) return;
     void this.#tries(async () => {
@@ -274,7 +267,7 @@ export class SmallCluster {
     await volumes.publish(key, node, { wait: true });
   }
 
-  /** The workload has ended; its node says that it has let go of the volume, as soon as it is up. */
+  /** Ends a workload. Its node reports the volume as unmounted once the node is up. */
   async #stop(workload: Workload): Promise<void> {
     const { node = '', generation, id } = workload;
     delete workload.node;
@@ -289,14 +282,14 @@ export class SmallCluster {
       try {
         return await this.runtime.volumes.delete({ id });
       } catch (error) {
-        // It is on its way out: its node has still to be heard of, or given up.
+        // The claim is being released: its node has to report or be fenced first.
         if (!(error instanceof StagecraftError && error.code === 'VOLUME_IN_USE')) throw error;
         await new Promise<void>((resolve) => this.clock.after(5 * minute, resolve));
       }
     }
   }
 
-  /** Down for five minutes to an hour: what was on it is claimed from it after half an hour. */
+  /** Takes a node down for five minutes to an hour. After half an hour it is fenced. */
   #nodeFails(): void {
     const [node] = this.#some(this.#nodes(), 1);
     if (node === undefined || this.#down.has(node)) return;
@@ -306,7 +299,7 @@ export class SmallCluster {
     this.clock.after((5 + 55 * this.#random.next()) * minute, () => void this.#tries(() => this.#comeBack(node)));
   }
 
-  /** It says what it has let go of, as its mounts would. */
+  /** Brings a node back. It reports the volumes that it has unmounted. */
   async #comeBack(node: string): Promise<void> {
     if (!this.#down.delete(node)) return;
     await this.#report(node);
@@ -324,7 +317,7 @@ export class SmallCluster {
     await this.runtime.nodes.report({ id, plugins });
   }
 
-  /** Its process restarts: for ten minutes nothing answers. */
+  /** Restarts a plugin, which does not answer for ten minutes. */
   #pluginFails(): void {
     const [name] = this.#some([...this.plugins.keys()], 1);
     const plugin = this.plugins.get(name ?? '');
@@ -350,7 +343,7 @@ export class SmallCluster {
     if (event.kind === 'claim') this.#countClaim(event);
   }
 
-  /** Two at a time would be one too many: the mode allows one. */
+  /** Counts the claims of a volume. The access mode allows one. */
   #countClaim({ key, allocId, state, fenced }: Extract<VolumeEvent, { kind: 'claim' }>): void {
     const holder = this.#holders.get(key.id);
     if (state === 'taken') {
@@ -383,7 +376,10 @@ export class SmallCluster {
     );
   }
 
-  /** Requests are refused where the world has moved on: an orchestrator would look again, and so it does in the next minute. */
+  /**
+   * Runs a request, and ignores refusals that state changes explain. An orchestrator would try again, as happens in the
+   * next minute.
+   */
   async #tries(what: () => Promise<void>): Promise<void> {
     try {
       await what();
