@@ -1,6 +1,6 @@
 /**
- * Each call that snapshots make, of one volume and of a group, as its runtime dies: around the commit that asks for the
- * call, in the call, around the commit of its answer. What the next runtime can't vouch for is removed, and made anew.
+ * Kills the runtime at each point of a snapshot's call: around the commit of the request, during the call, around the commit
+ * of the answer. The next runtime removes snapshots in doubt and creates them again.
  */
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
@@ -10,23 +10,23 @@ import { eventually } from '../scenarios/redis-scene.js';
 import { AnswersScene } from '../volumes/answers-scene.js';
 import { ofGroups, ofOne, sources } from './snapshot-variants.js';
 
-/** Where a runtime dies: around the commit of an event, or in a call. */
+/** Moment of a kill: around the commit of an event, or during a call. */
 interface Death {
   where: string;
   event?: string;
   done?: boolean;
-  /** In a call, whose work is done all the same, or never. */
+  /** For a kill during a call: whether the driver completes its work. */
   goesOn?: boolean;
 }
 
-/** Around what asks for a call, in it, and around its answer. */
+/** Lists the moments: around the request of a call, during it, and around its answer. */
 const deaths = (request: string, effect: string): Death[] => [
   { where: 'before the request is committed', event: request, done: false },
-  { where: 'once the request is committed', event: request, done: true },
-  { where: 'in the call, before its work', goesOn: false },
-  { where: 'in the call, whose work is done all the same', goesOn: true },
-  { where: 'when it is answered OK, before that is committed', event: `xstate.done.actor.${effect}`, done: false },
-  { where: 'once it is answered OK, and that is committed', event: `xstate.done.actor.${effect}`, done: true },
+  { where: 'after the request is committed', event: request, done: true },
+  { where: 'during the call, work not done', goesOn: false },
+  { where: 'during the call, work done', goesOn: true },
+  { where: 'before the answer OK is committed', event: `xstate.done.actor.${effect}`, done: false },
+  { where: 'after the answer OK is committed', event: `xstate.done.actor.${effect}`, done: true },
 ];
 
 const isOf =
@@ -34,18 +34,18 @@ const isOf =
   (commit: Commit): boolean =>
     commit.address === address && JSON.parse(commit.journal).event?.type === type;
 
-/** Nothing was asked of the plugin yet. */
 const isUnasked = ({ event = '', done }: Death): boolean => event.startsWith('snapshot.') && !done;
-/** How the calls ended that the runtime made before it died. */
 const endsBefore = ({ event = '', goesOn }: Death): string[] => {
   if (event.startsWith('snapshot.')) return [];
   return [goesOn === false ? 'gone' : 'OK'];
 };
 const isKnown = ({ event = '', done }: Death): boolean => event.startsWith('xstate.') && done === true;
 
-describe('snapshots whose runtime dies', () => {
+describe('snapshots whose runtime is killed', () => {
   let scene: AnswersScene;
-  /** What undoes a call waits until that can't be under way any more: time passes as soon as none is. */
+  /**
+   * Clock that moves only while no call is under way: a compensating call waits for the deadline of the call before it.
+   */
   const clock = simulatedClock();
   const pass = (): Promise<void> => clock.advance(scene.isCalled ? 0 : 10_000);
 
@@ -76,12 +76,12 @@ describe('snapshots whose runtime dies', () => {
         return (await get(id))?.state === state;
       });
 
-    /** It dies there, in what makes this call, and the next runtime comes up. */
+    /** Kills the runtime at that moment of the call, then starts the next one. */
     async function dies(id: string, rpc: RpcName, death: Death, work: () => Promise<unknown>): Promise<void> {
       const { event, done = true, goesOn } = death;
       if (event === undefined) scene.driver.script(rpc, { hang: 'before', ...(goesOn && { goOn: true }) });
       else scene.cutAt({ is: isOf(address(id), event), done });
-      work().catch(() => {}); // of a runtime that will not live to answer
+      work().catch(() => {}); // A killed runtime never answers.
       if (event !== undefined) {
         await passing(death.where, scene.whenCut);
         await scene.succeed();
@@ -95,7 +95,7 @@ describe('snapshots whose runtime dies', () => {
       });
     }
 
-    /** The driver has it and nothing else; when it is deleted, nothing at all. */
+    /** Checks that the driver has only this snapshot, and nothing after its deletion. */
     async function settles(id: string): Promise<void> {
       await becomes(id, 'ready');
       const snapshot = await get(id);
@@ -129,7 +129,7 @@ describe('snapshots whose runtime dies', () => {
     }
 
     for (const death of deaths('snapshot.delete', 'deleteSnapshot')) {
-      it(`V13 ${deletes}, killed ${death.where}: ${isUnasked(death) ? 'it stays' : 'it is gone'}`, async () => {
+      it(`V13 ${deletes}, killed ${death.where}: ${isUnasked(death) ? 'stays' : 'deleted'}`, async () => {
         const id = scene.begin();
         await create(scene, id);
         await dies(id, deletes, death, () => of(scene).delete({ id }));
@@ -143,13 +143,13 @@ describe('snapshots whose runtime dies', () => {
       });
     }
 
-    // What leads to this call is the answer to another.
+    // Skips the moments of the request: this call follows from the answer to another call.
     for (const death of deaths('xstate.done.actor.createSnapshot', 'removeUntrusted').slice(2)) {
-      // That commit asks for the next call, too: whether that was made nobody knows.
+      // That commit also requests the next call, which may or may not have been sent.
       const rounds = isKnown(death) ? ['OK', 'OK', 'OK'] : ['OK', 'OK'];
       const outcome = `it is made anew ${isKnown(death) ? 'twice' : 'once'}`;
 
-      it(`V4 ${deletes} of what can't be trusted, killed ${death.where}: ${outcome}`, async () => {
+      it(`V4 ${deletes} of a snapshot in doubt, killed ${death.where}: ${outcome}`, async () => {
         const id = scene.begin();
         scene.driver.script(creates, { breakOff: 'after' });
         await dies(id, deletes, death, () => create(scene, id));
@@ -160,7 +160,7 @@ describe('snapshots whose runtime dies', () => {
       });
     }
 
-    it(`V4 ${creates}, killed twice, in two calls that are done all the same: what there is in the end was made once`, async () => {
+    it(`V4 ${creates}, killed during two calls whose work is done: one snapshot in the end`, async () => {
       const id = scene.begin();
       const [, , , death = { where: '' }] = deaths('', '');
       await dies(id, creates, death, () => create(scene, id));

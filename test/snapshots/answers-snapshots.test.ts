@@ -1,7 +1,6 @@
 /**
- * Each call that snapshots make, of one volume and of a group, and each answer that a driver may give: before its work,
- * after it, after a lost answer. What was begun by a call without an answer is no snapshot to rely on: it is
- * removed, and made anew.
+ * Gives each answer of a driver to each call of snapshots and group snapshots: before the work, after it, and after a lost
+ * answer. A snapshot whose call had no answer can't be trusted: it is removed and created again.
  */
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
@@ -13,7 +12,7 @@ import { type Answer, answers } from '../volumes/answers-table.js';
 import { ofGroups, ofOne, type Sort, sources } from './snapshot-variants.js';
 
 const lost: Step = { breakOff: 'after' };
-/** One of each class: both sorts are made of the same states. */
+/** One code of each class of answers, for groups: both kinds have the same states. */
 const classes = [
   'ABORTED',
   'UNAVAILABLE',
@@ -31,9 +30,9 @@ const sorts: (Sort & { chosen: readonly Answer[] })[] = [
 const final = ['NOT_FOUND', 'INVALID_ARGUMENT', 'ALREADY_EXISTS', 'OUT_OF_RANGE', 'UNIMPLEMENTED'];
 const isFinal = ({ code }: Answer): boolean => [...final, 'PERMISSION_DENIED', 'UNAUTHENTICATED'].includes(code);
 
-/** Of a creation: whether it is left to whoever asked. That there is no room is theirs to see to. */
+/** Whether a creation fails with this answer. A lack of space is left to the caller, too. */
 const isLeft = (answer: Answer): boolean => isFinal(answer) || answer.code === 'RESOURCE_EXHAUSTED';
-/** It may have been done, or be under way still: also where it is left, as what is told of room may be of the answer's. */
+/** Whether a call with this answer may have been done, or still be under way. */
 const isDoubtful = (answer: Answer): boolean =>
   !isFinal(answer) && !['ABORTED', 'FAILED_PRECONDITION'].includes(answer.code);
 
@@ -45,7 +44,7 @@ const positions: { name: string; steps(answer: Answer): Step[]; isWorkDone: bool
 
 const endOf = ({ code }: Step): string => code ?? 'broken';
 
-describe('the answers to calls for snapshots', () => {
+describe('answers to calls of snapshots', () => {
   let scene: AnswersScene;
   before(async () => {
     scene = await AnswersScene.start();
@@ -62,7 +61,7 @@ describe('the answers to calls for snapshots', () => {
       await eventually(`${id} is ${state}`, async () => (await get(id))?.state === state);
     }
 
-    /** The driver has it and nothing else; when it is deleted, nothing at all. */
+    /** Checks that the driver has only this snapshot, and nothing after its deletion. */
     async function settles(id: string): Promise<void> {
       const snapshot = await get(id);
       expect(snapshot?.state).to.equal('ready');
@@ -76,7 +75,7 @@ describe('the answers to calls for snapshots', () => {
       scene.checkCalls();
     }
 
-    /** What has failed makes no call by itself. */
+    /** Checks that a snapshot has failed with this answer, and rests. */
     async function failedWith(refusal: Error, rpc: RpcName, { code, text }: Answer, id: string): Promise<void> {
       const final = code !== 'RESOURCE_EXHAUSTED';
       expect(refusal).to.deep.include({ code: 'CSI_ERROR', rpc, grpcCode: code, final });
@@ -89,9 +88,9 @@ describe('the answers to calls for snapshots', () => {
 
     for (const answer of chosen) {
       for (const { name: position, steps, isWorkDone, wasLost } of positions) {
-        // No answer to a repeat says what became of a call before it.
+        // The answer to a repeated call does not resolve the call before it.
         const isAnew = isDoubtful(answer) || wasLost;
-        const reaction = `${isLeft(answer) ? 'it has failed' : 'it is asked again'}${isAnew ? ', and made anew' : ''}`;
+        const reaction = `${isLeft(answer) ? 'failed' : 'called again'}${isAnew ? ', and created again' : ''}`;
 
         it(`V11 ${creates} answered ${answer.name} ${position}: ${reaction}`, async () => {
           const id = scene.begin();
@@ -111,7 +110,7 @@ describe('the answers to calls for snapshots', () => {
           await settles(id);
         });
 
-        // That what is to go is not there is said of what is there by liars only.
+        // Only a lying driver answers NOT_FOUND to the removal of a thing that exists.
         if (answer.code === 'NOT_FOUND' && !isWorkDone) continue;
         const isOver = answer.code === 'NOT_FOUND';
         const outcome = isOver ? 'taken for done' : isFinal(answer) ? 'failed' : 'asked again';
@@ -138,7 +137,7 @@ describe('the answers to calls for snapshots', () => {
     }
 
     for (const moment of ['before', 'after'] as const) {
-      it(`V11 ${creates} whose connection breaks ${moment} the work: it is made anew`, async () => {
+      it(`V11 ${creates}, connection broken ${moment} its work: created again`, async () => {
         const id = scene.begin();
         scene.driver.script(creates, { breakOff: moment });
         await create(scene, id);
@@ -147,7 +146,7 @@ describe('the answers to calls for snapshots', () => {
         await settles(id);
       });
 
-      it(`V11 ${deletes} whose connection breaks ${moment} the work: it is asked again`, async () => {
+      it(`V11 ${deletes}, connection broken ${moment} its work: called again`, async () => {
         const id = scene.begin();
         await create(scene, id);
         scene.driver.script(deletes, { breakOff: moment }, { times: 2 });

@@ -1,4 +1,4 @@
-/** What the plugin of the tests keeps of snapshots, and how it answers for them. What becomes of each call: fake-plugin.ts */
+/** Snapshots of the fake plugin, and their calls. How calls are scripted: fake-plugin.ts */
 import type { Given } from '../../src/csi/codec.js';
 import { csiError } from '../../src/csi/codes.js';
 import type * as plain from '../../src/csi/generated/plain.js';
@@ -6,9 +6,9 @@ import type * as plain from '../../src/csi/generated/plain.js';
 export interface KeptSnapshot {
   id: string;
   name: string;
-  /** Of a group, several. */
+  /** Ids of the source volumes; several for a group. */
   sources: string[];
-  /** So often it is still to be said that it is not ready. */
+  /** Number of answers that still call the snapshot not ready. */
   unready: number;
 }
 
@@ -25,12 +25,11 @@ export type SnapshotRpc =
 type Make = { name?: string; sources: string[] };
 
 export abstract class FakeSnapshots {
-  /** By id, those of groups too. */
   readonly snapshots = new Map<string, KeptSnapshot>();
-  /** How often it is said of a new one that it is not ready. */
+  /** Number of answers that call a new snapshot not ready. */
   unreadyFor = 0;
   groupCapabilities = ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT'];
-  /** Members of groups that somebody else has deleted, by id: who names them is told that they are not there. */
+  /** Ids of group members that were deleted from outside: calls that name them get NOT_FOUND. */
   readonly lostMembers = new Set<string>();
   #made = 0;
 
@@ -41,7 +40,7 @@ export abstract class FakeSnapshots {
     work: () => T,
   ): Promise<T>;
 
-  /** Ids of what is made from here on have higher numbers. */
+  /** Continues the numbers in ids above this one. */
   countFrom(number: number): void {
     this.#made = number;
   }
@@ -113,7 +112,6 @@ export abstract class FakeSnapshots {
     });
   }
 
-  /** What was made under this name. */
   snapshotNamed(name: string): KeptSnapshot | undefined {
     for (const one of this.snapshots.values()) if (one.name === name) return one;
     return undefined;

@@ -1,4 +1,4 @@
-/** Snapshots of several volumes at one moment: made, waited for and deleted as one. */
+/** Tests group snapshots: several volumes at one moment, created, awaited and deleted as one. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from '../volumes/fake-plugin.js';
@@ -7,7 +7,7 @@ import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 const key = { id: 'monday' };
 const asked = { ...key, volumes: [{ id: 'wal' }, { id: 'data' }] };
 
-describe('a snapshot of a group', () => {
+describe('a group snapshot', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = new VolumeHouse();
@@ -29,7 +29,7 @@ describe('a snapshot of a group', () => {
     house.plugin.script = (call) => (call.rpc === rpc ? steps.shift() : undefined);
   }
 
-  it('V1 V3 is made of all of them in one call, with the id of each, and deleted with all of these', async () => {
+  it('V1 V3 created in one call with the ids of all volumes, deleted with the ids of all members', async () => {
     const made = await groups().create(asked);
     expect(made).to.deep.include({
       state: 'ready',
@@ -55,7 +55,7 @@ describe('a snapshot of a group', () => {
     expect(await groups().get(key)).to.equal(undefined);
   });
 
-  it('V2 the same volumes in another order are the same group; none, or one twice, are refused', async () => {
+  it('V2 same volumes in another order: the same group; no volume, or one twice: refused', async () => {
     const made = await groups().create(asked);
     expect(await groups().create({ ...key, volumes: [{ id: 'data' }, { id: 'wal' }] })).to.deep.equal(made);
     for (const volumes of [[], [{ id: 'data' }, { id: 'data', namespace: 'default' }]])
@@ -63,7 +63,7 @@ describe('a snapshot of a group', () => {
     await groups().delete(key);
   });
 
-  it('V2 volumes of two plugins: refused, both named', async () => {
+  it('V2 volumes of two plugins: refused, naming both', async () => {
     const connection = { socketPath: '/nowhere/other.sock' };
     await house.runtime.plugins.register({ type: 'csi-controller', name: 'other', allocId: 'o', connection });
     await house.rest();
@@ -73,7 +73,7 @@ describe('a snapshot of a group', () => {
     expect(message).to.contain('disk, other');
   });
 
-  it('V11 without the service, or without what it is to offer: PLUGIN_LACKS, and nothing is made', async () => {
+  it('V11 without the group service or its capability: PLUGIN_LACKS, nothing is created', async () => {
     house.plugin.groupCapabilities = [];
     expect((await refusalOf(groups().create(asked))).code).to.equal('PLUGIN_LACKS');
     await groups().delete(key);
@@ -89,7 +89,7 @@ describe('a snapshot of a group', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V10 one that is not ready is asked for again; one whose volumes are gone by then is looked for', async () => {
+  it('V10 not ready: called again; volumes gone meanwhile: found by GetVolumeGroupSnapshot', async () => {
     house.plugin.unreadyFor = 2;
     const making = groups().create(asked);
     await house.rest();
@@ -106,7 +106,7 @@ describe('a snapshot of a group', () => {
     ]);
   });
 
-  it('V10 an answer that is lost: what was made is removed, with its members, and made anew under another name', async () => {
+  it('V10 answer lost: the group and its members are removed, then created under another name', async () => {
     tells('CreateVolumeGroupSnapshot', { code: 'UNAVAILABLE', work: true });
     const making = groups().create(asked);
     await house.clock.advance(60_000);
@@ -116,7 +116,7 @@ describe('a snapshot of a group', () => {
     expect([...house.plugin.snapshots.values()][0]?.name).to.equal(`sc-${made.uid}-1`);
   });
 
-  it('V13 one of its members is gone when it is deleted, and so not found: what is there of it is deleted', async () => {
+  it('V13 a member is gone, deletion answers NOT_FOUND: deleted with the present members', async () => {
     await groups().create(asked);
     house.plugin.lostMembers.add('group-1-of-vol-1');
     await groups().delete(key);
@@ -130,7 +130,7 @@ describe('a snapshot of a group', () => {
     expect(house.plugin.calls.at(-1)?.request).to.deep.include({ snapshotIds: ['group-1-of-vol-2'] });
   });
 
-  it('V13 it is not found, and that is so: it is gone', async () => {
+  it('V13 deletion answers NOT_FOUND, and the group is not found: gone', async () => {
     await groups().create(asked);
     house.plugin.snapshots.clear();
     tells('DeleteVolumeGroupSnapshot', { code: 'NOT_FOUND' });
@@ -142,7 +142,7 @@ describe('a snapshot of a group', () => {
     ]);
   });
 
-  it('V13 not found as it is deleted, and found as it is looked for: it is never taken for gone; forced, that is on record', async () => {
+  it('V13 deletion answers NOT_FOUND, but the group is found: not taken for gone; with force, a leftover', async () => {
     await groups().create(asked);
     house.plugin.script = ({ rpc }) => (rpc === 'DeleteVolumeGroupSnapshot' ? { code: 'NOT_FOUND' } : undefined);
     const deleting = groups().delete(key);
@@ -156,7 +156,7 @@ describe('a snapshot of a group', () => {
     expect((await groups().get(key))?.leftovers?.[0]).to.match(/^group-1: .*NOT_FOUND/);
   });
 
-  it('V13 the plugin does not know these members together: told so, not taken for gone; forced, that is on record', async () => {
+  it('V13 plugin refuses the member ids: fails, not taken for gone; with force, a leftover', async () => {
     await groups().create(asked);
     house.plugin.script = ({ rpc }) =>
       rpc === 'DeleteVolumeGroupSnapshot' ? { code: 'INVALID_ARGUMENT', text: 'snapshot_ids differ' } : undefined;
@@ -166,7 +166,7 @@ describe('a snapshot of a group', () => {
     expect((await groups().get(key))?.leftovers?.[0]).to.match(/^group-1: .*snapshot_ids differ/);
   });
 
-  it('V13 one of its volumes is gone before it is made: told so, and nothing is made', async () => {
+  it('V13 a volume is gone before the creation: fails, nothing is created', async () => {
     house.plugin.volumes.delete('vol-2');
     expect(await refusalOf(groups().create(asked))).to.include({ grpcCode: 'NOT_FOUND' });
     await groups().delete(key);
@@ -174,7 +174,7 @@ describe('a snapshot of a group', () => {
     expect(house.plugin.told()).to.deep.equal(['CreateVolumeGroupSnapshot: NOT_FOUND']);
   });
 
-  it('V13 a plugin that takes nearly all of its time for each call: it is made, and deleted though a member is gone', async () => {
+  it('V13 each call takes nearly its timeout: created, and deleted although a member is gone', async () => {
     const slowly = () => new Promise<void>((resolve) => void house.clock.after(110_000, resolve));
     house.plugin.groupControllerGetCapabilities = async () => {
       await slowly();
@@ -197,11 +197,11 @@ describe('a snapshot of a group', () => {
     ]);
   });
 
-  it('V10 the runtime ends while it is made, and while it is deleted: nothing is left at the end', async () => {
+  it('V10 runtime closed during creation and during deletion: no leftover in the end', async () => {
     tells('CreateVolumeGroupSnapshot', { after: new Promise(() => {}) });
     const cut = refusalOf(groups().create(asked));
     await house.rest();
-    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
+    house.plugin.overlaps = 'allowed'; // The call of the closed runtime never ends.
     await house.restart();
     await cut;
     await house.clock.advance(300_000);
@@ -217,7 +217,7 @@ describe('a snapshot of a group', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('V9 waits until nothing is under way for any of its volumes, and holds none of them meanwhile', async () => {
+  it('V9 waits for calls of all its volumes, without blocking any of them meanwhile', async () => {
     let finish = (): void => {};
     tells('ControllerPublishVolume', { before: new Promise<void>((resolve) => (finish = resolve)) });
     const publishing = house.volumes.publish({ id: 'wal' }, 'a');

@@ -1,4 +1,4 @@
-/** Listing snapshots, of which there are many. */
+/** Tests the list of many snapshots. */
 import { expect } from 'chai';
 import { snapshotAddress } from '../../machines/kit/addresses.js';
 import { noSnapshot } from '../../machines/snapshot/changes.js';
@@ -23,7 +23,7 @@ const engine = actorSystem({
 });
 
 describe('listing snapshots', () => {
-  it('V21 those that are meant are few and far between: a page looks at so many, and may be empty', async () => {
+  it('V21 few matches in many rows: a page reads a limited number of rows, and may be empty', async () => {
     const clock = simulatedClock();
     const secrets = { resolve: async () => ({}) };
     const snapshots = snapshotManager({ engine, clock, random: seededRandom(1), namePrefix: 'sc', secrets });

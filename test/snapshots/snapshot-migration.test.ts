@@ -1,6 +1,6 @@
 /**
- * Snapshots of version 1, from 100 recorded histories: each line of the record is one commit, with the event, its stamp, the
- * calls that it began and what it broadcast. Migrated, each commit has to be what version 2 makes of the one before it.
+ * Tests the migration of snapshots with 100 recorded histories of version 1. A recorded line is one commit: its event and
+ * stamp, the calls that it began, and its broadcasts. Each migrated commit must equal version 2's step from the one before.
  */
 import { expect } from 'chai';
 import type { AnyEventObject, AnyMachineSnapshot, StateValue } from 'xstate';
@@ -16,7 +16,7 @@ import { type FlaggedSnapshot, migratedSnapshot } from '../../src/snapshots/snap
 import { linesOf } from '../histories/recorded.js';
 import { VolumeHouse } from '../volumes/volume-house.js';
 
-/** One commit of version 1. Without a value: the snapshot was gone. */
+/** Commit of version 1. Without a value, the snapshot was gone. */
 interface Recorded extends Pick<JournalEntry, 'seq' | 'at' | 'random' | 'kind' | 'input' | 'event'> {
   seed: number;
   address: string;
@@ -29,7 +29,7 @@ interface Recorded extends Pick<JournalEntry, 'seq' | 'at' | 'random' | 'kind' |
 const recorded = linesOf<Recorded>('1', 'snapshots');
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
-/** Version 1 did not know which call it was that was under way: for what it knew, both mean the same. */
+/** Maps two states of version 2 to one: version 1 did not record which of the two calls was under way. */
 const asRecorded = (value: StateValue): StateValue =>
   statePath(value) === 'create-in-doubt.calling.to-be-deleted' ? { 'finding-out': 'calling' } : value;
 
@@ -40,8 +40,8 @@ const mustWait = (invoke: string, reason: string) => ({
 });
 
 /**
- * The event of version 1 in the form of the present one. There the effect of the call waited, and said so by an event; it ended
- * once the call could be made, and was begun again after a restart.
+ * Turns an event of version 1 into one of the present version. In version 1 the effect of the call itself waited, reported
+ * that by an event, and was started again after a restart.
  */
 function asPresent(event: AnyEventObject, before: AnyMachineSnapshot, invoke: string): AnyEventObject {
   const path = pathOf(before);
@@ -63,7 +63,7 @@ function asPresent(event: AnyEventObject, before: AnyMachineSnapshot, invoke: st
 }
 
 describe('snapshots of version 1', () => {
-  it('each commit is what version 2 makes of the one before: state, data, calls and broadcasts', () => {
+  it('each commit equals the step of version 2 from the one before: state, data, calls and broadcasts', () => {
     const machines = new Map(
       [volumeSnapshotMachine, groupSnapshotMachine].map((one) => [one.id, HostedMachine.of(one)]),
     );
@@ -90,7 +90,7 @@ describe('snapshots of version 1', () => {
           expect(plain(begun), `calls of ${name}`).to.deep.equal(row.begun ?? []);
           calls += begun.length;
         }
-        // A wait goes on in version 1, where another call is asked for, and has to wait, in version 2.
+        // Where a wait goes on in version 1, version 2 requests another call, which has to wait.
         if (present && reason !== undefined && !pathOf(present).endsWith('.waiting-for-plugin'))
           present = machine.step(present, mustWait(invokeOf(present), reason)).snapshot;
       }
@@ -102,7 +102,7 @@ describe('snapshots of version 1', () => {
     expect(calls).to.be.greaterThan(500);
   });
 
-  it('every migrated state is one of the machine, with the calls that were under way', () => {
+  it('each migrated state exists in the machine, with the calls that were under way', () => {
     const machine = HostedMachine.of(volumeSnapshotMachine);
     const seen = new Set<string>();
     for (const { value, context } of recorded) {
@@ -171,7 +171,6 @@ describe('snapshots of version 1', () => {
     });
     afterEach(() => house.dispose());
 
-    /** Opens a store with one record, as version 1 wrote it. */
     async function opened(envelope: Partial<ActorRecord>): Promise<void> {
       const whole = {
         format: 1,
@@ -216,7 +215,7 @@ describe('snapshots of version 1', () => {
             `${rpc} ${'name' in request ? request.name : 'snapshotId' in request ? request.snapshotId : ''}`,
         );
 
-    it('V10 a creation under way: it may have been made, so what is made now is removed and made again', async () => {
+    it('V10 creation under way: in doubt, so the next snapshot is removed and created again', async () => {
       const input = {
         plugin: 'disk',
         secrets: {},
@@ -235,7 +234,7 @@ describe('snapshots of version 1', () => {
       expect(migrations).to.deep.equal(['states instead of flags']);
     });
 
-    it('V11 a wait until it is ready: its timer goes by another name, and it is looked at when that was due', async () => {
+    it('V11 wait until ready: the timer has another name, and the next look comes at its time', async () => {
       const failure = { code: 'SNAPSHOT_NOT_READY' as const, message: 'not yet', final: false };
       const tries = { count: 3, notBeforeMs: house.clock.now() + 5_000, sinceMs: house.clock.now(), failure };
       const event = { type: 'xstate.after.untilDue.volume-snapshot.waiting.backing-off' };

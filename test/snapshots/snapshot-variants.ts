@@ -1,11 +1,10 @@
-/** Snapshots of one volume and of a group, as tests on a real socket ask for them, and what there is of them then. */
+/** Both kinds of snapshots for tests on a real socket: how to request them, and their ids at the driver. */
 import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { GroupSnapshots, Snapshots } from '../../src/runtime/runtime.js';
 import type { GroupSnapshot, Snapshot } from '../../src/snapshots/snapshot-view.js';
 import type { AnswersScene } from '../volumes/answers-scene.js';
 
-/** Volumes that they are of. */
 export const sources = [{ id: 'data' }, { id: 'wal' }];
 
 export interface Sort {
@@ -16,9 +15,8 @@ export interface Sort {
   };
   create(scene: AnswersScene, id: string): Promise<unknown>;
   address(id: string): string;
-  /** What the driver has, as ids: of the group first. */
+  /** Ids at the driver, with that of the group first. */
   real(scene: AnswersScene): string[];
-  /** What is believed that it has. */
   believed(snapshot: Snapshot | GroupSnapshot): string[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * Snapshots through random answers, late work, restarts and changes of mind: at the end nothing of them is at the plugin
- * but what is on record, and what is called ready was made by a call that said so.
+ * Runs snapshots through random answers, late work, restarts and cancelled requests. In the end the plugin has only recorded
+ * snapshots, and each ready snapshot comes from a call that succeeded.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -11,7 +11,7 @@ import { spec, VolumeHouse } from '../volumes/volume-house.js';
 const key = { id: 'monday' };
 const never = new Promise<never>(() => {});
 
-/** Of a call that may have been done, or may still be. */
+/** Codes of a call whose work may be done or still under way. */
 const unknown: GrpcCode[] = [
   'DEADLINE_EXCEEDED',
   'UNAVAILABLE',
@@ -21,7 +21,7 @@ const unknown: GrpcCode[] = [
   'DATA_LOSS',
   'RESOURCE_EXHAUSTED',
 ];
-/** Of one that was not. */
+/** Codes of a call whose work is not done. */
 const refusals: GrpcCode[] = [
   'ABORTED',
   'FAILED_PRECONDITION',
@@ -60,7 +60,7 @@ class Run {
   readonly #house: VolumeHouse;
   readonly #sort: keyof typeof sorts;
   readonly #answers: Answer[];
-  /** Made by calls whose answer said so, by their ids. */
+  /** Ids of snapshots whose call answered with success. */
   readonly #proven = new Set<string>();
 
   constructor(house: VolumeHouse, sort: keyof typeof sorts, answers: Answer[]) {
@@ -79,7 +79,7 @@ class Run {
 
   async play(acts: Act[]): Promise<void> {
     const { plugin, clock } = this.#house;
-    plugin.overlaps = 'allowed'; // calls of a runtime that is gone go on
+    plugin.overlaps = 'allowed'; // Calls of a closed runtime go on.
     plugin.script = (call) => this.#stepOf(call);
     for (const each of acts) {
       await this.#act(each);
@@ -127,7 +127,7 @@ class Run {
     return step;
   }
 
-  /** The plugin has it, and nothing that is in doubt was taken for it. */
+  /** Checks that a ready snapshot exists at the plugin, and comes from a call that succeeded. */
   async #checkReady(): Promise<void> {
     const view = await this.#snapshots.of.get(key);
     if (view?.state !== 'ready') return;
@@ -149,7 +149,7 @@ const runs = Number(process.env.RUNS ?? 40);
 
 describe('snapshots at random', () => {
   for (const sort of ['snapshot', 'group'] as const) {
-    it(`V10 V11 V13 a ${sort}, whatever is answered and asked: nothing is left behind, and nothing trusted that is in doubt`, async function () {
+    it(`V10 V11 V13 ${sort} with random answers and requests: no remains, and no snapshot in doubt is trusted`, async function () {
       this.timeout(runs * 3_000);
       const plan = fc.record({
         answers: fc.array(answer, { maxLength: 12 }),

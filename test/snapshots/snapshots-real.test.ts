@@ -1,4 +1,4 @@
-/** The rest of the controller side against the bundled driver, on a real socket: what it keeps is what is believed. */
+/** Tests snapshots, expansion and capacity against the bundled driver on a real socket: driver and records must agree. */
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { createRuntime, type Runtime } from '../../src/index.js';
@@ -25,7 +25,7 @@ describe('snapshots by the bundled driver', () => {
 
   const idOf = async (id: string): Promise<string | undefined> => (await runtime.volumes.get({ id }))?.csiId;
 
-  it('V1 V2 a snapshot is made and made into a volume; all of it is gone when it is deleted', async () => {
+  it('V1 V2 snapshot created, and a volume from it; nothing remains after both are deleted', async () => {
     const made = await runtime.snapshots.create({ id: 'monday', volume: { id: 'data' } });
     expect(made).to.deep.include({ state: 'ready', sizeBytes: mi });
     expect(made.takenAtMs).to.be.a('number');
@@ -39,7 +39,7 @@ describe('snapshots by the bundled driver', () => {
     expect(await lab.volumeIds()).to.deep.equal([]);
   });
 
-  it('V1 a group is made of volumes as they are at one moment, and is deleted whole', async () => {
+  it('V1 group snapshot created at one moment, and deleted with all members', async () => {
     const made = await runtime.groupSnapshots.create({ id: 'monday', volumes: [{ id: 'data' }, { id: 'wal' }] });
     expect(made.state).to.equal('ready');
     expect(made.snapshots.map(({ volume }) => volume?.id)).to.have.members(['data', 'wal']);
@@ -52,7 +52,7 @@ describe('snapshots by the bundled driver', () => {
     expect(await lab.snapshotIds()).to.deep.equal([]);
   });
 
-  it('V1 V16 a volume grows, never shrinks, and how much room there is can be asked for', async () => {
+  it('V1 V16 volume grows but never shrinks; the free capacity can be requested', async () => {
     const grown = await runtime.volumes.expand({ id: 'data' }, { requiredBytes: 2 * mi });
     expect(grown.capacityBytes).to.equal(2 * mi);
     expect((await refusalOf(runtime.volumes.expand({ id: 'data' }, { requiredBytes: mi / 2 }))).code).to.equal(
@@ -62,7 +62,7 @@ describe('snapshots by the bundled driver', () => {
     expect(Number(availableBytes)).to.be.greaterThan(0);
   });
 
-  it('V11 a driver that is gone, and back: what was asked for meanwhile is done', async () => {
+  it('V11 driver away, then back: requests from meanwhile are done', async () => {
     await lab.stop();
     const making = runtime.snapshots.create({ id: 'monday', volume: { id: 'data' } });
     await refusalOf(runtime.snapshots.create({ id: 'monday', volume: { id: 'data' } }, { timeoutMs: 20 }));

@@ -1,4 +1,4 @@
-/** Snapshots of volumes: made, waited for, deleted, and made into volumes; whatever becomes of the calls. */
+/** Tests snapshots: creation, readiness, deletion, and volumes made from them, with every outcome of the calls. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from '../volumes/fake-plugin.js';
@@ -31,12 +31,11 @@ describe('a snapshot', () => {
       .filter(({ rpc }) => rpc === 'CreateSnapshot')
       .map(({ request }) => (request as { name: string }).name);
 
-  /** What becomes of the calls of one RPC, one after another. */
   function tells(rpc: string, ...steps: Step[]): void {
     house.plugin.script = (call) => (call.rpc === rpc ? steps.shift() : undefined);
   }
 
-  it('V1 V3 is made under a name of its own, told by event, listed, and deleted', async () => {
+  it('V1 V3 created under a unique name, with events, listed, and deleted', async () => {
     const made = await snapshots().create(asked);
     expect(made).to.deep.include({
       key: { namespace: 'default', id: 'monday' },
@@ -56,7 +55,7 @@ describe('a snapshot', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('V21 changes are told in order', async () => {
+  it('V21 changes emit events in order', async () => {
     const ended = new AbortController();
     const kinds: string[] = [];
     const reading = (async () => {
@@ -70,7 +69,7 @@ describe('a snapshot', () => {
     expect(kinds).to.deep.equal(['created', 'ready', 'deleted']);
   });
 
-  it('V2 the same spec again is the same snapshot, also once its volume is gone; another spec is refused', async () => {
+  it('V2 same spec again: the same snapshot, even after its volume is gone; another spec: refused', async () => {
     const made = await snapshots().create(asked);
     await house.volumes.create(spec('other'));
     const other = await refusalOf(snapshots().create({ ...asked, volume: { id: 'other' } }));
@@ -82,7 +81,7 @@ describe('a snapshot', () => {
     await snapshots().delete(key);
   });
 
-  it('V2 of a volume that is not there, not created, or on its way out, or asked for wrongly: refused, nothing kept', async () => {
+  it('V2 volume unknown, not created or being deleted, or invalid spec: refused, nothing stored', async () => {
     expect((await refusalOf(snapshots().create({ ...key, volume: { id: 'nobody' } }))).code).to.equal(
       'VOLUME_NOT_FOUND',
     );
@@ -103,7 +102,7 @@ describe('a snapshot', () => {
     await deleting;
   });
 
-  it('V19 secrets and parameters go with the calls', async () => {
+  it('V19 calls carry secrets and parameters', async () => {
     await house.runtime.close();
     await house.open({ secrets: { resolve: async () => ({ token: 'hush' }) } });
     await house.rest();
@@ -118,7 +117,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('V19 a secret that there is not: refused at once, with wait it goes on once it comes', async () => {
+  it('V19 missing secret: refused at once; with wait it goes on once the secret exists', async () => {
     let isThere = false;
     await house.runtime.close();
     const resolve = async (): Promise<Record<string, string>> => (isThere ? { token: 'hush' } : {});
@@ -135,7 +134,7 @@ describe('a snapshot', () => {
     expect((await making).state).to.equal('ready');
   });
 
-  it('V10 one that is not ready is asked for again with backoff until it is, also by the next runtime', async () => {
+  it('V10 not ready: called again with backoff until it is, also by the next runtime', async () => {
     house.plugin.unreadyFor = 4;
     const making = refusalOf(snapshots().create(asked));
     await house.rest();
@@ -150,7 +149,7 @@ describe('a snapshot', () => {
     expect(names()).to.have.length(5);
   });
 
-  it('V10 one whose volume is gone before it was ready: looked for by what the plugin offers', async () => {
+  it('V10 volume gone before it is ready: found by GetSnapshot or ListSnapshots', async () => {
     for (const offered of ['GET_SNAPSHOT', 'LIST_SNAPSHOTS']) {
       house.plugin.capabilities = ['CREATE_DELETE_VOLUME', 'CREATE_DELETE_SNAPSHOT', offered];
       await house.clock.advance(60_000);
@@ -167,7 +166,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told()).to.include.members(['GetSnapshot: OK', 'ListSnapshots: OK']);
   });
 
-  it('V11 final errors: the request fails, nothing is tried until a retry, and it can be deleted', async () => {
+  it('V11 final error: the request fails, no call until a retry, and it can be deleted', async () => {
     for (const code of ['INVALID_ARGUMENT', 'NOT_FOUND'] as const) {
       house.plugin.calls.length = 0;
       tells('CreateSnapshot', { code }, { code });
@@ -184,7 +183,7 @@ describe('a snapshot', () => {
   });
 
   for (const work of [false, true]) {
-    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: the request fails and says what to do; retried, it is made anew`, async () => {
+    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: fails with advice; a retry creates again`, async () => {
       tells('CreateSnapshot', { code: 'RESOURCE_EXHAUSTED', work });
       const { grpcCode, message } = await refusalOf(snapshots().create(asked));
       expect(grpcCode).to.equal('RESOURCE_EXHAUSTED');
@@ -200,7 +199,7 @@ describe('a snapshot', () => {
       expect(names()).to.deep.equal([`sc-${made?.uid}`, `sc-${made?.uid}`, `sc-${made?.uid}-1`]);
     });
 
-    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: found out, also once there is room only, and removed`, async () => {
+    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: resolved once there is room, and removed`, async () => {
       const full = { code: 'RESOURCE_EXHAUSTED', work } as const;
       tells('CreateSnapshot', full, full);
       await refusalOf(snapshots().create(asked));
@@ -216,7 +215,7 @@ describe('a snapshot', () => {
     });
   }
 
-  it('V13 RESOURCE_EXHAUSTED for ever, deleted with force: given up, and what may be left is on record', async () => {
+  it('V13 RESOURCE_EXHAUSTED always, deleted with force: given up with a leftover', async () => {
     house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'RESOURCE_EXHAUSTED' } : undefined);
     await refusalOf(snapshots().create(asked));
     const deleting = snapshots().delete(key, { force: true });
@@ -225,7 +224,7 @@ describe('a snapshot', () => {
     expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
   });
 
-  it('V11 without CREATE_DELETE_SNAPSHOT: PLUGIN_LACKS, and nothing is called', async () => {
+  it('V11 without CREATE_DELETE_SNAPSHOT: PLUGIN_LACKS without a call', async () => {
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
     await house.clock.advance(60_000);
     expect((await refusalOf(snapshots().create(asked))).code).to.equal('PLUGIN_LACKS');
@@ -233,7 +232,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V10 busy: the same again, and what it made is kept', async () => {
+  it('V10 driver busy (ABORTED): the same call again, and its snapshot is kept', async () => {
     tells('CreateSnapshot', { code: 'ABORTED' }, { code: 'ABORTED' });
     const making = snapshots().create(asked);
     await house.clock.advance(60_000);
@@ -243,7 +242,7 @@ describe('a snapshot', () => {
   });
 
   for (const work of [true, false]) {
-    it(`V10 an answer that is lost ${work ? 'after' : 'before'} the work: the same until it is known, then removed and made anew`, async () => {
+    it(`V10 answer lost ${work ? 'after' : 'before'} the work: resolved by the same call, then removed and created again`, async () => {
       tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work }, { code: 'ABORTED' });
       const making = snapshots().create(asked);
       await house.clock.advance(60_000);
@@ -262,7 +261,7 @@ describe('a snapshot', () => {
     });
   }
 
-  it('V11 answers that never come in time: given up after three rounds, with nothing left; retry begins anew', async () => {
+  it('V11 answers always late: fails after three rounds without remains; a retry starts again', async () => {
     let calls = 0;
     house.plugin.script = ({ rpc }) => {
       calls += rpc === 'CreateSnapshot' ? 1 : 0;
@@ -282,11 +281,11 @@ describe('a snapshot', () => {
     expect([...house.plugin.snapshots.keys()]).to.deep.equal([made.csiId]);
   });
 
-  it('V10 the runtime ends in a call to make it: what that made is removed and it is made anew', async () => {
+  it('V10 runtime closed during the creation: its snapshot is removed and created again', async () => {
     tells('CreateSnapshot', { after: never });
     const cut = refusalOf(snapshots().create(asked));
     await house.rest();
-    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
+    house.plugin.overlaps = 'allowed'; // The call of the closed runtime never ends.
     await house.restart();
     await cut;
     await house.clock.advance(300_000);
@@ -295,13 +294,13 @@ describe('a snapshot', () => {
     expect(names()).to.have.length(3);
   });
 
-  it('V13 the runtime ends in a call to delete it: the next one deletes it', async () => {
+  it('V13 runtime closed during the deletion: the next one deletes it', async () => {
     await snapshots().create(asked);
     tells('DeleteSnapshot', { before: never });
     const cut = refusalOf(snapshots().delete(key));
     await house.rest();
     expect(await state()).to.equal('pending-delete');
-    house.plugin.overlaps = 'allowed'; // the call of the runtime that is gone never ends
+    house.plugin.overlaps = 'allowed'; // The call of the closed runtime never ends.
     await house.restart();
     await cut;
     await house.clock.advance(300_000);
@@ -309,7 +308,7 @@ describe('a snapshot', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
-  it('V13 a deletion that is busy, in use, unanswered: the same again; NOT_FOUND: it is gone', async () => {
+  it('V13 deletion answered busy, in use or not at all: called again; NOT_FOUND: gone', async () => {
     await snapshots().create(asked);
     tells(
       'DeleteSnapshot',
@@ -324,7 +323,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told().filter((call) => call.startsWith('Delete'))).to.have.length(4);
   });
 
-  it('V10 asked for again while it backs off: the next attempt comes at its time', async () => {
+  it('V10 requested again during backoff: the next attempt comes at its time', async () => {
     await snapshots().create(asked);
     tells('DeleteSnapshot', { code: 'FAILED_PRECONDITION' });
     const deleting = [snapshots().delete(key)];
@@ -335,7 +334,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: FAILED_PRECONDITION', 'DeleteSnapshot: OK']);
   });
 
-  it('V13 a deletion before its call was made: nothing is called', async () => {
+  it('V13 deleted before its call is sent: no call', async () => {
     house.plugin.health = { healthy: false, description: 'no disk' };
     await house.clock.advance(60_000);
     const making = refusalOf(snapshots().create(asked));
@@ -346,7 +345,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
-  it('V13 a deletion while a call is under way, in doubt, or not ready: what was made is found and deleted', async () => {
+  it('V13 deleted while its call is under way or in doubt, or not ready: found and deleted', async () => {
     let finish = (): void => {};
     const scenes: { step: Step; unready?: number }[] = [
       { step: { before: new Promise<void>((resolve) => (finish = resolve)) } },
@@ -369,7 +368,7 @@ describe('a snapshot', () => {
     }
   });
 
-  it('V13 a deletion that fails finally: rejected, listed as failed; forced, it is left behind and says so', async () => {
+  it('V13 deletion fails finally: rejected, listed as failed; with force, a leftover', async () => {
     await snapshots().create(asked);
     tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' }, { code: 'PERMISSION_DENIED' });
     expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
@@ -384,7 +383,7 @@ describe('a snapshot', () => {
     house.plugin.snapshots.clear();
   });
 
-  it('V13 a deletion that has failed, asked for again: it is tried again at once', async () => {
+  it('V13 failed deletion requested again: tried again at once', async () => {
     await snapshots().create(asked);
     tells('DeleteSnapshot', { code: 'PERMISSION_DENIED' });
     expect((await refusalOf(snapshots().delete(key))).grpcCode).to.equal('PERMISSION_DENIED');
@@ -392,7 +391,7 @@ describe('a snapshot', () => {
     expect(house.plugin.told().slice(1)).to.deep.equal(['DeleteSnapshot: PERMISSION_DENIED', 'DeleteSnapshot: OK']);
   });
 
-  it('V13 a deletion that could not find out what was made, asked for again: it finds out', async () => {
+  it('V13 deletion that could not resolve the creation, requested again: resolves it', async () => {
     tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'PERMISSION_DENIED' }));
     const making = refusalOf(snapshots().create(asked));
     await house.clock.advance(1_000);
@@ -415,7 +414,7 @@ describe('a snapshot', () => {
     ['ABORTED', false],
     ['INTERNAL', false],
   ] as const) {
-    it(`V13 its making in doubt, then ${code}, which says nothing of that: it is found out before it is deleted`, async () => {
+    it(`V13 creation in doubt, then ${code}: resolved first, then deleted`, async () => {
       let finish = (): void => {};
       const before = new Promise<void>((resolve) => (finish = resolve));
       tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, { before, code });
@@ -433,7 +432,7 @@ describe('a snapshot', () => {
     });
   }
 
-  it('V13 its making in doubt, then refused for good, also as it is deleted: it says so; retried, or forced, it goes', async () => {
+  it('V13 creation in doubt, then refused finally: deletion fails with a warning; a retry or force ends it', async () => {
     for (const force of [false, true]) {
       tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work: true }, ...Array(2).fill({ code: 'OUT_OF_RANGE' }));
       const making = refusalOf(snapshots().create(asked));
@@ -458,7 +457,7 @@ describe('a snapshot', () => {
     }
   });
 
-  it('V13 refused for good at once, with force as it is asked: nothing was made, and nothing is on record', async () => {
+  it('V13 with force during a creation that is refused finally: no leftover', async () => {
     let finish = (): void => {};
     tells('CreateSnapshot', {
       before: new Promise<void>((resolve) => (finish = resolve)),
@@ -474,7 +473,7 @@ describe('a snapshot', () => {
     expect(await snapshots().get(key)).to.equal(undefined);
   });
 
-  it('V13 one whose making is in doubt and can not be found out: forced, it says what may be left', async () => {
+  it('V13 creation in doubt that cannot be resolved, with force: a leftover', async () => {
     house.plugin.script = ({ rpc }) => (rpc === 'CreateSnapshot' ? { code: 'UNAVAILABLE' } : undefined);
     const making = refusalOf(snapshots().create(asked));
     await house.rest();
@@ -485,7 +484,7 @@ describe('a snapshot', () => {
     expect((await snapshots().get(key))?.leftovers?.[0]).to.match(/^what was asked for as sc-/);
   });
 
-  it('V21 a page at a time, by namespace, state and plugin', async () => {
+  it('V21 list by pages, filtered by namespace, state and plugin', async () => {
     for (const id of ['a', 'b', 'c']) await snapshots().create({ id, volume });
     await snapshots().create({ namespace: 'other', id: 'd', volume });
     const { items, next } = await snapshots().list({ limit: 2 });
@@ -498,7 +497,7 @@ describe('a snapshot', () => {
     expect((await snapshots().list({ plugin: pluginName })).items).to.have.length(4);
   });
 
-  it('V21 a page after one of another kind, or of no kind: INVALID_ARGUMENT, as for volumes', async () => {
+  it('V21 page after an address of another kind: INVALID_ARGUMENT, as for volumes', async () => {
     for (const after of ['volume/default/data', 'group-snapshot/default/monday', 'x', '']) {
       const { code, faults } = await refusalOf(snapshots().list({ after, limit: 0 }));
       expect(code).to.equal('INVALID_ARGUMENT');
@@ -506,13 +505,13 @@ describe('a snapshot', () => {
     }
   });
 
-  describe('of which its plugin names another one later', () => {
+  describe('for which the plugin later answers with another id', () => {
     const removed = (): string[] =>
       house.plugin.calls.filter(({ rpc }) => rpc === 'DeleteSnapshot').map(({ volume: id }) => id);
     const held = { open: (): void => {} };
     let making: Promise<unknown>;
 
-    /** Made, and not ready; it is lost, and another is made as it is looked at. */
+    /** Creates a snapshot that is not ready and gets lost; the next look creates another one. */
     beforeEach(async () => {
       const looked = new Promise<void>((resolve) => {
         held.open = resolve;
@@ -527,7 +526,7 @@ describe('a snapshot', () => {
       await house.clock.advance(1_000);
     });
 
-    it('V10 neither is trusted: both are removed, and it is made anew under another name', async () => {
+    it('V10 neither is trusted: both are removed, then it is created under another name', async () => {
       held.open();
       await house.clock.advance(10_000);
       await making;
@@ -537,7 +536,7 @@ describe('a snapshot', () => {
       expect(names()).to.deep.equal([name, name, `${name}-1`]);
     });
 
-    it('V13 deleted meanwhile: both are removed, and none is made', async () => {
+    it('V13 deleted meanwhile: both are removed, none is created', async () => {
       const unmade = refusalOf(making);
       const deleting = snapshots().delete(key);
       await house.rest();
@@ -550,7 +549,7 @@ describe('a snapshot', () => {
     });
   });
 
-  it('V9 a call for it waits for another about its volume, and that for it; other volumes go on', async () => {
+  it('V9 its calls and those of its volume wait for each other; other volumes go on', async () => {
     await house.volumes.create(spec('other'));
     let finish = (): void => {};
     tells('CreateSnapshot', { before: new Promise<void>((resolve) => (finish = resolve)) });
@@ -566,7 +565,7 @@ describe('a snapshot', () => {
     expect(house.plugin.wrongs).to.deep.equal([]);
   });
 
-  it('V13 what waits for its turn and is not wanted any more is never called', async () => {
+  it('V13 deleted while its call waits for its turn: no call', async () => {
     let finish = (): void => {};
     tells('ControllerPublishVolume', { before: new Promise<void>((resolve) => (finish = resolve)) });
     const publishing = house.volumes.publish(volume, 'a');
@@ -588,7 +587,7 @@ describe('a snapshot', () => {
       return request.volumeContentSource;
     };
 
-    it('V2 its id in the namespace of the volume: the plugin gets its own id of it', async () => {
+    it('V2 by its id in the namespace of the volume: the plugin gets the CSI id', async () => {
       await snapshots().create(asked);
       await fromSnapshot('copy', 'monday');
       expect(contents()).to.deep.equal({ snapshot: { snapshotId: 'snap-1' } });
@@ -596,14 +595,14 @@ describe('a snapshot', () => {
       expect(contents()).to.deep.equal({ snapshot: { snapshotId: 'monday' } });
     });
 
-    it('V2 the same volume again, once the snapshot is gone, is the same volume', async () => {
+    it('V2 same volume requested again after the snapshot is gone: the same volume', async () => {
       await snapshots().create(asked);
       const made = await fromSnapshot('copy', 'monday');
       await snapshots().delete(key);
       expect((await fromSnapshot('copy', 'monday')).uid).to.equal(made.uid);
     });
 
-    it('V2 one that is not ready, or of another plugin: refused', async () => {
+    it('V2 not ready, or of another plugin: refused', async () => {
       house.plugin.unreadyFor = 100;
       void snapshots()
         .create(asked)
