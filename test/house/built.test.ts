@@ -1,4 +1,4 @@
-/** What tests start often is plain JavaScript: here it is shown what a program is made into. */
+/** Tests the build of programs that tests start often: one file of plain JavaScript each. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -9,14 +9,14 @@ import { builtProgram } from '../built.js';
 const urlOf = (path: string): URL => new URL(path, import.meta.url);
 
 describe('a built program', () => {
-  it('has what it imports from test/ in it, and the house from dist/', () => {
+  it('contains its imports from test/, and imports the rest from dist/', () => {
     const text = readFileSync(builtProgram(urlOf('../scenarios/kill-moment-agent.ts')), 'utf8');
     expect(text).to.include('function interceptedStore(');
     const imported = [...text.matchAll(/^import .*"(\..*)";$/gm)].map(([, from]) => from);
     expect(imported).to.deep.equal(['../../dist/src/index.js', '../../dist/src/stores/index.js']);
   });
 
-  it('that imports from src/ and machines/ has that from dist/, too', () => {
+  it('imports src/ and machines/ from dist/, too', () => {
     const text = readFileSync(builtProgram(urlOf('../scenarios/redis-child.ts')), 'utf8');
     expect(text)
       .to.include('from "../../dist/src/runtime/runtime.js"')
@@ -24,7 +24,7 @@ describe('a built program', () => {
     expect(text).to.not.match(/"\.\.\/\.\.\/(src|machines)\//);
   });
 
-  it('is the same file for all who start it, and nothing half done is left beside it', () => {
+  it('is one file for all tests, without half-written files beside it', () => {
     const path = builtProgram(urlOf('../driver/driver-child.ts'));
     expect(builtProgram(urlOf('../driver/driver-child.ts'))).to.equal(path);
     const mine = readdirSync(dirname(path)).filter((name) => name.endsWith(`.mjs.${process.pid}`));
@@ -32,7 +32,7 @@ describe('a built program', () => {
     expect(basename(path)).to.match(/^driver-child-[0-9a-f]{16}\.mjs$/);
   });
 
-  it('that would have a copy of what is not of test/ is refused', () => {
+  it('is refused if it would contain a copy of code outside of test/', () => {
     const folder = mkdtempSync(join(tmpdir(), 'stagecraft-built-'));
     try {
       writeFileSync(join(folder, 'program.ts'), 'console.log(1);\n');

@@ -1,4 +1,4 @@
-/** What the documents say is there: every error code, every file and section that they point to, every script. */
+/** Checks references in documents: error codes, files, sections and npm scripts must exist. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,6 @@ const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
 const documents = ['README.md', 'CHANGELOG.md', 'UPGRADING.md', ...filesIn('docs', '.md')];
 
-/** As it is made from a heading. */
 const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
@@ -28,7 +27,7 @@ describe('documents', () => {
     (file) => !file.includes('generated') && !file.includes('store-suite') && !file.endsWith('error-table.ts'),
   );
 
-  it('every code of the error table is used in the source', () => {
+  it('each code of the error table is used in the source', () => {
     const text = sources.map(textOf).join('\n');
     expect(Object.keys(errorTable).filter((code) => !text.includes(`'${code}'`))).to.deep.equal([]);
   });
@@ -40,14 +39,14 @@ describe('documents', () => {
       ].map(([, thrown, told]) => thrown ?? told ?? ''),
     );
     const listed = new Set([...textOf('docs/errors.md').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, code]) => code));
-    // Codes of log lines, not of errors.
+    // Codes of log lines only.
     const logged = new Set(['STORE_UNSAFE', 'STORE_SUSPECT', 'STORE_ROLLED_BACK']);
     expect(codes).to.include('STORE_UNAVAILABLE');
     expect([...new Set(codes)].filter((code) => !listed.has(code) && !logged.has(code))).to.deep.equal([]);
   });
 
   for (const document of documents) {
-    it(`all that ${document} points to is there`, () => {
+    it(`all links of ${document} lead to existing targets`, () => {
       const links = [...textOf(document).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
       const dead = links.filter((target) => {
         if (/^https?:/.test(target)) return false;
@@ -63,7 +62,7 @@ describe('documents', () => {
     });
   }
 
-  it('every npm script that a document names is there', () => {
+  it('each npm script in a document exists', () => {
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> };
     const named = documents.flatMap((document) =>
       [...textOf(document).matchAll(/npm (?:run ([\w:]+)|(test|start)\b)/g)].map(
@@ -74,7 +73,7 @@ describe('documents', () => {
     expect([...new Set(named)].filter((name) => !(name in scripts))).to.deep.equal([]);
   });
 
-  it('every place in the source that names a section of the documents names one that is there', () => {
+  it('each reference from the source to a section of a document exists', () => {
     const dead = [...filesIn('src', '.ts'), ...filesIn('machines', '.ts')].flatMap((file) =>
       [...textOf(file).matchAll(/(docs\/[\w/.-]+\.md)(?:#([\w-]+))?/g)].flatMap(([place, path = '', anchor]) => {
         if (!existsSync(join(root, path))) return `${file}: ${place}`;

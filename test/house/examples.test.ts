@@ -1,4 +1,4 @@
-/** The examples of the documents do what is said of them, as they stand there. */
+/** Runs the examples of the documents as written there. */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { pluginPids, unmountAll } from '../scenarios/agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** With each of these texts, which must be there, replaced. */
+/** Replaces texts in an example. Each of them must occur. */
 function adapted(text: string, replacements: Record<string, string>): string {
   return Object.entries(replacements).reduce((whole, [from, to]) => {
     expect(whole).to.include(from);
@@ -23,7 +23,7 @@ function adapted(text: string, replacements: Record<string, string>): string {
 
 describe('docs/library.md', () => {
   let directory: string;
-  /** Below the package, which finds itself by its own name there. */
+  /** Folder inside the package, where `stagecraft` resolves to the package itself. */
   let place: string;
 
   beforeEach(() => {
@@ -37,7 +37,7 @@ describe('docs/library.md', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('its pieces are one program, which runs to its end and leaves no task', async () => {
+  it('its code blocks form one program, which ends and leaves no task', async () => {
     const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
     const program = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('');
     const file = join(place, 'example.mjs');
@@ -85,12 +85,12 @@ describe('examples', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('the library example of README.md runs to its end, and shows a plugin from registration to deregistration', async () => {
+  it('the library example of README.md shows a plugin from registration to deregistration, and ends', async () => {
     const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
     const socketPath = join(directory, 'csi.sock');
     const endpoint = `unix://${socketPath}`;
     const driver = await startDriver({ endpoint, nodeId: 'worker-1', dataDir: join(directory, 'driver') });
-    // Below the package, which finds itself by its own name there.
+    // Inside the package, where `stagecraft` resolves to the package itself.
     const place = mkdtempSync(join(root, 'dist', 'example-'));
     try {
       const file = join(place, 'example.mjs');

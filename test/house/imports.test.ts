@@ -1,4 +1,4 @@
-/** The import direction is held by the linter: here it is shown that it does hold it. */
+/** Checks that the linter enforces the direction of imports between folders. */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,13 +13,13 @@ type Case = readonly [folder: string, imported: string];
 interface Verdict {
   status: number | null;
   output: string;
-  /** The rules that the file of that case breaks. */
+  /** Lint rules that the file of a case breaks. */
   brokenBy(one: Case): string[];
 }
 
 const fileOf = (cases: readonly Case[], one: Case): string => `${one[0]}/case-${cases.indexOf(one)}.ts`;
 
-/** Lints a file for each case, together in a house of their own, by the rules of this one. */
+/** Lints one file for each case in a temporary project with the rules of this one. */
 function lint(cases: readonly Case[]): Verdict {
   const house = realpathSync(mkdtempSync(join(tmpdir(), 'stagecraft-house-')));
   try {

@@ -1,4 +1,7 @@
-/** A listener that is added to a signal that has fired is never called: one file adds them, and asks first. */
+/**
+ * Checks that only one file adds listeners to signals: it looks first whether the signal has fired, which calls no later
+ * listener.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';

@@ -1,4 +1,4 @@
-/** The pages of machines: pictures show each way out once, and texts name the states that are there. */
+/** Tests the generated pages of machines: arrows of the pictures, and the check of the prose against the chart. */
 import { expect } from 'chai';
 import type { IStateMachine } from 'state-machine-cat';
 import { createMachine } from 'xstate';
@@ -65,7 +65,7 @@ describe('pages of machines', () => {
     ]);
   });
 
-  it('a detail has the states within, the ways out, and the ways in that do not begin at the start', () => {
+  it('a detail has the inner states, the ways out, and ways in that do not lead to the start', () => {
     expect(arrowsOf(detailOf(job, 'working'))).to.have.members([
       'initial → working.due: ',
       'any working → over: done, failed [last]',
@@ -81,7 +81,7 @@ describe('pages of machines', () => {
     ]);
   });
 
-  it('a box says what is called in it, and which states have another answer to an event of all', () => {
+  it('a box names its calls, and the states that handle a common event in another way', () => {
     const { states } = overviewOf(job);
     const bodiesIn = (name: string, boxes: typeof states) =>
       boxes.find((one) => one.name === name)?.actions?.map(({ body }) => body);
@@ -93,7 +93,7 @@ describe('pages of machines', () => {
     expect(detail.find(({ name }) => name === 'any working')?.label).to.equal('any other of these');
   });
 
-  it('a scheduler says that it is one, and when its states lead back to it', () => {
+  it('the note of a scheduler names the events that lead back to it', () => {
     const { states, transitions = [] } = overviewOf(hub);
     expect(states.find(({ name }) => name === 'choosing')?.note?.join(' ')).to.match(
       /^Scheduler: .* on: settle, the end of a call$/,
@@ -104,7 +104,7 @@ describe('pages of machines', () => {
     );
   });
 
-  it('the same machine gives the same picture, which fits one screen', () => {
+  it('the picture of a machine is always the same, and fits one screen', () => {
     const { svg, scale } = pictureOf(overviewOf(job));
     const [, width, height] = svg.match(/<svg width="(\d+)" height="(\d+)"/) ?? [];
     expect(pictureOf(overviewOf(job)).svg).to.equal(svg);
@@ -113,7 +113,7 @@ describe('pages of machines', () => {
     expect(scale).to.equal(1);
   });
 
-  it('a text without a line for a state, or with a name that the chart does not have, is refused', () => {
+  it('prose without a line for a state, or with a name outside of the chart, is refused', () => {
     const lines = ['working', 'undoing', 'over', 'removed'].map((name) => `- \`${name}\`: something.`);
     expect(faultsOf(job, `A job. It is \`working.due\` first, then \`done\`.\n\n${lines.join('\n')}\n`)).to.deep.equal(
       [],
@@ -125,7 +125,7 @@ describe('pages of machines', () => {
     expect(faultsOf(job, '')).to.have.length(4);
   });
 
-  it('the text of a part that does not explain an event or a condition is refused', () => {
+  it('prose of a part without a line for an event or a condition is refused', () => {
     const common = '- on `*.lost`, `again`: something.\n- on `failed`: something.\n';
     const own = '- on `done`, `lost`: something.\n- on `turn`: something.\n- on `remove`: something.\n';
     const conditions = '- if `known`: something.\n- if `last`, `same`: something.\n';

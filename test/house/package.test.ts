@@ -1,4 +1,4 @@
-/** Package as users install it: packed, in an empty project, with the dependencies that npm resolves. Needs npm's registry. */
+/** Tests the package as users install it: packed, in an empty project, with dependencies from npm's registry. */
 import { execFileSync, type SpawnSyncReturns, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const packed = z.tuple([z.object({ filename: z.string(), files: z.array(z.object({ path: z.string() })) })]);
 const manifest = z.object({ version: z.string(), exports: z.record(z.string(), z.unknown()) });
 
-/** Without what an npm that runs these tests says to the scripts that it starts: it names this repository as the project. */
+/** Environment without the variables of an npm that runs these tests: they name this repository as the project. */
 const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^npm_/i.test(name)));
 
 type Ran = SpawnSyncReturns<string>;
 
 const isMarkdown = (path: string): boolean => path.endsWith('.md');
 
-/** The files and folders of this repository that a document links to, by path from the root. */
+/** Lists the files and folders of this repository that a document links to, by path from the root. */
 const linkedFrom = (document: string): string[] =>
   [...readFileSync(join(root, document), 'utf8').matchAll(/\]\(([^)#\s]+)[^)]*\)/g)]
     .map(([, target]) => target ?? '')
@@ -27,7 +27,7 @@ const linkedFrom = (document: string): string[] =>
     .map((target) => posix.join(dirname(document), target));
 
 describe('the packed package', function () {
-  this.timeout(120_000); // npm asks its registry for what is not in its cache
+  this.timeout(120_000); // npm downloads packages that are not in its cache.
   const { version, exports } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   let folder: string;
   let project: string;
@@ -45,7 +45,7 @@ describe('the packed package', function () {
     project = join(folder, 'project');
     mkdirSync(project);
     writeFileSync(join(project, 'package.json'), '{ "name": "empty", "private": true }\n');
-    // Other tests run what is built while this one packs it, so nothing is built here.
+    // Packs without a build: other tests run the built files meanwhile.
     const words = ['pack', '--json', '--ignore-scripts', '--pack-destination', folder];
     const [{ filename, files }] = packed.parse(JSON.parse(execFileSync('npm', words, { cwd: root, encoding: 'utf8' })));
     paths = files.map(({ path }) => path);
@@ -53,16 +53,16 @@ describe('the packed package', function () {
   });
   after(() => rmSync(folder, { recursive: true }));
 
-  // Two dependencies of package.json are there for this alone, as npm gives `overrides` to no user: newer releases of
+  // Two dependencies in package.json exist only for this test, as `overrides` do not reach users: newer releases of
   // light-my-request need Node 22, and those of msgpackr-extract name packages that some registries lack.
-  it('is installed with --engine-strict into an empty project, and again from its lock file', () => {
+  it('installs with --engine-strict into an empty project, and again from its lock file', () => {
     expect(installed.status, installed.stderr).to.equal(0);
     expect(installed.stderr).not.to.include('EBADENGINE');
     const locked = npm('ci', '--dry-run');
     expect(locked.status, locked.stderr).to.equal(0);
   });
 
-  it('has every entry point and its command in the project that it is installed in', () => {
+  it('has all entry points and its command after installation', () => {
     const names = Object.keys(exports).filter((name) => !name.endsWith('.json'));
     const program = names.map((name) => `await import('${posix.join('stagecraft', name)}');`).join('\n');
     const imported = run(process.execPath, '--input-type=module', '--eval', program);
@@ -71,7 +71,7 @@ describe('the packed package', function () {
     expect([command.stdout, command.status], command.stderr).to.deep.equal([`${version}\n`, 0]);
   });
 
-  it('has every file that its documents link to', () => {
+  it('has all files that its documents link to', () => {
     const isPacked = (target: string): boolean =>
       paths.some((path) => path === target || path.startsWith(posix.join(target, '/')));
     const missing = paths
@@ -83,7 +83,7 @@ describe('the packed package', function () {
     expect(missing).to.deep.equal([]);
   });
 
-  it('has types that need no other types of Node than they import', () => {
+  it('has types that use no global types of Node', () => {
     const global = paths.filter(
       (path) => path.endsWith('.d.ts') && /\bNodeJS\./.test(readFileSync(join(root, path), 'utf8')),
     );

@@ -1,4 +1,4 @@
-/** The unit for systemd in docs/examples: systemd takes it, and it keeps plugins and mounts as they are. */
+/** Tests the systemd unit in docs/examples: systemd accepts it, and a restart keeps plugins and mounts. */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,7 +10,6 @@ const docs = fileURLToPath(new URL('../../docs/', import.meta.url));
 const unit = readFileSync(join(docs, 'examples', 'stagecraft.service'), 'utf8');
 const program = '/usr/bin/stagecraft';
 
-/** By name, those that are set. */
 const settings = new Map(
   unit
     .split('\n')
@@ -18,7 +17,7 @@ const settings = new Map(
     .map((line): [string, string] => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
 );
 
-/** Each gives the service a mount namespace of its own: see systemd.exec(5). */
+/** Settings that give the service a mount namespace of its own: see systemd.exec(5). */
 const isolating =
   /^(Private(?!Mounts)|Protect|ReadOnlyPaths|ReadWritePaths|InaccessiblePaths|NoExecPaths|ExecPaths|Bind|Root|TemporaryFileSystem|MountFlags|MountImages|ExtensionImages|DynamicUser)/;
 
@@ -31,19 +30,19 @@ describe('the unit of the service', () => {
 
   const verified = (text: string): { status: number | null; said: string } => {
     const path = join(directory, 'stagecraft.service');
-    // The program is not installed here.
+    // Replaces the program, which is not installed here.
     writeFileSync(path, text.replace(program, process.execPath));
     const { status, stderr, stdout } = spawnSync('systemd-analyze', ['verify', '--man=no', path], { encoding: 'utf8' });
     return { status, said: `${stdout}${stderr}` };
   };
 
-  it('systemd verifies it without a complaint, and complains of one with a setting that it does not know', () => {
+  it('systemd accepts the unit, and rejects one with an unknown setting', () => {
     expect(settings.get('ExecStart')).to.match(new RegExp(`^${program} agent`));
     expect(verified(unit)).to.deep.equal({ status: 0, said: '' });
     expect(verified(unit.replace('KillMode=', 'KilMode=')).said).to.include('KilMode');
   });
 
-  it('a restart of the agent kills no plugin, and the agent is started again whatever ends it but a drain', () => {
+  it('a restart of the agent kills no plugin; the agent restarts after every end except a drain', () => {
     expect(Object.fromEntries(settings)).to.include({
       KillMode: 'process',
       OOMPolicy: 'continue',
@@ -53,7 +52,7 @@ describe('the unit of the service', () => {
     expect(Number(settings.get('TimeoutStopSec'))).to.be.above(150);
   });
 
-  it('nothing gives the agent a mount namespace of its own', () => {
+  it('no setting gives the agent a mount namespace of its own', () => {
     expect(settings.get('PrivateMounts')).to.equal('no');
     expect([...settings.keys()].filter((name) => isolating.test(name))).to.deep.equal([]);
   });
