@@ -39,7 +39,7 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
   },
 });
 
-/** Version 2 has the slots of volumes. What is there already is counted before the first slot is reserved. */
+/** Version 2 adds slots. Volumes on the node are counted before the first slot is reserved. */
 export const slotsKept: Migration = {
   name: 'slots are kept',
   from: '1',
@@ -47,10 +47,10 @@ export const slotsKept: Migration = {
   migrate: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, slots: {} } }),
 };
 
-/** However long the clock goes on between two looks, one look stands for no more than this. */
+/** Longest time that one pause counts for, however far the clock has moved: time while the host was suspended does not count. */
 const longestLookMs = 5_000;
 
-/** Resolves after so many milliseconds of the monotonic clock that this process has seen, or at once when aborted. */
+/** Resolves after `totalMs` of the monotonic clock as observed by this process, or at once when aborted. */
 export async function observed(clock: Clock, totalMs: number, signal: AbortSignal): Promise<void> {
   let leftMs = totalMs;
   do {

@@ -152,7 +152,10 @@ export class NodeReporter {
       this.#faults.delete(plugin.name);
     } else if (this.#faults.get(plugin.name) !== fault) {
       this.#faults.set(plugin.name, fault);
-      this.#options.logger.warn({ plugin: plugin.name }, `cannot report this plugin for the node, as its data is invalid: ${fault}`);
+      this.#options.logger.warn(
+        { plugin: plugin.name },
+        `cannot report this plugin for the node, as its data is invalid: ${fault}`,
+      );
     }
     return fault === undefined;
   }

@@ -204,13 +204,12 @@ export class NodeSlots {
   }
 }
 
-/** Key of the volumes of a plugin that are published on a node: also those on their way to or from it, or that have failed there. */
+/** Key of a plugin's volumes with a publication on a node, in any state. */
 export const placeOf = (nodeId: string, plugin: string): string => JSON.stringify([nodeId, plugin]);
 
-/** Key of the volume that has a slot. */
 export const slotKeyOf = (nodeId: string, reservation: string): string => JSON.stringify([nodeId, 'slot', reservation]);
 
-/** Index of the committed publications: where volumes are published, and with which slots. */
+/** Makes an index of committed publications and slots, by node and plugin. */
 export const nodeLoads = (volumes: ActorsOf<typeof volumeMachine>): CommittedIndex<typeof volumeMachine> =>
   new CommittedIndex({ of: [volumes], keysOf });
 

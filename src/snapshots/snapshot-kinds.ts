@@ -26,9 +26,7 @@ export const groupSnapshotsTopic = 'group-snapshots';
 export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
-  /** Owners of the ids that plugins give to snapshots. */
   ids: Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
-  /** For one call, in milliseconds. */
   timeoutMs: number;
 }
 

@@ -110,7 +110,7 @@ describe('snapshots whose runtime is killed', () => {
     }
 
     for (const death of deaths('snapshot.create', 'createSnapshot')) {
-      const outcome = isUnasked(death) ? 'nothing is there' : isKnown(death) ? 'it stays' : 'it is made anew';
+      const outcome = isUnasked(death) ? 'no snapshot' : isKnown(death) ? 'kept' : 'created again';
 
       it(`V1 V4 ${creates}, killed ${death.where}: ${outcome}`, async () => {
         const id = scene.begin();
@@ -147,7 +147,7 @@ describe('snapshots whose runtime is killed', () => {
     for (const death of deaths('xstate.done.actor.createSnapshot', 'removeUntrusted').slice(2)) {
       // That commit also requests the next call, which may or may not have been sent.
       const rounds = isKnown(death) ? ['OK', 'OK', 'OK'] : ['OK', 'OK'];
-      const outcome = `it is made anew ${isKnown(death) ? 'twice' : 'once'}`;
+      const outcome = `created again ${isKnown(death) ? 'twice' : 'once'}`;
 
       it(`V4 ${deletes} of a snapshot in doubt, killed ${death.where}: ${outcome}`, async () => {
         const id = scene.begin();

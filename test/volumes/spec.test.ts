@@ -78,7 +78,11 @@ describe('the spec of a volume', () => {
     ['mutable parameters as a list', { mutableParameters: [] }, 'mutableParameters: must be a map'],
     ['an empty reference', { secrets: { k: '' } }, 'secrets.k: must'],
     ['a reference without key', { secrets: { '': 'file:a' } }, 'secrets: must have no empty key'],
-    ['an empty segment map', { topology: { requisite: [{}] } }, 'topology.requisite[0]: must name at least one segment'],
+    [
+      'an empty segment map',
+      { topology: { requisite: [{}] } },
+      'topology.requisite[0]: must name at least one segment',
+    ],
     [
       'preferred, not allowed',
       { topology: { requisite: [{ zone: 'a' }], preferred: [{ zone: 'b' }] } },
