@@ -126,7 +126,7 @@ describe('A4 volumes through the API', () => {
     const refused: unknown = await ask('POST', '/v1/volumes', spec('data')).catch((error: unknown) => error);
     expect(refused).to.include({ code: 'CSI_ERROR' });
     expect(String(refused)).to.match(
-      /too large.*; delete it, then create it as it should be; or retry, once what refused it is mended$/,
+      /too large.*; delete it and create it with a corrected spec, or fix the cause and retry$/,
     );
     expect(await refusal('POST', '/v1/volumes', spec('data'))).to.deep.equal([502, 'CSI_ERROR']);
     expect((await get('data')).error).to.include({ code: 'CSI_ERROR', grpcCode: 'OUT_OF_RANGE', final: true });
