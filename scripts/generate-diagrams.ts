@@ -1,6 +1,7 @@
 /**
  * Writes docs/machines/: a page and pictures of each machine, from its code and from docs/machines/prose/.
- * The same machine gives the same files. `--check` writes nothing and names stale files. Pages: diagrams/page.ts
+ * The same machine gives the same files. `--check` writes nothing and names stale files. A picture of an unchanged chart is
+ * drawn once, in the layout that it notes. Pages: diagrams/page.ts
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -26,7 +27,10 @@ const texts = shown.map((one) => ({
   prose: textAt(`prose/${one.machine.id}.md`),
 }));
 const common = textAt('prose/words.md');
-const files: GeneratedFile[] = [indexOf(texts, common), ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose))];
+const files: GeneratedFile[] = [
+  indexOf(texts, common),
+  ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose, textAt)),
+];
 const faults = [
   ...texts.flatMap(({ machine, name, prose, partOf, isExplained }) =>
     [...faultsOf(machine, prose), ...(partOf || isExplained ? unexplainedIn(machine, prose, common) : [])].map(

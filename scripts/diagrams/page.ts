@@ -3,7 +3,7 @@ import type { IStateMachine } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import type { Shown } from './machines.js';
 import { detailOf, overviewOf } from './pictures.js';
-import { type Picture, pictureOf } from './render.js';
+import { pictureOf } from './render.js';
 import { activitiesOf, arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf } from './walk.js';
 
 export interface GeneratedFile {
@@ -13,8 +13,19 @@ export interface GeneratedFile {
   scale?: number;
 }
 
-/** Makes the page and the pictures of a machine. */
-export function filesOf({ machine, source, partOf }: Shown, prose: string): GeneratedFile[] {
+/**
+ * Makes the page and the pictures of a machine.
+ * @param textAt the text of a file on disk; empty if there is none
+ */
+export function filesOf(
+  { machine, source, partOf }: Shown,
+  prose: string,
+  textAt: (name: string) => string,
+): GeneratedFile[] {
+  const fileOf = (name: string, chart: IStateMachine): GeneratedFile => {
+    const { svg, scale } = pictureOf(chart, textAt(name));
+    return { name, text: svg, scale };
+  };
   const { id, version } = machine;
   const details = alike(
     topStatesOf(machine).filter(({ type }) => type === 'compound'),
@@ -43,8 +54,8 @@ export function filesOf({ machine, source, partOf }: Shown, prose: string): Gene
   ];
   return [
     { name: `${id}.md`, text: page.join('\n') },
-    fileOf(`${id}.svg`, pictureOf(overviewOf(machine))),
-    ...details.map(({ states: [first], chart }) => fileOf(`${id}.${first.key}.svg`, pictureOf(chart))),
+    fileOf(`${id}.svg`, overviewOf(machine)),
+    ...details.map(({ states: [first], chart }) => fileOf(`${id}.${first.key}.svg`, chart)),
   ];
 }
 
@@ -88,8 +99,6 @@ export function indexOf(
   ];
   return { name: 'README.md', text: text.join('\n') };
 }
-
-const fileOf = (name: string, { svg, scale }: Picture): GeneratedFile => ({ name, text: svg, scale });
 
 interface Detail {
   states: [AnyStateNode, ...AnyStateNode[]];

@@ -23,18 +23,43 @@ export interface Picture {
   scale: number;
 }
 
-/** Draws the chart with the best layout found. The same chart gives the same picture. */
-export function pictureOf(chart: IStateMachine): Picture {
-  let best = { svg: '', scale: 0, worth: Number.NEGATIVE_INFINITY };
+/**
+ * Draws the chart with the best layout found. The same chart gives the same picture.
+ * @param before the picture of this chart on disk, if there is one. It ends with a note of its layout: where that layout
+ *   gives the same picture, the search is left out. Delete the picture to search again.
+ */
+export function pictureOf(chart: IStateMachine, before = ''): Picture {
+  const again = redrawn(chart, before);
+  return again?.svg === before ? again : bestOf(chart);
+}
+
+/** The order of the arrows (0: as they are, else the seed that shuffles them), and the index in `layouts`. */
+interface Layout {
+  order: number;
+  index: number;
+}
+
+/** Tries layout by layout; further orders of the arrows only until a picture is large and clear enough. */
+function bestOf(chart: IStateMachine): Picture {
+  let best = { picture: { svg: '', scale: 0 }, worth: Number.NEGATIVE_INFINITY };
   for (let order = 0; order < mostOrders && best.worth < largeEnough; order += 1) {
-    const ordered = order === 0 ? chart : shuffled(chart, seededRandom(order));
-    for (const layout of layouts) {
-      const picture = drawn(ordered, layout);
+    for (const index of layouts.keys()) {
+      const picture = drawn(chart, { order, index });
       const worth = picture.scale - clearness * overlapsIn(picture.svg);
-      if (worth > best.worth) best = { ...picture, worth };
+      if (worth > best.worth) best = { picture, worth };
     }
   }
-  return { scale: best.scale, svg: `${scaled(best).trimEnd()}\n` };
+  return best.picture;
+}
+
+const noteOf = ({ order, index }: Layout): string => `<!-- Layout ${index} of the arrows in order ${order} -->`;
+const notes = /<!-- Layout (\d+) of the arrows in order (\d+) -->/;
+
+/** Draws the chart in the layout that a picture notes; undefined if it notes none. */
+function redrawn(chart: IStateMachine, svg: string): Picture | undefined {
+  const [, index, order] = svg.match(notes) ?? [];
+  if (index === undefined || order === undefined || !layouts[Number(index)]) return undefined;
+  return drawn(chart, { order: Number(order), index: Number(index) });
 }
 
 function shuffled({ states, transitions = [] }: IStateMachine, random: Random): IStateMachine {
@@ -42,15 +67,19 @@ function shuffled({ states, transitions = [] }: IStateMachine, random: Random): 
   return { states, transitions: drawn.sort((one, other) => one.at - other.at).map(({ arrow }) => arrow) };
 }
 
-function drawn(chart: IStateMachine, { direction, ...spacing }: (typeof layouts)[number]): Picture {
+function drawn(chart: IStateMachine, layout: Layout): Picture {
+  const { direction, ...spacing } = layouts[layout.index] ?? layouts[0] ?? { direction: 'top-down' };
+  const ordered = layout.order === 0 ? chart : shuffled(chart, seededRandom(layout.order));
   const dotGraphAttrs = Object.entries({ ...spacing, bgcolor: 'white' }).map(([name, value]) => ({
     name,
     value: String(value),
   }));
-  const svg = String(render(JSON.stringify(chart), { inputType: 'json', outputType: 'svg', direction, dotGraphAttrs }));
+  const svg = String(
+    render(JSON.stringify(ordered), { inputType: 'json', outputType: 'svg', direction, dotGraphAttrs }),
+  );
   const { width, height } = pointsOf(svg);
   const scale = Math.min(1, screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
-  return { svg, scale };
+  return { svg: `${scaled({ svg, scale }).trimEnd()}\n${noteOf(layout)}\n`, scale };
 }
 
 const texts = /<text [^>]*?text-anchor="(\w+)" x="([-\d.]+)" y="([-\d.]+)"[^>]*?font-size="([\d.]+)"[^>]*>([^<]*)</g;

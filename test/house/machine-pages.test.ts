@@ -113,6 +113,16 @@ describe('pages of machines', () => {
     expect(scale).to.equal(1);
   });
 
+  it('a picture on disk saves the search for its layout only if it is the picture of this chart', () => {
+    const { svg } = pictureOf(overviewOf(job));
+    const other = pictureOf(overviewOf(hub)).svg;
+    const note = /<!-- Layout .* -->/;
+    expect(svg).to.match(note);
+    expect(pictureOf(overviewOf(job), svg).svg).to.equal(svg);
+    expect(pictureOf(overviewOf(job), other).svg).to.equal(svg);
+    expect(pictureOf(overviewOf(job), svg.replace(note, '')).svg).to.equal(svg);
+  });
+
   it('prose without a line for a state, or with a name outside of the chart, is refused', () => {
     const lines = ['working', 'undoing', 'over', 'removed'].map((name) => `- \`${name}\`: something.`);
     expect(faultsOf(job, `A job. It is \`working.due\` first, then \`done\`.\n\n${lines.join('\n')}\n`)).to.deep.equal(
