@@ -150,25 +150,6 @@ function exitCodeFor(error: unknown): number {
   return (isErrorCode(code) ? errorTable[code].exit : undefined) ?? 1;
 }
 
-for (const stream of [process.stdout, process.stderr]) {
-  // A reader that has closed the pipe does not end the command.
-  stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  });
-}
-
-try {
-  const program = makeProgram();
-  await program.parseAsync(withHelpLast(process.argv.slice(2), program), { from: 'user' });
-} catch (error) {
-  const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
-  // Without --json commander has printed its own errors already.
-  const isTold = error instanceof CommanderError && error.code !== 'usage' && !isForPrograms;
-  if (isFault && !isTold) process.stderr.write(`${told(error)}\n`);
-  process.exitCode = exitCodeFor(error);
-  if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
-}
-
 const isHelp = (argument: string | undefined): boolean =>
   argument === 'help' || argument === '--help' || argument === '-h';
 
@@ -197,3 +178,22 @@ export function withHelpLast(args: string[], program: Command): string[] {
 /** Lists the commands of a group, as a hint where commander finds no similar name. */
 export const commandsOf = (group: Command): string =>
   `(commands: ${group.commands.map((command) => command.name()).join(', ')})\n`;
+
+for (const stream of [process.stdout, process.stderr]) {
+  // A reader that has closed the pipe does not end the command.
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+  });
+}
+
+try {
+  const program = makeProgram();
+  await program.parseAsync(withHelpLast(process.argv.slice(2), program), { from: 'user' });
+} catch (error) {
+  const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
+  // Without --json commander has printed its own errors already.
+  const isTold = error instanceof CommanderError && error.code !== 'usage' && !isForPrograms;
+  if (isFault && !isTold) process.stderr.write(`${told(error)}\n`);
+  process.exitCode = exitCodeFor(error);
+  if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
+}
