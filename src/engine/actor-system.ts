@@ -1,4 +1,7 @@
-/** What the rest of the house may ask of a host of actors. The engine is one; so is an engine whose lease others may hold. */
+/**
+ * Port through which all other rooms ask, read and watch actors. Implemented by Engine (engine.ts), and by
+ * ElectedEngine where several runtimes compete for one lease.
+ */
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { CommitNotice } from './actor/actor-ports.js';
 import type { Cursor, Range, StorePage } from './store.js';
@@ -6,59 +9,63 @@ import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
 
 export interface AskOptions {
-  /** A repeat with the same id gets the same answer, also after a restart. */
+  /** Repeats with the same id get the same answer, also after a restart. */
   requestId?: string | undefined;
-  /** Ends the wait: ABORTED, or STORE_UNAVAILABLE where its reason is a TimeOver. What was not begun is not done then. */
+  /**
+   * Ends the wait: with ABORTED, or with STORE_UNAVAILABLE if its reason is a TimeOver. A request that has not begun is
+   * dropped.
+   */
   signal?: AbortSignal | undefined;
 }
 
-/** An actor as committed last. */
+/** Committed state of an actor. */
 export interface ActorView {
   seq: number;
   state: StateValue;
   context: object;
 }
 
-/** An actor in a listing. */
+/** Actor in a listing. */
 export type ActorRow = [address: string, view: ActorView];
 
 export interface ActorSystem {
   /**
-   * Sends an actor an event. Resolves with its answer once that is committed; waits for a store that gives no answer
-   * for five seconds.
-   * @throws StagecraftError what the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
-   *   INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, NOT_LEADER, RUNTIME_CLOSED
+   * Sends an event to an actor. Resolves with the actor's answer once the step is committed. Waits five seconds for a
+   * store that gives no answer.
+   * @throws {StagecraftError} the error that the machine answers; ACTOR_NOT_FOUND, ACTOR_CRASHED, ACTOR_QUARANTINED,
+   * INVALID_ARGUMENT, STORE_UNAVAILABLE, FENCED, NOT_LEADER, RUNTIME_CLOSED
    */
   ask(address: string, event: AnyEventObject, options?: AskOptions): Promise<unknown>;
 
   /**
-   * The committed state of an actor, loaded if it is not in memory; undefined if there is none.
-   * @throws StagecraftError ACTOR_QUARANTINED, ACTOR_NOT_FOUND where it is not of this runtime, STORE_UNAVAILABLE, ABORTED,
-   *   RUNTIME_CLOSED
+   * Returns the committed state of an actor; undefined if no actor has the address. Loads the actor if it is not in
+   * memory.
+   * @throws {StagecraftError} ACTOR_QUARANTINED; ACTOR_NOT_FOUND if this runtime does not host the actor;
+   * STORE_UNAVAILABLE, ABORTED, RUNTIME_CLOSED
    */
   read(address: string, signal?: AbortSignal): Promise<ActorView | undefined>;
 
   /**
-   * A page of the committed actors under a prefix, in the order of addresses, in memory or not.
-   * @throws StagecraftError STORE_UNAVAILABLE, RUNTIME_CLOSED
+   * Returns a page of the committed actors under a prefix, in memory or not, ordered by address.
+   * @throws {StagecraftError} STORE_UNAVAILABLE, RUNTIME_CLOSED
    */
   page(range: Range): Promise<StorePage<ActorRow>>;
 
-  /** The committed state of an actor in memory. */
+  /** Returns the committed state of an actor in memory. */
   peek(address: string): ActorView | undefined;
 
-  /** Whether an actor is in memory, also one that is being loaded, or is out of service. */
+  /** Tells whether an actor is in memory. Actors that are loading or quarantined count. */
   has(address: string): boolean;
 
-  /** The committed state of each actor in memory whose address begins with the prefix. */
+  /** Iterates over the committed states of actors in memory whose address begins with the prefix. */
   views(prefix: string): Generator<ActorRow>;
 
-  /** Calls back after each commit, in order per actor; the returned function ends it. */
+  /** Calls `observer` after each commit, in order per actor. @returns a function that unsubscribes */
   observe(observer: (notice: CommitNotice) => void): () => void;
 
   /** @see Topics.follow */
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow>;
 
-  /** Trouble with the store: it answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
+  /** Returns the trouble if the store answers nothing, or has left a call unanswered for `forMs` milliseconds. */
   storeTrouble(forMs?: number): Error | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Asks and watches the actors of one machine, with the types of that machine. An address begins with the id of its machine:
- * so the state and the context of an actor at that address are of that machine's types.
+ * Typed view of the actors of one machine. Each address begins with the id of its machine, so the prefix decides the
+ * types of state and context.
  */
 import type { AnyEventObject, AnyStateMachine, ContextFrom, EventFromLogic, StateValueFrom } from 'xstate';
 import type { Stamped } from '../../machines/kit/host.js';
@@ -8,26 +8,26 @@ import type { ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { pages } from './storage/pages.js';
 import type { StorePage } from './store.js';
 
-/** An actor as committed last. */
+/** Committed state of an actor, typed by its machine. */
 export interface ViewOf<M extends AnyStateMachine> extends ActorView {
   state: StateValueFrom<M>;
   context: ContextFrom<M>;
 }
 
-/** An event as it is sent: the engine adds the stamp. */
+/** Event of the machine without its stamp, which the engine adds. */
 export type EventOf<M extends AnyStateMachine> = Unstamped<EventFromLogic<M>>;
 type Unstamped<E> = E extends AnyEventObject ? Omit<E, keyof Stamped> & Pick<E, 'type'> : never;
 
-/** An actor in a listing. */
+/** Actor in a listing. */
 export type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
 
-/** A commit of an actor. `view` is absent once the actor is gone. */
+/** Commit of an actor. `view` is absent once the actor is deleted. */
 export interface CommitOf<M extends AnyStateMachine> {
   address: string;
   view: ViewOf<M> | undefined;
 }
 
-/** What holds views of actors, with those of the machine. */
+/** Replaces ActorView by the machine's ViewOf inside rows, promises, generators and pages. */
 type Typed<M extends AnyStateMachine, T> = T extends ActorView
   ? ViewOf<M>
   : T extends [string, ActorView]
@@ -40,12 +40,12 @@ type Typed<M extends AnyStateMachine, T> = T extends ActorView
           ? StorePage<Typed<M, Held>>
           : T;
 
-/** A page of a listing. */
+/** Page of a listing. */
 export interface PageRange {
-  /** The listed addresses begin with it; default: all of the machine. */
+  /** Common prefix of the listed addresses; default: all actors of the machine. */
   prefix?: string;
   limit?: number;
-  /** The `next` of the page before. */
+  /** `next` of the previous page. */
   after?: string | undefined;
 }
 
@@ -53,7 +53,7 @@ export interface PageRange {
 export const pageSize = 512;
 
 export class ActorsOf<M extends AnyStateMachine> {
-  /** All addresses of the machine's actors begin with it. */
+  /** Common prefix of all addresses of the machine's actors. */
   readonly prefix: string;
   readonly #system: ActorSystem;
   readonly #machine: M;
@@ -94,12 +94,12 @@ export class ActorsOf<M extends AnyStateMachine> {
     return this.#typed(prefix, this.#system.page({ prefix, limit, ...(after !== undefined && { after }) }));
   }
 
-  /** Lists all actors of the machine, in memory or not, in the order of addresses. @throws StagecraftError as `page` does */
+  /** Lists all actors of the machine, in memory or not, ordered by address. @throws {StagecraftError} as `page` does */
   all(prefix = this.prefix): AsyncGenerator<Row<M>, void> {
     return pages((after) => this.page({ prefix, ...after }));
   }
 
-  /** Calls back after each commit of an actor of the machine; the returned function ends it. */
+  /** Calls `observer` after each commit of an actor of the machine. @returns a function that unsubscribes */
   observe(observer: (commit: CommitOf<M>) => void): () => void {
     return this.#system.observe(({ address, seq, state, context }) => {
       if (!address.startsWith(this.prefix)) return;
@@ -115,7 +115,9 @@ export class ActorsOf<M extends AnyStateMachine> {
 
 const prefixOf = ({ id }: AnyStateMachine): string => `${id}/`;
 
-/** What was read at an address, with the types of its machine. @throws TypeError for an address of another machine */
+/**
+ * Adds the machine's types to views read at an address. @throws {TypeError} if the address belongs to another machine
+ */
 export function viewOf<M extends AnyStateMachine, T>(machine: M, address: string, views: T): Typed<M, T>;
 export function viewOf(machine: AnyStateMachine, address: string, views: unknown): unknown {
   if (!address.startsWith(prefixOf(machine))) throw new TypeError(`${address} is not an actor of '${machine.id}'`);

@@ -1,6 +1,5 @@
-/** The order in which lists are given: that of addresses, as stores list them. */
+/** Orders listings by address, the order in which stores list. */
 
-/** Compares two by their addresses. */
 export const byAddress =
   <T>(addressOf: (one: T) => string) =>
   (one: T, other: T): number =>

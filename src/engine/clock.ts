@@ -1,16 +1,16 @@
-/** Time as the engine sees it: one port, so that tests can run years in milliseconds. */
+/** Port for time, so that tests can simulate years in milliseconds. */
 import { onAbort } from '../abort.js';
 
 export interface Clock {
   /** Wall clock, milliseconds since the epoch. */
   now(): number;
-  /** Milliseconds since some fixed moment; never goes back. */
+  /** Milliseconds since a fixed moment; never goes back. */
   monotonicMs(): number;
-  /** Runs `callback` once the delay has passed; the answer cancels it. */
+  /** Runs `callback` after the delay. @returns a function that cancels the timer */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** The longest delay that node's timers take; longer ones are cut up. */
+/** Longest delay that Node's timers accept; a longer delay is split. */
 const longestTimerMs = 2 ** 31 - 1;
 
 export const systemClock: Clock = {

@@ -1,29 +1,29 @@
-/** Work with an end: when its time is over, when somebody gives it up, and when it fails by itself. */
+/** Runs work that ends at a deadline, on a caller's abort, or with its own failure. */
 import { type Abortable, onAbort, TimeOver } from '../abort.js';
 import type { Clock } from './clock.js';
 
-/** Calls `end` with the reason once the work is to end. @returns how to stop listening */
+/** Calls `end` with the reason once the work must end. @returns a function that stops listening */
 export type Ending = (end: (reason?: unknown) => void) => () => void;
 
 export interface Deadline {
   clock: Clock;
-  /** Milliseconds; default: as long as the work takes. */
+  /** Milliseconds; default: no limit. */
   timeoutMs?: number | undefined;
-  /** The reason for which the work ends once its time is over; default: TimeOver. */
+  /** Makes the abort reason for work that runs out of time; default: a TimeOver. */
   late?: (() => Error) | undefined;
-  /** What else ends the work. */
+  /** Other conditions that end the work. */
   ends?: readonly (Ending | undefined)[];
 }
 
-/** Ends the work for the reason of the signal. */
+/** Ends the work when the source is aborted, with the same reason. */
 export const abortedBy =
   (source: Abortable): Ending =>
   (end) =>
     onAbort(source, end);
 
 /**
- * Runs work under a signal that is aborted when the work is to end. It is aborted also where the work fails by itself, so that all
- * that the work has asked of others is given up with it.
+ * Runs work under a signal that is aborted once the work must end. A failure of the work aborts the signal too, and
+ * with it all requests that the work has sent.
  */
 export async function withDeadline<T>(
   { clock, timeoutMs, late, ends = [] }: Deadline,

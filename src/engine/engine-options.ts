@@ -1,4 +1,4 @@
-/** What an engine is made of. */
+/** Options of an engine. */
 import type { ActorPolicy } from './actor/policy.js';
 import type { Clock } from './clock.js';
 import type { Inbox } from './delivery/inbox.js';
@@ -14,27 +14,30 @@ export interface EngineOptions {
   clock: Clock;
   random: Random;
   logger: Logger;
-  /** Shared by all engines of a runtime: a store that is away is one trouble for all. Default: one of its own. */
+  /** Shared by all engines of a runtime, so that an absent store is logged once. Default: a log of its own. */
   troubles?: TroubleLog;
   /**
-   * `owner`: default a fresh one; of those that have one in common, only one may live at a time.
-   * `covers`: the addresses that it allows to write; default all.
-   * `inUse`: what `open` throws where somebody else holds it; default NODE_IN_USE.
+   * `owner`: random id of the holder; default: a fresh one. Of all engines that share an owner, only one may run at a
+   * time.
+   * `covers`: tells whether the lease allows to write an address; default: all addresses.
+   * `inUse`: makes the error that `open` throws while another owner holds the lease; default NODE_IN_USE.
    */
   lease: Omit<LeaseRequest, 'owner'> & {
     owner?: string;
     covers?(address: string): boolean;
     inUse?: InUse;
-    /** Told, while it is held, that another one was refused it and wants it. */
+    /** Called, while the lease is held, when the store has refused it to another owner that wants it. */
     wanted?(): void;
   };
-  /** Trouble with the same store, as seen by another engine of this process. */
+  /** Reports trouble with the same store that another engine of this process has noticed. */
   troubleElsewhere?(forMs?: number): Error | undefined;
-  /** Takes the messages to addresses that the lease does not cover; default: they stay owed. */
+  /** Receives messages to addresses that the lease does not cover. Default: those messages stay in the outbox. */
   elsewhere?: Inbox;
   policy?: Partial<ActorPolicy>;
-  /** What the records of idle actors that stay in memory may take as text, for kinds on demand; default 64 MiB. */
+  /**
+   * Total size of the records of idle actors kept in memory, as text. Only for kinds with `onDemand`; default 64 MiB.
+   */
   idleBytes?: number;
-  /** Those of another engine on the same store, which outlives this one; default: its own. */
+  /** Topics of another engine on the same store, which outlives this engine; default: topics of its own. */
   topics?: TopicsOptions | Topics;
 }

@@ -1,4 +1,4 @@
-/** Where the engine reports what a person may need; pino fits as it is. */
+/** Port for log lines of the engine; a pino logger fits. */
 export interface Logger {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;

@@ -1,6 +1,6 @@
 /**
- * Work that is done once for all who ask for it meanwhile, one time after the other. Who asks while it is done gets
- * the answer of the next time: never one that began before they asked.
+ * Shares runs of `work` among callers; one run at a time. A call during a run waits for the next run, so its result
+ * never comes from a run that began before the call.
  */
 export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
@@ -11,7 +11,7 @@ export function oneAtATime<T>(work: () => Promise<T>): () => Promise<T> {
       next = undefined;
       return work();
     });
-    last = next.catch(() => {}); // told to who asked
+    last = next.catch(() => {}); // every caller hears of the failure
     return next;
   };
 }

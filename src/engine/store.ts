@@ -1,21 +1,21 @@
 /**
- * The port behind which every store stands. A store is dumb: it knows addresses, texts and sequence numbers,
- * never a machine or a snapshot. What it must keep is said here; src/testing/store-suite proves it for each of them.
- * Write order and why: docs/architecture.md#save-then-act
+ * Port that every store implements. A store keeps addresses, texts and sequence numbers; it knows no machine and no
+ * snapshot. src/testing/store-suite proves the contract for each store. Write order and why:
+ * docs/architecture.md#save-then-act
  */
 
 /** Text that only the engine can read. */
 export type Encoded = string;
 
-/** The right to write some actors: an older epoch is refused, whoever holds it. */
+/** Right to write some actors. The store refuses a write with an older epoch, whoever sends it. */
 export interface Lease {
-  /** What is leased: `node/<id>` for the actors of a node. */
+  /** Name of the lease: `node/<id>` for the actors of a node. */
   name: string;
   /** Rises with every acquisition of the same name, for ever. */
   epoch: number;
   /** Random id of the holder's incarnation. */
   owner: string;
-  /** On the store's side, milliseconds from grant to lapse. */
+  /** Milliseconds from grant to lapse, as the store counts them. */
   ttlMs: number;
 }
 
@@ -23,27 +23,29 @@ export interface LeaseAsked {
   name: string;
   owner: string;
   ttlMs: number;
-  /** Who asks, in words for a person. */
+  /** Describes the requester, in words for a person. */
   holder: string;
-  /** The new epoch is higher than this one too: a store that lost writes may count from too low. */
+  /** Makes the new epoch higher than this one too: a store that lost writes may count from too low. */
   above?: number;
-  /** Keeps the wish for a refused lease for `ttlMs`: the holder finds the wish as it renews. */
+  /** Keeps the wish for a refused lease for `ttlMs`, so that the holder sees the wish at its next renewal. */
   wants?: boolean;
 }
 
-/** False: lost. `wanted`: renewed, and another owner was refused it and wants it. */
+/** False: the lease is lost. `wanted`: renewed, but the store has refused the lease to another owner that wants it. */
 export type Renewal = boolean | 'wanted';
 
 export type LeaseResult =
   /**
-   * `since`: the epoch from which on this owner was the only one to be granted it, so that nobody else has acted.
-   * `wanted`: another owner was refused it and wants it.
+   * `since`: since this epoch no other owner has been granted the lease, so nobody else has acted.
+   * `wanted`: the store has refused the lease to another owner that wants it.
    */
   | { status: 'granted'; lease: Lease; since: number; wanted?: true }
-  /** Lease of another owner; `holder` is the text that this owner gave. `isSilent`: no renewal for half of its time. */
+  /**
+   * Another owner holds the lease; `holder` describes that owner. `isSilent`: no renewal for half of the lease's time.
+   */
   | { status: 'held'; holder: string; isSilent?: true };
 
-/** One actor's latest committed state. A tombstone (`gone`) is what a deleted actor leaves. */
+/** Latest committed state of one actor. A tombstone (`gone`) remains of a deleted actor. */
 export interface StoredRecord {
   address: string;
   seq: number;
@@ -51,45 +53,45 @@ export interface StoredRecord {
   owner: string;
   commitId: string;
   gone: boolean;
-  /** The earliest moment at which something is to be done for this actor, in milliseconds since the epoch. */
+  /** Earliest moment at which the actor has work to do, in milliseconds since the epoch. */
   wakeAtMs?: number;
   text: Encoded;
 }
 
 export interface Commit {
   address: string;
-  /** Names this very write: a repeat after a lost answer is told `done`, never applied twice. */
+  /** Names this write: a repeat after a lost answer gets `done`, and is never applied twice. */
   commitId: string;
-  /** The stored seq that this commit builds on; 0 for an actor that was never there. */
+  /** Stored seq that this commit builds on; 0 for an actor that never existed. */
   expectedSeq: number;
-  /** The seq that it becomes; default `expectedSeq + 1`. Higher only where the store has lost what came between. */
+  /** Seq of the new record; default `expectedSeq + 1`. Higher only if the store has lost the commits in between. */
   seq?: number;
-  /** The lease that allows this write: refused unless epoch and owner are of its last grant, whatever is stored. */
+  /** Lease that allows this write. The store refuses the commit unless epoch and owner match the lease's last grant. */
   lease?: string;
   epoch: number;
   owner: string;
   text: Encoded;
-  /** The actor is deleted: it is no longer listed; its seq goes on if it is made anew. */
+  /** Deletes the actor: listings omit it. Its seq continues if the actor is created again. */
   gone?: boolean;
   wakeAtMs?: number;
-  /** The journal entry of the new seq. */
+  /** Journal entry of the new seq. */
   journal: Encoded;
-  /** Messages and broadcast events owed to others; kept until `settle`. */
+  /** Messages and broadcast events still to be delivered; kept until `settle`. */
   outbox?: Encoded;
-  /** Ids of stored inbox messages that this commit has applied. */
+  /** Ids of the stored inbox messages that this commit has applied. */
   consumed?: number[];
 }
 
 export type CommitResult =
   | { status: 'done' }
-  /** Nothing was written for this address. `stored` is absent where there is no record. */
+  /** Nothing was written for this address. `stored` is absent if the store has no record. */
   | { status: 'conflict'; stored?: Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'> }
-  /** Nothing was written: the commit's lease was granted to `owner` since. A repeat of what was written is `done`. */
+  /** Nothing was written: the lease now belongs to `owner`. A repeat of a written commit gets `done`. */
   | { status: 'fenced'; epoch: number; owner: string }
-  /** Nothing was written for this address, and that is known: the store takes no writes now, or not this one. */
+  /** Nothing was written for this address: the store accepts no writes now, or not this commit. */
   | { status: 'refused'; reason: string };
 
-/** What a commit still owes to other actors and to topics. */
+/** Outbox of a commit: deliveries still owed to other actors and to topics. */
 export interface OutboxRow {
   address: string;
   seq: number;
@@ -111,9 +113,9 @@ export type Cursor = number;
 
 export interface TopicEntry {
   source: string;
-  /** Of the commit that broadcast it. */
+  /** Seq of the commit that broadcast the event. */
   seq: number;
-  /** Among the events of that commit. */
+  /** Position among the events of that commit. */
   index: number;
   text: Encoded;
 }
@@ -124,9 +126,9 @@ export interface TopicRow extends TopicEntry {
 
 export interface TopicPage {
   rows: TopicRow[];
-  /** The first cursor still kept; a reader that asks from before `oldest - 1` has missed something. */
+  /** First cursor still kept. A reader that asks from before `oldest - 1` has missed events. */
   oldest: Cursor;
-  /** The cursor of the newest event, 0 if there never was one. */
+  /** Cursor of the newest event; 0 if the topic never had an event. */
   newest: Cursor;
 }
 
@@ -135,33 +137,36 @@ export interface DueRow {
   wakeAtMs: number;
 }
 
-/** A page of a long listing; hand `next` back as `after` for the next one. */
+/** Page of a long listing. Pass `next` as `after` to get the following page. */
 export interface StorePage<T> {
   rows: T[];
   next?: string;
 }
 
 export interface Range {
-  /** Addresses that begin with this. */
+  /** Common prefix of the listed addresses. */
   prefix: string;
   after?: string;
   limit: number;
 }
 
-/** What a store has to say to whoever opened it, at any time until it is closed. */
+/** Notices from the store to its user, at any time until the store is closed. */
 export interface StoreEvents {
-  /** It works, but can't keep all that this port promises: what is wrong and what to do, in words for a person. */
+  /**
+   * Called when the store works but cannot keep all promises of this port. The message says what is wrong and what to
+   * do.
+   */
   warn(message: string): void;
   /**
-   * Writes that were acknowledged may be gone: another server answers now, or the same one with older data.
-   * Called before anything that this server answers is handed on.
+   * Called when acknowledged writes may be lost: another server answers now, or the same server with older data. Called
+   * before the store returns any answer of this server.
    */
   suspect(reason: string): void;
 }
 
 /**
- * All methods reject with an `Error` when the store can't be reached or fails; the engine then repeats or reports,
- * and never assumes an outcome.
+ * Every method rejects with an `Error` if the store is unreachable or fails. The engine then retries or reports, and
+ * never assumes an outcome.
  */
 export interface Store {
   open(events?: StoreEvents): Promise<void>;
@@ -175,32 +180,35 @@ export interface Store {
   load(address: string): Promise<StoredRecord | undefined>;
   /** Without tombstones, ordered by address. */
   list(range: Range): Promise<StorePage<StoredRecord>>;
-  /** Actors whose `wakeAtMs` is at or before `untilMs`, tombstones included, earliest first, then by address. */
+  /** Lists actors whose `wakeAtMs` is at or before `untilMs`, tombstones included, ordered by time, then address. */
   due(query: Range & { untilMs: number }): Promise<StorePage<DueRow>>;
 
-  /** Atomic per item; what becomes of one harms no other. Resolves, in the order given, once all is durable. */
+  /**
+   * Writes each item atomically; the failure of one item does not affect others. Resolves in the given order, once all
+   * is durable.
+   */
   commit(items: Commit[]): Promise<CommitResult[]>;
 
-  /** What commits still owe, ordered by address and seq. */
+  /** Lists outboxes that are not settled, ordered by address and seq. */
   unsettled(range: Range): Promise<StorePage<OutboxRow>>;
-  /** Everything that these commits owed was delivered. A repeat changes nothing. */
+  /** Drops the outboxes of these commits: everything in them was delivered. A repeat changes nothing. */
   settle(rows: { address: string; seq: number }[]): Promise<void>;
 
-  /** Appends in order; resolves with the new ids, which rise by one per address. */
+  /** Appends in order. Resolves with the new ids, which rise by one per address. */
   appendInbox(address: string, texts: Encoded[]): Promise<number[]>;
   readInbox(address: string, after: number, limit: number): Promise<InboxRow[]>;
 
   /**
-   * Appends what is newer than the topic's last (seq, index) of the same source; the rest is there already.
+   * Appends the entries newer than the topic's last (seq, index) of the same source; skips older entries as repeats.
    * Resolves with the cursor of the newest event.
    */
   appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor>;
   readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage>;
-  /** Forgets events up to and with this cursor. */
+  /** Deletes events up to and including this cursor. */
   trimTopic(topic: string, upTo: Cursor): Promise<void>;
 
-  /** Entries with a seq of at least `from`, in order. */
+  /** Returns entries with a seq of at least `from`, in order. */
   readJournal(address: string, from: number, limit: number): Promise<JournalRow[]>;
-  /** Forgets entries below this seq. */
+  /** Deletes entries below this seq. */
   trimJournal(address: string, below: number): Promise<void>;
 }

@@ -1,19 +1,19 @@
 /**
- * All timers of one runtime in one heap, with a single timer of the clock for the earliest: setting and cancelling
- * cost next to nothing. Times count on the monotonic clock, so that a clock that is set back holds nothing up.
+ * All timers of one runtime in one heap, behind a single timer of the clock for the earliest. Setting and cancelling
+ * cost almost nothing. Counts on the monotonic clock, so that a clock set back delays no timer.
  */
 import type { Clock } from './clock.js';
 
-/** One timer that was set; for `cancel`. */
+/** Handle of one timer, for `cancel`. */
 export interface Timer {
   readonly dueAtMs: number;
-  /** Among timers of the same moment: first set, first fired. */
+  /** Timers of the same moment fire in this order. */
   readonly order: number;
-  /** Absent once it fired or was cancelled. */
+  /** Absent once the timer has fired or was cancelled. */
   fire: (() => void) | undefined;
 }
 
-/** Cancelled timers stay in the heap until they come up, or until they are most of it. */
+/** Cancelled timers stay in the heap until they come up, or until they are more than half of the heap. */
 const fewTimers = 1_024;
 
 export class TimerHeap {
@@ -21,7 +21,7 @@ export class TimerHeap {
   #heap: Timer[] = [];
   #cancelled = 0;
   #order = 0;
-  /** When the clock calls next; Infinity: it doesn't. */
+  /** Moment of the clock's next call; Infinity: the clock's timer is not set. */
   #armedForMs = Number.POSITIVE_INFINITY;
   #disarm: () => void = () => {};
   #isStopped = false;
@@ -30,12 +30,12 @@ export class TimerHeap {
     this.#clock = clock;
   }
 
-  /** How many are set. */
+  /** Number of timers that are set. */
   get size(): number {
     return this.#heap.length - this.#cancelled;
   }
 
-  /** Calls `fire` once the delay has passed, in a turn of its own. */
+  /** Calls `fire` after the delay, in a turn of its own. */
   after(delayMs: number, fire: () => void): Timer {
     if (this.#isStopped) return { dueAtMs: Number.POSITIVE_INFINITY, order: 0, fire: undefined };
     this.#order += 1;
@@ -45,7 +45,7 @@ export class TimerHeap {
     return timer;
   }
 
-  /** Twice is once; one that has fired stays so. */
+  /** Safe to repeat, also on a timer that has fired. */
   cancel(timer: Timer): void {
     if (!timer.fire) return;
     timer.fire = undefined;
@@ -54,7 +54,7 @@ export class TimerHeap {
     else if (this.#cancelled > fewTimers && this.#cancelled > this.#heap.length / 2) this.#sweep();
   }
 
-  /** Cancels all, and sets no more. */
+  /** Cancels all timers and accepts no more. */
   stop(): void {
     this.#isStopped = true;
     this.#clear();
@@ -73,7 +73,7 @@ export class TimerHeap {
     this.#disarm = this.#clock.after(atMs - this.#clock.monotonicMs(), () => this.#run());
   }
 
-  /** Runs what is due; what is set meanwhile waits for the next turn. */
+  /** Fires due timers; timers set meanwhile wait for the next turn. */
   #run(): void {
     this.#armedForMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#clock.monotonicMs();
@@ -133,7 +133,7 @@ export class TimerHeap {
   }
 
   #sweep(): void {
-    // In order is a heap.
+    // A sorted list is a valid heap.
     this.#heap = this.#heap.filter(({ fire }) => fire).sort((a, b) => (isBefore(a, b) ? -1 : 1));
     this.#cancelled = 0;
   }

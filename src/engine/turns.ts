@@ -1,18 +1,17 @@
 /**
- * Leaves the event loop time for others: timers, sockets, the renewal of the lease. Work that goes on from promise to
- * promise, as with a store in memory, would keep them waiting until all of it is done; with very much of it, until the
- * lease has lapsed. Each kind of work has its own: none waits for its turn behind another.
+ * Yields the event loop to timers, sockets and the renewal of the lease. A long chain of promises, as with a store in
+ * memory, would otherwise delay them until the lease has lapsed. Each kind of work has Turns of its own.
  */
 import type { Clock } from './clock.js';
 
-/** So long it may go on at a time: what has begun goes as far as it can before more begins, as little at once as keeps all busy. */
+/** Longest stretch of work in one turn. Short, so that work that has begun finishes before more work begins. */
 const longestMs = 1;
 
 export class Turns {
   readonly #clock: Clock;
-  /** When the present turn of the event loop was first asked about, on the monotonic clock. */
+  /** Start of this turn of the event loop, on the monotonic clock; absent until the first request of the turn. */
   #beganMs: number | undefined;
-  /** In the order in which they asked; those that have gone on, too. */
+  /** Waiting calls in order; calls below `#gone` have continued. */
   #asked: (() => void)[] = [];
   #gone = 0;
 
@@ -20,7 +19,9 @@ export class Turns {
     this.#clock = clock;
   }
 
-  /** Undefined: go on. Else resolves in a later turn; who asked first goes on first. */
+  /**
+   * Returns undefined if the caller may go on at once. Otherwise resolves in a later turn, first come, first served.
+   */
   next(): Promise<void> | undefined {
     if (this.#gone === this.#asked.length && !this.#isOver()) return undefined;
     return new Promise((resolve) => this.#asked.push(resolve));
@@ -39,9 +40,9 @@ export class Turns {
     while (this.#gone < this.#asked.length && !this.#isOver()) {
       this.#asked[this.#gone]?.();
       this.#gone += 1;
-      await undefined; // what goes on counts
+      await undefined; // lets the resumed work use its part of the turn
     }
-    // Now and then, so that it costs each of them next to nothing, however many there are.
+    // Trims only when half of the list is used up, so the cost per call stays constant.
     if (this.#gone * 2 >= this.#asked.length) {
       this.#asked = this.#asked.slice(this.#gone);
       this.#gone = 0;

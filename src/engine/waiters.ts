@@ -1,13 +1,13 @@
-/** Those who wait until something is so, by the address that it concerns: of them, a commit concerns few. */
+/** Waits for conditions, indexed by address: a commit wakes only the waits at its address. */
 import { onAbort, TimeOver } from '../abort.js';
 import type { Clock } from './clock.js';
 
 export interface WaitLimits {
   clock: Clock;
-  /** Default: as long as it takes. */
+  /** Default: no limit. */
   timeoutMs?: number;
   signal?: AbortSignal | undefined;
-  /** The error for a wait in vain. */
+  /** Makes the error of a wait that ended without its condition. */
   failed(code: 'TIMEOUT' | 'ABORTED', why: string): Error;
 }
 
@@ -16,12 +16,12 @@ const givenUp = 'the wait was given up';
 export class Waiters {
   readonly #looks = new Map<string, Set<() => void>>();
 
-  /** At how many addresses somebody waits. */
+  /** Number of addresses with at least one wait. */
   get size(): number {
     return this.#looks.size;
   }
 
-  /** Calls `look` whenever something may be new at the address; the answer ends it. */
+  /** Calls `look` whenever the address may have changed. @returns a function that unsubscribes */
   add(address: string, look: () => void): () => void {
     const looks = this.#looks.get(address) ?? new Set();
     this.#looks.set(address, looks.add(look));
@@ -31,8 +31,8 @@ export class Waiters {
   }
 
   /**
-   * Resolves once it is reached; leaves nothing behind, however it ends.
-   * @param reached what is waited for; absent while it is not there. What it throws ends the wait
+   * Resolves with the first result of `reached`. Removes its timers and listeners however it ends.
+   * @param reached returns undefined until the condition holds; an exception ends the wait
    */
   until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
     return new Promise((resolve, reject) => {
@@ -45,7 +45,7 @@ export class Waiters {
         unsubscribe?.();
         settle();
       };
-      // Whatever is thrown ends the wait, also where it is called by a timer or a signal.
+      // A timer or a signal calls this too: an exception must end the wait, not the process.
       const attempt = (find: () => T | undefined): void => {
         try {
           const found = find();

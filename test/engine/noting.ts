@@ -39,7 +39,7 @@ export const base = setup({
     reset: assign({ count: 0, notes: ({ context }) => [...context.notes, 'reset'] }),
     tell: emit(({ context }, what: string) => ({ type: 'told', what, count: context.count })),
     fail: assign(() => {
-      throw new Error('can not stepActor this');
+      throw new Error('can not take this');
     }),
   },
   delays: { long: 10_000, byCount: ({ context }) => context.count * 100, unset: 1 },

@@ -75,7 +75,7 @@ export const readerOf = (feed: TopicFeed, start: number): TopicReader<TopicRow> 
 /** The numbers from the one up to and with the other. */
 export const run = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-/** A store whose answers stepActor a few turns of the event loop, and come in another order than the questions. */
+/** A store whose answers take a few turns of the event loop, and come in another order than the questions. */
 export const lateStore = (inner: Store, random: Random): Store =>
   interceptedStore(inner, {
     async pass(_, proceed) {

@@ -35,7 +35,7 @@ export const workerMachine = setup({
     keep: assign(({ context }, result: Result) => ({ results: [...context.results, result] })),
     wake: assign(({ context }) => ({ naps: context.naps + 1 })),
     refuseResult: assign((_, result: Result) => {
-      throw new Error(`can't stepActor ${JSON.stringify(result)}`);
+      throw new Error(`can't take ${JSON.stringify(result)}`);
     }),
   },
   delays: { nap: napMs },

@@ -1,25 +1,25 @@
 /**
- * What the engine writes into a store: the record of an actor and its journal entries, as text.
- * The stored seq, epoch, owner and commit id stand beside it (store.ts). Formats: UPGRADING.md
+ * Format of the records and journal entries that the engine writes into a store, as text. The stored seq, epoch, owner
+ * and commit id stand beside the text (store.ts). Formats: UPGRADING.md
  */
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
 
-/** The format of records and journal entries; raised with each change that older code can't read. */
+/** Format of records and journal entries; raised with each change that older code cannot read. */
 const format = 1;
 
-/** An effect that a committed snapshot waits for. Its name is address + id + seq. */
+/** Effect that a committed snapshot waits for. Address, id and seq name the effect. */
 export interface LiveEffect extends StartedEffect {
   seq: number;
-  /** Above 1 where it was taken up again after the end of a runtime, or a result that made its machine crash. */
+  /** Above 1 after a restart of the runtime, or after a result that made the machine crash. */
   attempt?: number;
-  /** Not to be started before this moment. */
+  /** Earliest moment to start the effect, milliseconds since the epoch. */
   notBeforeMs?: number;
-  /** Of one that another undoes: how long its call may go on without it, as it was begun. 0: no call was made. */
+  /** For an effect that others undo: how long its call may go on after the effect ended, in ms. 0: no call was made. */
   lastsMs?: number;
-  /** Recipient of its requests, as of that commit. Absent: not known. */
+  /** Recipient of the effect's requests, as of that commit. Absent: not known. */
   recipient?: object;
 }
 
@@ -27,16 +27,18 @@ export interface LiveTimer {
   id: string;
   seq: number;
   dueAtMs: number;
-  /** How long it was to be waited, so that no clock that is set back makes it more. Absent in what older versions wrote. */
+  /**
+   * Delay that the machine asked for; limits the wait if the clock is set back. Absent in records of older versions.
+   */
   delayMs?: number;
   event: AnyEventObject;
 }
 
-/** How long it is still to be waited. What was to be waited for at all is the most, however far the clock was set back. */
+/** Milliseconds until the timer is due; never more than its whole delay, however far the clock was set back. */
 export const dueInMs = ({ dueAtMs, delayMs = Number.POSITIVE_INFINITY }: LiveTimer, nowMs: number): number =>
   Math.min(dueAtMs - nowMs, delayMs);
 
-/** An actor between two commits. */
+/** Stored state of an actor between two commits. */
 export interface ActorRecord {
   format: number;
   machine: string;
@@ -45,15 +47,15 @@ export interface ActorRecord {
   snapshot?: PersistedSnapshot;
   effects: LiveEffect[];
   timers: LiveTimer[];
-  /** Per sender the last (seq, index) that was applied: each message counts once. */
+  /** Last applied (seq, index) per sender, so that each message counts once. */
   received: Record<string, [seq: number, index: number]>;
-  /** Answers by request id, oldest first: a repeated request gets the same one. */
+  /** Answers by request id, oldest first: a repeated request gets the same answer. */
   answers: [requestId: string, answer: AnswerParams | null][];
-  /** When the machine threw, oldest first, as long as it counts. */
+  /** Moments at which the machine threw, oldest first, while they count for the crash limit. */
   crashes?: number[];
-  /** Out of service since it crashed too often, until it is released. */
+  /** Present while the actor is quarantined: it crashed too often, and nobody has released it yet. */
   quarantined?: Quarantine;
-  /** Calls that may still be under way, though none of its effects stands for them. */
+  /** In-doubt calls: calls that may still run although no effect of the record stands for them. */
   doubts?: InDoubtCalls;
 }
 
@@ -63,28 +65,30 @@ export interface Quarantine {
   reason: string;
 }
 
-/** One input of an actor, as it was applied. Same entries in, same states out. */
+/** One input of an actor, as applied. Replaying the same entries gives the same states. */
 export interface JournalEntry {
   seq: number;
-  /** Stamped on the event: milliseconds since the epoch. */
+  /** Stamp of the event: milliseconds since the epoch. */
   at: number;
-  /** Stamped on the event: uniform in [0, 1). */
+  /** Stamp of the event: uniform in [0, 1). */
   random: number;
   /**
-   * `stale`: known to be no longer asked for, so the machine never saw it. `crash`: the machine threw.
-   * The others are the engine's own: see changes.ts.
+   * `stale`: the state no longer waits for this input, so the machine never saw it. `crash`: the machine threw. All
+   * other kinds are changes by the engine (`Change`).
    */
   kind: 'event' | 'stale' | 'crash' | Change['kind'];
-  /** Of the machine that took it. */
+  /** Version of the machine that handled the input. */
   version: string;
-  /** The actor began here, with this input, before the event. */
+  /** Input with which the actor began, before the event. */
   input?: object;
   event?: AnyEventObject;
   source: EntrySource;
   error?: string;
   /** Names of the migrations that brought the snapshot to this version. */
   migrations?: string[];
-  /** The state after this entry (null: absent), now and then: a replay can begin here, what came before may be forgotten. */
+  /**
+   * State after this entry, in every n-th entry (null: deleted). A replay can begin here; older entries may be dropped.
+   */
   snapshot?: PersistedSnapshot | null;
 }
 
@@ -94,18 +98,21 @@ export type EntrySource =
   | { kind: 'message'; address: string; seq: number; index: number }
   | { kind: 'effect' | 'timer'; id: string; seq: number };
 
-/** What a commit owes to others. */
+/** Deliveries that a commit owes to others. */
 export interface Outbox {
   messages: { to: string; event?: AnyEventObject; input?: object; of?: CommitPlace }[];
   events: { topic: string; event: AnyEventObject; of?: CommitPlace }[];
 }
 
-/** Where a message or event was owed first, if the store has lost that commit: by that it is told from others. */
+/**
+ * Place at which a message or event was owed first. Kept if the store has lost that commit, so that receivers recognize
+ * a repeat.
+ */
 export type CommitPlace = [seq: number, index: number];
 
 export const encode = (value: ActorRecord | JournalEntry | Outbox): Encoded => JSON.stringify(value);
 
-/** Most actors have nothing to hold of most kinds: they share these, which nobody changes. */
+/** Shared empty values, as most actors hold nothing of most kinds. Frozen, so that no actor can change them. */
 const none: never[] = [];
 const nothing: ActorRecord['received'] = {};
 Object.freeze(none);
@@ -113,7 +120,7 @@ Object.freeze(nothing);
 
 const listOf = <T>(items: T[]): T[] => (items.length === 0 ? none : items);
 
-/** The envelope of an actor that was never there. */
+/** Returns the record of an actor that never existed. */
 export const emptyRecord = ({ name, version }: { name: string; version: string }): ActorRecord => ({
   format,
   machine: name,
@@ -124,7 +131,7 @@ export const emptyRecord = ({ name, version }: { name: string; version: string }
   answers: none,
 });
 
-/** @throws Error saying what is wrong with the text */
+/** @throws {Error} saying what is wrong with the text */
 export function decodeRecord(text: Encoded): ActorRecord {
   const parsed: unknown = JSON.parse(text);
   if (!isObject(parsed)) throw new Error('the record is no object');
@@ -157,10 +164,10 @@ export function decodeRecord(text: Encoded): ActorRecord {
   return whole;
 }
 
-/** @throws SyntaxError if the text was damaged */
+/** @throws {SyntaxError} if the text was damaged */
 export const decodeEntry = (text: Encoded): JournalEntry => JSON.parse(text);
 
-/** @throws SyntaxError if the text was damaged */
+/** @throws {SyntaxError} if the text was damaged */
 export const decodeOutbox = (text: Encoded): Outbox => JSON.parse(text);
 
 const isObject = (value: unknown): value is Record<string, unknown> => value instanceof Object && !Array.isArray(value);
@@ -173,7 +180,7 @@ const isNumber = (value: unknown): value is number => typeof value === 'number';
 const isQuarantine = (value: unknown): value is Quarantine =>
   isObject(value) && isNumber(value.at) && typeof value.reason === 'string';
 
-/** How long calls may go on, where who they went to was not kept yet. */
+/** In-doubt calls as older versions wrote them: only their duration in ms, without recipients. */
 type PlainDoubts = Record<string, number | InDoubtCall>;
 
 const isDoubts = (value: unknown): value is PlainDoubts =>
@@ -193,7 +200,7 @@ export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
 const isEffect = (value: unknown): value is LiveEffect =>
   isObject(value) && typeof value.id === 'string' && typeof value.src === 'string' && typeof value.seq === 'number';
 
-/** What older versions wrote of an effect that had said, until its run ended, that it made no call. */
+/** Effect as older versions wrote it: `waits` said, until the run ended, that no call was made. */
 interface OlderEffect extends LiveEffect {
   waits?: true;
 }
@@ -216,26 +223,28 @@ const isAnswer = (value: unknown): value is ActorRecord['answers'][number] =>
 const isReceived = (value: unknown): value is ActorRecord['received'] =>
   isObject(value) && Object.values(value).every((last) => Array.isArray(last) && last.every(Number.isInteger));
 
-/** Calls of one effect that may be under way still (effects/in-doubt-calls.ts). */
+/** In-doubt calls of one effect (effects/in-doubt-calls.ts). */
 export interface InDoubtCall {
-  /** How many milliseconds they may go on, from the end of their runtime. */
+  /** Milliseconds that the calls may go on after the end of their runtime. */
   lastsMs: number;
-  /** Recipients of the calls: once all of them have ended, so have the calls. Absent: not known of each call. */
+  /**
+   * Recipients of the calls: once all recipients have ended, all calls have ended. Absent: some recipient is not known.
+   */
   recipients?: object[];
 }
 
-/** By the `src` of their effect. */
+/** In-doubt calls by the `src` of their effect. */
 export type InDoubtCalls = Record<string, InDoubtCall>;
 
-/** A change of an actor that the engine makes by itself (engine-changes.ts). */
+/** Change of an actor that the engine makes by itself (engine-changes.ts). */
 export type Change =
-  /** Its record was of an older version of the machine; `snapshot` is what it has become. */
+  /** The record was of an older version of the machine; `snapshot` is the migrated state. */
   | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
-  /** A runtime ended while the effects that were begun up to `seq` ran: they are taken up again, as further attempts. */
+  /** A runtime ended while effects begun up to `seq` ran. Those effects start again, as further attempts. */
   | { kind: 'recovered'; seq: number }
-  /** The store has lost what was committed after `storedSeq`, and with it what was `owed` and is not delivered yet. */
+  /** The store has lost the commits after `storedSeq`, and their undelivered messages and events (`owed`). */
   | { kind: 'rolled-back'; storedSeq: number; owed: Outbox | undefined }
-  /** It was out of service, and is taken back. */
+  /** The quarantined actor was released. */
   | { kind: 'released' }
-  /** It was deleted at `seq`, so long ago that its journal has gone. */
+  /** The actor was deleted at `seq`, so long ago that its journal has been dropped. */
   | { kind: 'forgotten'; seq: number };

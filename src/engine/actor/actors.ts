@@ -1,6 +1,6 @@
 /**
- * The actors of one runtime: finds or loads them, takes them out of service and back, and lets those that are idle
- * leave memory. Knows records, but nothing of what actors do. Who is their host: actor-host.ts
+ * All actors of one runtime: finds and loads them, quarantines and releases them, and passivates idle ones. Reads
+ * records, but knows no machine's behaviour. Next: actor.ts, and actor-host.ts for what actors ask of the engine
  */
 import type { RestoreReport } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -29,11 +29,11 @@ export interface ActorsOptions {
   troubles: TroubleLog;
   policy: ActorPolicy;
   host: ActorHost;
-  /** What the records of idle actors that stay in memory may stepActor, as text. */
+  /** Total size of the records of idle actors kept in memory, as text. */
   idleBytes: number;
-  /** Whether the lease allows to write this actor. */
+  /** Tells whether the lease allows to write this actor. */
   covers(address: string): boolean;
-  /** Resolves when a message that an actor sends can't overtake one that it owed before. */
+  /** Resolves once an actor's messages cannot overtake older messages that are being redelivered. */
   mayLoad(): Promise<unknown>;
 }
 
@@ -42,11 +42,11 @@ export interface QuarantinedActor {
   reason: string;
 }
 
-/** One for all: nobody waits for an idle actor, and an error of its own, with its stack, would cost more than its leaving. */
+/** Shared by all passivations: a new error with its stack would cost more than the passivation, and nobody reads it. */
 const hasLeft = new StagecraftError('ABORTED', 'the actor has left memory');
 const pageSize = 512;
 const loadRetryMs = 200;
-/** What every store can keep as a name: stores/names.ts. */
+/** Limits of names that every store can keep: stores/names.ts. */
 const longestAddressBytes = 960;
 const unwritable = /[\p{Cc}\p{Cs}]/u;
 
@@ -56,16 +56,16 @@ export class Actors {
   readonly #actors = new Map<string, Actor>();
   readonly #idle: IdleActors;
   readonly #waker: Reminders;
-  /** Those that come into memory stepActor them. */
+  /** Makes loads yield the event loop. */
   readonly #turns: Turns;
   readonly #departed = new PassivatedActors();
   readonly #stop = new AbortController();
-  /** Per restore under way, the addresses that left memory meanwhile. */
+  /** Addresses that left memory during each running restore. */
   readonly #leftMeanwhile = new Set<Set<string>>();
-  /** Those that are to be taken back into service as they are loaded. */
+  /** Addresses whose quarantine ends when their records are loaded. */
   readonly #released = new Set<string>();
   readonly #releases = new Map<string, Promise<void>>();
-  /** Why nothing is taken any more. */
+  /** Why the runtime accepts nothing more; absent while it runs. */
   #closed: StagecraftError | undefined;
 
   constructor(options: ActorsOptions) {
@@ -96,7 +96,7 @@ export class Actors {
     return this.#hosted(address)?.machine.version;
   }
 
-  /** In memory, be it on its way from the store or out of service. */
+  /** Actor in memory; it may be loading or quarantined. */
   get(address: string): Actor | undefined {
     return this.#actors.get(address);
   }
@@ -105,7 +105,7 @@ export class Actors {
     return this.#actors.values();
   }
 
-  /** @throws StagecraftError ACTOR_NOT_FOUND where no machine of that name is hosted */
+  /** @throws {StagecraftError} ACTOR_NOT_FOUND if no such machine is hosted, or the lease does not cover the address */
   kindOf(address: string): ActorPorts {
     const hosted = this.#options.covers(address) ? this.#hosted(address) : undefined;
     if (hosted) return hosted;
@@ -114,8 +114,8 @@ export class Actors {
   }
 
   /**
-   * The actor at this address: on its way from the store where it was not in memory.
-   * @throws StagecraftError ACTOR_NOT_FOUND, INVALID_ARGUMENT
+   * Returns the actor at this address, and starts loading it if it is not in memory.
+   * @throws {StagecraftError} ACTOR_NOT_FOUND, INVALID_ARGUMENT
    */
   demand(address: string): Actor {
     const present = this.#actors.get(address);
@@ -125,7 +125,7 @@ export class Actors {
     return actor;
   }
 
-  /** Brings every actor under these prefixes into memory that belongs there, or has something to do. */
+  /** Loads every actor under these prefixes that stays in memory, and wakes on-demand actors that have work to do. */
   async restore(prefixes: string[], quarantined: Set<string>): Promise<RestoreReport> {
     const { store } = this.#options;
     const left = new Set<string>();
@@ -134,7 +134,7 @@ export class Actors {
     try {
       for (const prefix of prefixes.filter((listed) => !this.#hosted(listed)?.kind.onDemand)) {
         for await (const record of pages((after) => store.list({ prefix, limit: pageSize, ...after }))) {
-          // What it says may have been overtaken by one that was in memory and has ended since.
+          // A listed actor may have ended, and left memory, since this page was read: its row is outdated.
           if (left.has(record.address) || this.#hosted(record.address)?.kind.onDemand) continue;
           if (this.#restoreListed(record)) actors += 1;
           else quarantined.add(record.address);
@@ -147,7 +147,10 @@ export class Actors {
     return { actors, quarantined: [...quarantined] };
   }
 
-  /** The store may have lost what it took: resolves when that is known of all, and made good where it can be. */
+  /**
+   * Compares all actors with a store that may have lost writes. Resolves once each actor is compared, and repaired if
+   * possible.
+   */
   async verify(): Promise<void> {
     const departed = this.#departed.addresses().map((address) => this.demand(address));
     await Promise.all([...this.#actors.values()].map((actor) => actor.verify()));
@@ -158,7 +161,7 @@ export class Actors {
     return [...this.#actors.values()].flatMap(({ address, quarantine: reason }) => (reason ? { address, reason } : []));
   }
 
-  /** Takes one out of service: what comes for it is refused, or waits where it is owed. */
+  /** Quarantines an actor: its requests are refused, and its messages wait in the outbox of their senders. */
   quarantine(address: string, reason: string): void {
     const actor = this.#actors.get(address) ?? (this.#hosted(address) && this.#make(address));
     if (actor) actor.enterQuarantine(reason);
@@ -166,8 +169,8 @@ export class Actors {
   }
 
   /**
-   * Takes one back into service. Resolves when it is.
-   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read
+   * Releases a quarantined actor. Resolves once it runs.
+   * @throws {StagecraftError} ACTOR_NOT_FOUND; ACTOR_QUARANTINED if its record still cannot be read
    */
   release(address: string): Promise<void> {
     const under = this.#releases.get(address) ?? this.#release(address).finally(() => this.#releases.delete(address));
@@ -192,7 +195,7 @@ export class Actors {
     if (reason) throw new StagecraftError('ACTOR_QUARANTINED', reason, { address });
   }
 
-  /** Replaces one by what its record says; its mail is handed on. */
+  /** Replaces an actor by a fresh one loaded from its record, and hands its messages over. */
   takeUp(before: Actor): Actor {
     const mail = before.giveUp();
     this.#forget(before);
@@ -201,7 +204,7 @@ export class Actors {
     return actor;
   }
 
-  /** It has nothing to do: does it stay? */
+  /** Decides whether an idle actor stays in memory. */
   rested(resting: { address: string }): void {
     const actor = this.#actors.get(resting.address);
     if (actor !== resting) return;
@@ -213,7 +216,7 @@ export class Actors {
     this.#actors.get(address)?.post(mail);
   }
 
-  /** Nothing is taken any more. */
+  /** Stops all actors; the runtime accepts nothing more. */
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#stop.abort();
@@ -234,7 +237,7 @@ export class Actors {
     const actor = new Actor(address, this.kindOf(address));
     this.#actors.set(address, actor);
     this.#waker.disarm(address);
-    // What arrives after the end stays owed where its sender keeps it.
+    // A message that arrives after the end stays in its sender's outbox.
     if (this.#closed) actor.stop(this.#closed);
     return actor;
   }
@@ -252,14 +255,14 @@ export class Actors {
     this.#departed.add(actor.departed);
   }
 
-  /** A timer that is due fires in its own turn: it must find its actor. */
+  /** Keeps actors whose timer is due: the timer fires in its own turn and must find its actor. */
   #mayLeave(actor: Actor): boolean {
     const nowMs = this.#options.clock.now();
     return actor.isIdle && actor.wakeAtMs(nowMs) > nowMs;
   }
 
   #passivate(actor: Actor): void {
-    // Else it has got something to do since, and comes to rest again.
+    // An actor that has got work since then rests again later.
     if (!this.#mayLeave(actor)) return;
     const { address } = actor;
     const wakeAtMs = actor.wakeAtMs(this.#options.clock.now());
@@ -293,7 +296,7 @@ export class Actors {
     troubles.abandon(actor);
   }
 
-  /** Whether its actor runs. */
+  /** @returns whether the actor runs */
   #restoreListed(record: StoredRecord): boolean {
     const { address } = record;
     try {
@@ -306,9 +309,12 @@ export class Actors {
     }
   }
 
-  /** Leaves a record that can't be read as it is, says so, and refuses what comes for its actor. */
+  /**
+   * Restores an actor from its record. If the record cannot be read, quarantines the actor and leaves the record as it
+   * is.
+   */
   #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
-    const known = this.#departed.stepActor(actor.address);
+    const known = this.#departed.take(actor.address);
     try {
       if (known && (record?.seq ?? 0) < known.seq) this.#restoreLost(actor, known);
       else actor.restore(record, record && decodeRecord(record.text), this.#released.has(actor.address));
@@ -317,7 +323,10 @@ export class Actors {
     }
   }
 
-  /** The store has lost what it took of this one while it was out of memory. */
+  /**
+   * Repairs a passivated actor whose commits the store has lost: a deletion is written again, a living actor is
+   * quarantined.
+   */
   #restoreLost(actor: Actor, { seq, tombstone, commitId }: Departed): void {
     if (tombstone) actor.restoreDeleted(tombstone, commitId);
     else actor.enterQuarantine(`the store has lost what it took of it up to seq ${seq}`);

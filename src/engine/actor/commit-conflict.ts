@@ -1,9 +1,9 @@
-/** What the record in the store means to an actor whose own last commit is another one. Pure. */
+/** Compares the stored record with an actor's own last commit, and decides what the actor does. Pure. */
 import type { StoredRecord } from '../store.js';
 
 export type CommitVerdict =
   | 'same'
-  /** The store has lost later commits, and nobody else has written since: they may be written again. */
+  /** The store has lost later commits, and nobody else has written since: the actor may write them again. */
   | 'behind'
   /** The store holds a commit of this actor that it had not confirmed. */
   | 'ahead'
@@ -28,7 +28,7 @@ export function verdictOn(
   return stored.seq > known.seq && isOurs ? 'ahead' : 'foreign';
 }
 
-/** What the actor does about it. */
+/** Decision about a conflict. */
 export type Finding =
   | { kind: 'same' }
   | { kind: 'lost'; storedSeq: number }
@@ -37,8 +37,8 @@ export type Finding =
   | { kind: 'broken'; why: string };
 
 /**
- * @param hasConflicted whether the store has refused a commit for what it holds
- * @param retriedSeq of that commit, if it was to write lost state again: the seq that the store held then
+ * @param hasConflicted whether the store has refused a commit because of the record that it holds
+ * @param retriedSeq for a refused commit that was to restore lost state: the seq that the store held at that time
  */
 export function findingOn(
   stored: StoredRecord | undefined,

@@ -1,6 +1,6 @@
 /**
- * What the engine does to an actor by itself, each as a commit of its own and an entry of its journal: its machine is
- * not asked. Pure, as step.ts is; when each is due is for actor.ts to say.
+ * Changes that the engine makes to an actor without asking its machine: each is a commit and a journal entry of its
+ * own. Pure, like step.ts. When each change is due: actor.ts
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
@@ -29,7 +29,7 @@ import {
 export function stepChange(taker: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
   const { machine } = taker;
   const seq = state.seq + 1;
-  // Where a migration is due, what comes before it is still of the version before.
+  // Changes that come before a due migration still belong to the older version.
   const { machine: name, version } = change.kind === 'migrated' ? emptyRecord(machine) : state.envelope;
   const entry: JournalEntry = {
     seq,
@@ -75,13 +75,18 @@ export function stepChange(taker: ActorDefinition, state: ActorState, change: Ch
   return written(taker, { mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
 }
 
-/** Whether a restart counts as another attempt: not for what stands as long as its state does, nor for what is not repeated. */
+/**
+ * Tells whether a restart counts as another attempt: not for effects that last as long as their state, nor for
+ * `atMostOnce`.
+ */
 export const isCounted = ({ kind }: ActorDefinition, { src, input }: LiveEffect): boolean => {
   const effect = kind.effects[src];
   return effect !== undefined && !effect.atMostOnce && Number.isFinite(limitOf(effect, input));
 };
 
-/** Effects and timers of a migrated snapshot: those that its states know go on, the others begin. */
+/**
+ * Computes the effects and timers of a migrated snapshot: keeps those that its states still ask for, starts the others.
+ */
 function standingIn(
   machine: HostedMachine,
   snapshot: AnyMachineSnapshot,
@@ -101,10 +106,10 @@ function standingIn(
 }
 
 /**
- * An effect whose result made its machine crash, as that very commit asks for it again: under its own seq, so that
- * nothing of the run before is taken for what comes of this one; also one that stands as long as its state does.
- * @param crashes of its actor, as far as they count: the delay follows them and not the attempts, so that those that
- *   restarts have added don't spread the crashes until they are never too many
+ * Restarts an effect whose result made its machine crash, in the commit that records the crash. A new seq keeps late
+ * events of the former run apart, also for an effect that lasts as long as its state.
+ * @param crashes number of the actor's crashes that count. The delay grows with the crashes, not with the attempts:
+ * restarts add attempts, and would spread the crashes so far that they never exceed the limit.
  */
 export function triedAgain(
   effect: LiveEffect,
@@ -114,7 +119,10 @@ export function triedAgain(
   return { ...anotherTry(effect), seq, notBeforeMs: at + jittered(defaultBackoff, crashes, random) };
 }
 
-/** A timer whose event made its machine crash, set anew by that very commit: the state still waits for it. */
+/**
+ * Sets a timer again whose event made its machine crash, in the commit that records the crash: the state still waits
+ * for it.
+ */
 export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq: number }, crashes: number): LiveTimer {
   const delayMs = jittered(defaultBackoff, crashes, random);
   return { ...timer, seq, dueAtMs: at + delayMs, delayMs };

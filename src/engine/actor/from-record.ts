@@ -1,4 +1,4 @@
-/** What an actor is as its record says. Pure; both throw where the snapshot fits no state of the machine. */
+/** Restores an actor's state from its record. Pure; throws if the snapshot fits no state of the machine. */
 
 import type { AnyMachineSnapshot } from 'xstate';
 import type { Migration } from '../effects/effects.js';
@@ -13,11 +13,11 @@ import type { ActorDefinition, ActorState } from './step-result.js';
 
 export interface Restored {
   state: ActorState;
-  /** What the engine has to do to it before it takes mail. */
+  /** Changes that the engine makes before the actor accepts messages. */
   changes: Change[];
 }
 
-/** @param released whether one that crashed too often is taken back into service */
+/** @param released whether a quarantined actor is released now */
 export function restored(
   taker: ActorDefinition,
   { seq }: StoredRecord,
@@ -32,25 +32,25 @@ export function restored(
   if (envelope.quarantined && released) changes.push({ kind: 'released' });
   if (envelope.effects.some((effect) => isCounted(taker, effect))) changes.push({ kind: 'recovered', seq });
   if (isMigrated) return { state: { seq, snapshot: undefined, envelope }, changes };
-  // A tombstone may be of any version: who is made anew is of this one.
+  // A tombstone may be of any version; an actor created again has the present version.
   const present = { ...envelope, machine: machine.name, version: machine.version };
   return { state: { seq, snapshot, envelope: present }, changes };
 }
 
-/** A later state of the same actor. */
+/** Reads a later state of the same actor. */
 export function adopted({ machine }: ActorPorts, record: StoredRecord): ActorState {
   const envelope = decodeRecord(record.text);
   const { snapshot } = readable(machine, envelope);
   return { seq: record.seq, snapshot, envelope };
 }
 
-/** A snapshot of the present version, and the names of the migrations that led there: none where it was of it. */
+/** Snapshot of the present version, and the names of the migrations that were applied to get it. */
 export interface Readable {
   snapshot: AnyMachineSnapshot | undefined;
   migrations: string[];
 }
 
-/** @throws Error if no migrations lead from its version to the machine's, or if one of them answers no state of it */
+/** @throws {Error} if no migrations lead to the machine's version, or if a migration returns no snapshot */
 export function readable(
   machine: HostedMachine,
   { snapshot, ...envelope }: ActorRecord,

@@ -1,4 +1,7 @@
-/** Actors that could leave memory, the one that rested longest first: they stay as long as there is room. */
+/**
+ * Idle actors in memory, in the order in which they came to rest. Removes the oldest ones when their records need too
+ * much room.
+ */
 
 import { OldestFirst } from '../delivery/oldest-first.js';
 import type { Actor } from './actor.js';
@@ -6,13 +9,13 @@ import type { Actor } from './actor.js';
 export class IdleActors {
   readonly #limitBytes: number;
   readonly #leave: (actor: Actor) => void;
-  /** In the order in which they came to rest, each with the bytes of its record. */
+  /** Size of each actor's record in bytes, oldest first. */
   readonly #bytes = new OldestFirst<Actor, number>();
   #total = 0;
 
   /**
-   * @param limitBytes what the records of those that stay may stepActor as text
-   * @param leave called for those that there is no room for
+   * @param limitBytes limit for the total size of the records, as text
+   * @param leave called for each actor that must leave
    */
   constructor(limitBytes: number, leave: (actor: Actor) => void) {
     this.#limitBytes = limitBytes;

@@ -1,4 +1,4 @@
-/** The timers and effects that the committed state of one actor asks for, as they run here. */
+/** Running timers and effects of one actor, as its committed state asks for them. */
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
 import type { Timer } from '../timer-heap.js';
@@ -10,10 +10,10 @@ interface RunningTimer {
   timer: Timer;
 }
 
-/** Most actors have none: they share this. */
+/** Shared by all actors without timers and effects, which are most. */
 const none: readonly never[] = Object.freeze([]);
 
-/** By what names it: what is known of it besides may have changed. */
+/** Compares by name (id, seq, attempt); other fields may have changed meanwhile. */
 function isAmong<T extends { id: string; seq: number; attempt?: number }>(list: readonly T[], one: T): boolean {
   return list.some(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt);
 }
@@ -30,14 +30,14 @@ export class LiveWork {
     this.#host = host;
   }
 
-  /** @param restoredSeq effects up to it were begun by an earlier runtime */
+  /** @param restoredSeq effects up to this seq were begun by an earlier runtime */
   begin({ timers, effects }: ActorRecord, restoredSeq: number): void {
     for (const timer of timers) this.#startTimer(timer);
     if (effects.length === 0) return;
     for (const effect of effects) this.#startEffect(effect, effect.seq <= restoredSeq);
   }
 
-  /** Cancels what is asked for no more, starts what is new; what is in both goes on. */
+  /** Cancels timers and effects that `after` no longer asks for, and starts new ones. The others go on. */
   change(before: ActorRecord, after: ActorRecord): void {
     if (before.timers !== after.timers) {
       const timers = this.#timers;
@@ -68,7 +68,7 @@ export class LiveWork {
   #startEffect(live: LiveEffect, recovered: boolean): void {
     if (this.#endReason) return;
     const run = this.#host.startEffect(this.#address, live, recovered);
-    // What it did at once may have ended us, before we knew of it.
+    // The effect may have ended this actor while it started.
     if (this.#endReason) this.#host.cancelEffect(run, this.#endReason);
     else this.#runs = [...this.#runs, run];
   }

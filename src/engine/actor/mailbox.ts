@@ -1,20 +1,20 @@
-/** What waits to be applied to one actor: changes by the engine first, then mail in the order in which it came. */
+/** Queue of one actor: changes by the engine first, then messages in the order of their arrival. */
 import type { Change } from './actor-record.js';
 import type { Mail, Request } from './message.js';
 
-/** Shared by all actors that have nothing to hold, which are most. */
+/** Shared by all actors without queued changes, which are most. */
 const none: readonly never[] = Object.freeze([]);
 
 export class Mailbox {
   readonly #mail: Mail[] = [];
-  /** Changes that the engine makes before the actor takes mail. */
+  /** Changes that the engine makes before the actor handles its next message. */
   changes: readonly Change[] = none;
 
   get isEmpty(): boolean {
     return this.#mail.length + this.changes.length === 0;
   }
 
-  /** All mail, oldest first, without the engine's changes. */
+  /** All queued messages, oldest first, without the engine's changes. */
   get mail(): readonly Mail[] {
     return this.#mail;
   }
@@ -23,7 +23,10 @@ export class Mailbox {
     this.#mail.push(mail);
   }
 
-  /** Takes the next one out. @param seq of the actor: a deleted actor that was made anew since is not forgotten */
+  /**
+   * Removes and returns the next entry.
+   * @param seq of the actor: skips a change that forgets a deleted actor if the actor was created again since
+   */
   next(seq: number): Mail | undefined {
     while (this.changes.length > 0) {
       const [change, ...others] = this.changes;
@@ -33,20 +36,20 @@ export class Mailbox {
     return this.#mail.shift();
   }
 
-  /** Puts mail back that was taken out last: it comes next. */
+  /** Puts back the entry that was removed last, as the next one. */
   putBack(mail: Mail): void {
     if (mail.kind === 'engine') this.changes = [mail.change, ...this.changes];
     else this.#mail.unshift(mail);
   }
 
-  /** @returns whether the request was still waiting */
+  /** @returns whether the request was still queued */
   remove(request: Request): boolean {
     const at = this.#mail.indexOf(request);
     if (at >= 0) this.#mail.splice(at, 1);
     return at >= 0;
   }
 
-  /** Takes out all mail, or all requests. */
+  /** Removes all messages, or all requests. */
   takeAll(): Mail[];
   takeAll(kind: 'request'): Request[];
   takeAll(kind?: 'request'): Mail[] {

@@ -1,4 +1,4 @@
-/** What reaches an actor, and how its journal names where that came from. */
+/** Messages that reach an actor, and how its journal names their source. */
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { StagecraftError } from '../../errors.js';
@@ -34,7 +34,7 @@ export function sourceOf(mail: Mail): EntrySource {
   }
 }
 
-/** Answers a request with what its machine has answered. */
+/** Settles a request with the answer of its machine. */
 export function answer(request: Request, address: string, given: AnswerParams | undefined): void {
   if (given && 'error' in given) {
     const { code, message } = given.error;
@@ -44,12 +44,12 @@ export function answer(request: Request, address: string, given: AnswerParams | 
   }
 }
 
-/** Refuses a request. Nobody waits for other mail: messages stay owed by their senders. */
+/** Refuses a request. Other messages need no refusal: they stay in the outbox of their senders. */
 export function refuse(mail: Mail, reason: StagecraftError | undefined): void {
   if (mail.kind === 'request') mail.reject(reason);
 }
 
-/** Whether the message is among those that the actor has applied. */
+/** Tells whether the actor has applied the message already. */
 export function wasApplied(
   { received }: Pick<ActorRecord, 'received'>,
   { from: { address, seq, index } }: ActorMessage,
@@ -58,7 +58,7 @@ export function wasApplied(
   return seq < lastSeq || (seq === lastSeq && index <= lastIndex);
 }
 
-/** The messages in the mail that are not applied yet. One that was delivered twice counts once. */
+/** Returns the queued messages that are not applied yet; a message delivered twice counts once. */
 export function unreadOf(record: Pick<ActorRecord, 'received'>, all: readonly (Mail | undefined)[]): ActorMessage[] {
   const unread = new Map<string, ActorMessage>();
   for (const mail of all) {

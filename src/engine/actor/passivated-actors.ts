@@ -1,6 +1,6 @@
 /**
- * What this runtime knows of actors that have left its memory: enough to see whether the store has lost what they did,
- * and to write again that one was deleted. Of the deleted ones only the latest are kept.
+ * Facts about actors that have left memory: enough to notice that the store has lost their commits, and to write a lost
+ * deletion again. Keeps all living actors, but only the latest deleted ones.
  */
 import { OldestFirst } from '../delivery/oldest-first.js';
 import type { ActorState } from './step-result.js';
@@ -9,7 +9,7 @@ export interface Departed {
   address: string;
   commitId: string;
   seq: number;
-  /** Of one that was deleted; absent of one that lives in the store. */
+  /** State of a deleted actor; absent for an actor that lives in the store. */
   tombstone?: ActorState;
 }
 
@@ -21,7 +21,7 @@ export class PassivatedActors {
 
   add(departed: Departed): void {
     const { address, tombstone, seq } = departed;
-    if (seq === 0) return; // there never was one
+    if (seq === 0) return; // the actor never existed
     if (!tombstone) {
       this.#living.set(address, departed);
       return;
@@ -31,8 +31,8 @@ export class PassivatedActors {
     if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
   }
 
-  /** It is back in memory: what was known of it, if anything. */
-  stepActor(address: string): Departed | undefined {
+  /** Removes and returns the facts about an actor that is back in memory. */
+  take(address: string): Departed | undefined {
     const departed = this.#living.get(address) ?? this.#deleted.get(address);
     this.#living.delete(address);
     this.#deleted.delete(address);

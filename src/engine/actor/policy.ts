@@ -1,19 +1,19 @@
-/** The limits that hold for every actor of a runtime. */
+/** Limits that hold for every actor of a runtime. */
 
 export interface ActorPolicy {
-  /** More crashes than `most` within the time, and the actor is taken out of service. */
+  /** Quarantines an actor that crashes more than `most` times within `withinMs`. */
   crashes: { most: number; withinMs: number };
   journal: JournalPolicy;
-  /** Where the engine's own events go: an actor taken out of service, or back into it. */
+  /** Topic of the engine's own events: an actor quarantined or released. */
   topic: string;
 }
 
 export interface JournalPolicy {
-  /** At least this many of an actor's last entries are kept. */
+  /** Minimum number of latest entries that are kept. */
   keep: number;
-  /** Each so many entries one holds the whole state; a multiple of it is forgotten at a time. */
+  /** Each n-th entry holds the whole state; entries are dropped in multiples of n. */
   snapshotEvery: number;
-  /** The journal of a deleted actor is forgotten after this time, milliseconds. */
+  /** Milliseconds until the journal of a deleted actor is dropped. */
   goneMs: number;
 }
 
@@ -25,9 +25,11 @@ export const defaultPolicy: ActorPolicy = {
   topic: 'actors',
 };
 
-/** Below which seq the journal of an actor that has come to `seq` is to be forgotten; undefined: nothing now. */
+/**
+ * Returns the seq below which an actor's journal may be dropped once it has come to `seq`; undefined: nothing to drop.
+ */
 export function forgettable(seq: number, { keep, snapshotEvery }: JournalPolicy): number | undefined {
   if (seq % snapshotEvery !== 0 || seq <= keep) return undefined;
-  // What stays begins with an entry that holds the whole state.
+  // The first kept entry must hold the whole state.
   return Math.floor((seq - keep) / snapshotEvery) * snapshotEvery || undefined;
 }

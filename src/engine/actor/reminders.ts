@@ -1,6 +1,6 @@
 /**
- * Brings actors back that live in the store only, when one of their timers is due: what is due soon is known here,
- * what is due later stands in the store and is looked for now and then. No record is read for it.
+ * Wakes passivated actors when their timers are due. Timers due soon are armed in memory; later ones are found by
+ * asking the store again from time to time. Reads no record.
  */
 
 import { messageOf } from '../../errors.js';
@@ -10,12 +10,12 @@ import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store } from '../store.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
 
-/** How far ahead is looked, and how often. */
+/** Interval of the questions to the store; each asks for twice as far ahead. */
 const windowMs = 300_000;
-/** How soon it is looked again where the store could not say. */
+/** Pause after a question that the store could not answer. */
 const retryMs = 5_000;
 const pageSize = 512;
-/** How long it waits for what it wakes before it goes on. */
+/** Longest wait for actors that are being woken. */
 const patienceMs = 5_000;
 
 export interface WakerOptions {
@@ -23,16 +23,16 @@ export interface WakerOptions {
   clock: Clock;
   timers: TimerHeap;
   troubles: TroubleLog;
-  /** Brings an actor into memory; resolves when it is there. */
+  /** Loads an actor into memory; resolves once it is loaded. */
   wake(address: string): Promise<void>;
-  /** Whether it is there, and wakes by itself. */
+  /** Tells whether the actor is in memory, where its own timers run. */
   isAwake(address: string): boolean;
 }
 
 export class Reminders {
   readonly #options: WakerOptions;
   readonly #armed = new Map<string, Timer>();
-  /** Up to which moment all that is due is known. */
+  /** Moment up to which all due timers are known. */
   #knownUntilMs = 0;
   #isStopped = false;
 
@@ -40,9 +40,9 @@ export class Reminders {
     this.#options = options;
   }
 
-  /** An actor leaves memory, and has something to do at that moment. */
+  /** Called as an actor with a timer due at `atMs` leaves memory. */
   arm(address: string, atMs: number): void {
-    if (atMs > this.#knownUntilMs) return; // the next look finds it
+    if (atMs > this.#knownUntilMs) return; // the next question finds it
     const { clock, timers, wake } = this.#options;
     this.disarm(address);
     const fire = (): void => {
@@ -59,13 +59,16 @@ export class Reminders {
     this.#armed.delete(address);
   }
 
-  /** Nothing is woken any more. */
+  /** Stops all waking. */
   stop(): void {
     this.#isStopped = true;
     this.#options.troubles.abandon(this);
   }
 
-  /** Wakes what is due under these prefixes, and goes on doing so. Resolves when what is due now is awake, or has had its time. */
+  /**
+   * Wakes actors under these prefixes as they become due, until `stop`. Resolves once actors due now are awake, or took
+   * too long.
+   */
   async watch(prefixes: string[]): Promise<void> {
     const { clock, timers, troubles } = this.#options;
     let nextMs = windowMs;
@@ -89,7 +92,7 @@ export class Reminders {
       store.due({ prefix, untilMs, limit: pageSize, ...after }),
     )) {
       if (this.#isStopped) return;
-      // What it armed as it left memory is newer than this page.
+      // A timer armed as the actor left memory is newer than this page.
       if (isAwake(address) || this.#armed.has(address)) continue;
       if (wakeAtMs > clock.now()) this.arm(address, wakeAtMs);
       else waking.push(wake(address));
@@ -100,7 +103,7 @@ export class Reminders {
     await this.#awaited(waking);
   }
 
-  /** Those that can't come, since the store doesn't let them, hold the others up for a while only. */
+  /** Limits the wait: an actor that the store does not load must not hold up the others for ever. */
   async #awaited(waking: Promise<void>[]): Promise<void> {
     const awake = new AbortController();
     void Promise.all(waking).then(() => awake.abort());

@@ -1,4 +1,4 @@
-/** What a step of an actor leads to, as data that can be written. */
+/** Result of one step of an actor, as data that can be written. */
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import type { ActorKind } from '../effects/effects.js';
@@ -8,26 +8,26 @@ import { type ActorRecord, emptyRecord, encode, type JournalEntry, type Outbox }
 import type { Mail } from './message.js';
 import type { ActorPolicy } from './policy.js';
 
-/** An actor as it was committed last. */
+/** Committed state of an actor. */
 export interface ActorState {
   seq: number;
-  /** Absent before it was begun and after it ended. */
+  /** Absent before the actor began and after it was deleted. */
   snapshot: AnyMachineSnapshot | undefined;
   envelope: ActorRecord;
 }
 
-/** A mail that was taken, but is not committed yet. */
+/** Step that is not committed yet. */
 export interface StepResult {
   mail: Mail;
   entry: JournalEntry;
   next: ActorState;
   outbox: Outbox | undefined;
   answer: AnswerParams | undefined;
-  /** All of it as text: what can't be written is a crash, before anything is. */
+  /** The whole result as text. Encoded before the write, so that a value that cannot be encoded counts as a crash. */
   written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined };
 }
 
-/** What the engine stamps on everything that an actor takes. */
+/** Stamp that the engine adds to every message of an actor. */
 export interface Stamp {
   at: number;
   random: number;
@@ -40,18 +40,18 @@ export interface ActorDefinition {
   policy: ActorPolicy;
 }
 
-/** An event of the engine's own. */
+/** Builds the outbox for an event of the engine's own. */
 export const engineEvent = (
   { policy }: ActorDefinition,
   at: number,
   event: { type: string; address: string; reason?: string },
 ): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
 
-/** Whether an actor in this snapshot is deleted: its machine has ended, or is in a state tagged `absent`. */
+/** Tells whether an actor in this snapshot is deleted: its machine has ended, or its state is tagged `absent`. */
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
 
-/** What a deleted actor leaves. */
+/** Record that remains of a deleted actor. */
 export const tombstone = (machine: HostedMachine, { received, answers, doubts }: ActorRecord): ActorRecord => ({
   ...emptyRecord(machine),
   received,

@@ -1,6 +1,6 @@
 /**
- * What one mail does to an actor, as data: its next state, and everything that is to be written and done for it.
- * Pure: nothing is written and nothing happens here. Who writes it and then does it: actor.ts
+ * Pure step of an actor: (state, message, stamp) → next state, and everything to write and do. Writes nothing and
+ * starts nothing. Who commits it and then acts: actor.ts
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
@@ -24,10 +24,10 @@ import {
 
 const none: LiveEffect[] = [];
 
-/** Repeated requests are answered from the record as long as this many others have not come since. */
+/** Number of latest answers that a record keeps for repeated requests. */
 const answersKept = 32;
 
-/** Absent where there is nobody to stepActor it. */
+/** Returns undefined if no actor is at the address, and its kind cannot begin one for this message. */
 export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail, stamp: Stamp): StepResult | undefined {
   if (mail.kind === 'engine') return stepChange(taker, state, mail.change, stamp);
   const { machine, kind, address } = taker;
@@ -57,8 +57,8 @@ export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail,
 }
 
 /**
- * The machine stays as it was. It still waits for an effect whose result it could not stepActor, and for a timer: those are
- * tried again. If it crashes too often, it is out of service from here on, and its effects and timers stay as they were.
+ * Leaves the machine's state as it was. Restarts the effect or timer whose result made the machine crash, as its state
+ * still waits for it. After too many crashes, quarantines the actor and leaves its effects and timers unchanged.
  */
 function crashed(
   taker: ActorDefinition,
@@ -82,7 +82,7 @@ function crashed(
   return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
 }
 
-/** One journalled input, applied: the same function in life and in replay. Throws what the machine throws. */
+/** Applies one journalled input: the same function for a live step and for a replay. Throws what the machine throws. */
 export function applyEntry(
   machine: HostedMachine,
   snapshot: AnyMachineSnapshot | undefined,
@@ -104,14 +104,14 @@ export function applyEntry(
   };
 }
 
-/** Whether nobody waits for this any more; XState itself would stepActor it. */
+/** Tells whether the state no longer waits for this input. XState itself would apply it. */
 function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
   switch (mail.kind) {
     case 'request':
     case 'engine':
       return false;
     case 'message':
-      return mail.message.input !== undefined && snapshot !== undefined; // begun already
+      return mail.message.input !== undefined && snapshot !== undefined; // the actor has begun already
     case 'effect':
       return !envelope.effects.some(({ id, seq }) => id === mail.id && seq === mail.seq);
     case 'timer':
@@ -119,7 +119,7 @@ function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
   }
 }
 
-/** The mail counts as taken, the machine stays as it was. */
+/** Records the message as handled, without a change of the machine's state. */
 function unmoved(
   taker: ActorDefinition,
   { snapshot, envelope }: ActorState,
@@ -154,7 +154,7 @@ function moved(taker: ActorDefinition, { envelope }: ActorState, { mail, entry, 
   return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
 }
 
-/** What ended otherwise than by its own result may go on without it. */
+/** Records in-doubt calls: an effect that ended without a result may have left its call running. */
 function leave(
   { kind }: ActorDefinition,
   next: ActorRecord,
@@ -178,17 +178,19 @@ function outboxOf(
   return { messages, events: emitted.map((event) => ({ topic, event: Object.assign({}, event, { at }) })) };
 }
 
-/** A spread that gets properties after it has a shape of its own in V8, and so has each copy of that: written out. */
+/**
+ * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.
+ */
 function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: ActorRecord): ActorRecord {
   const copy: ActorRecord = { format, machine, version, effects, timers, received, answers };
   return Object.assign(copy, rest);
 }
 
-/** A copy of the envelope with what this mail leaves behind in any case. */
+/** Copies the record, with the message marked as handled. */
 function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefined): ActorRecord {
   const next = copyOf(envelope);
   if (mail.kind === 'timer') {
-    // It fires once, whatever its event leads to.
+    // A timer fires once, whatever its event leads to.
     next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
   }
   if (mail.kind === 'message') {
@@ -201,7 +203,7 @@ function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefi
   return next;
 }
 
-/** An effect lives as long as its state is active; entered anew, it is another one. */
+/** Effects live as long as their state is active. A state that is entered again starts a new effect. */
 function effectsAfter(
   { machine, kind }: ActorDefinition,
   before: LiveEffect[],
@@ -219,7 +221,7 @@ function effectsAfter(
   }
   for (const one of started) {
     const { id, src, input } = one;
-    // Where a state was entered twice, the last entry counts.
+    // If a state was entered twice, the last entry counts.
     if (!active.includes(id)) continue;
     const live: LiveEffect = { id, src, input, seq: entry.seq };
     const lastsMs = lastingMs(kind, one);
@@ -253,7 +255,7 @@ function timersAfterCrash(
   );
 }
 
-/** In the place of what has the same id. */
+/** Replaces the item with the same id, or appends. */
 function put<T extends { id: string }>(list: T[], item: T): void {
   const at = list.findIndex(({ id }) => id === item.id);
   if (at < 0) list.push(item);

@@ -1,6 +1,6 @@
 /**
- * One write of an actor's commit, until its outcome is known: the very same commit is sent again for as long as that takes.
- * What follows from the outcome: actor.ts
+ * Writes one commit of an actor until the outcome is known: sends the same commit again for as long as that takes. What
+ * follows from the outcome: actor.ts
  */
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit } from '../store.js';
@@ -8,28 +8,28 @@ import type { ActorHost, CommitAnswer } from './actor-ports.js';
 import type { Mail } from './message.js';
 import type { StepResult } from './step-result.js';
 
-/** How a write ended. */
+/** Outcome of a write. */
 export type WriteEnd =
   | { kind: 'written' }
-  /** Nothing was written, and nothing will be: its caller was told so. */
+  /** Nothing was written, and nothing will be; the caller has been told. */
   | { kind: 'refused' }
-  /** The store holds something else than the commit builds on. */
+  /** The stored record is not the one that the commit builds on. */
   | { kind: 'conflict' }
-  /** Another runtime may write, and this one may not. */
+  /** Another runtime holds the lease now. */
   | { kind: 'fenced'; epoch: number };
 
-/** The actor whose commit it is. */
+/** Actor to which the commit belongs. */
 export interface Author {
   readonly address: string;
-  /** Whether the actor takes nothing any more. */
+  /** True once the actor handles nothing more. */
   readonly stopped: boolean;
-  /** @returns whether the store was suspected to lose what it confirms; the suspicion is over then */
+  /** Ends the suspicion that the store has lost confirmed writes. @returns whether there was such a suspicion */
   endDoubt(): boolean;
-  /** Called when the store takes nothing now: it is asked again. */
+  /** Called when the store accepts nothing now; the write is sent again. */
   hold(cause: unknown): void;
 }
 
-/** How soon a commit that the store refused is sent again. */
+/** Pause before a refused commit is sent again. */
 const retryMs = 200;
 
 export class Write {
@@ -40,7 +40,7 @@ export class Write {
   #commit: Commit;
   /** The commit may have been written. */
   #isInDoubt = false;
-  /** The commit is not on its way to the store now, and will be sent again. */
+  /** The commit waits to be sent again. */
   #isWaiting = false;
   #isOver = false;
 
@@ -66,7 +66,7 @@ export class Write {
     this.#host.commit(this.#commit, (answer) => this.#answered(answer));
   }
 
-  /** Ends the write unless its commit is on the way to the store now. @returns its mail if it has ended */
+  /** Ends the write unless its commit is on the way to the store. @returns its message if the write has ended */
   withdraw(): Mail | undefined {
     if (!this.#isWaiting) return undefined;
     this.#isOver = true;
@@ -90,7 +90,7 @@ export class Write {
   #done(): void {
     if (this.#author.endDoubt()) {
       this.#isInDoubt = true;
-      this.send(); // a repeat shows whether the store still has the commit
+      this.send(); // the answer to the repeat shows whether the store still has the commit
     } else {
       this.#end({ kind: 'written' });
     }
@@ -104,7 +104,7 @@ export class Write {
     this.#author.hold(error);
   }
 
-  /** Nothing was written: a caller is told so. Everything else is sent again, as is a commit that may have been written before. */
+  /** Handles a refusal: rejects a request, and sends any other commit again. A commit in doubt is also sent again. */
   #refused(reason: string): void {
     const { mail } = this.step;
     if (this.#isInDoubt) {
@@ -119,15 +119,15 @@ export class Write {
     }
   }
 
-  /** The lease has a newer epoch: if that is ours by now, the commit is sent again under it. */
+  /** Sends the commit again if the newer epoch of the lease is our own by now. */
   #fenced({ epoch, owner }: { epoch: number; owner: string }): void {
     const isOurs = this.#host.claim().owner === owner;
-    // While the lease is being asked for again, a later try tells.
+    // While this runtime claims its lease again, only a later try can tell.
     if (!this.#author.stopped && (isOurs || !this.#host.holdsLease())) this.#sendLater();
     else this.#end({ kind: 'fenced', epoch });
   }
 
-  /** Sends it again after a pause, under the lease as it is by then. */
+  /** Sends the commit again after a pause, under the epoch valid then. */
   #sendLater(): void {
     this.#isWaiting = true;
     this.#host.after(retryMs, () => {

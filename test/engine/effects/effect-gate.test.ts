@@ -129,7 +129,7 @@ describe('the gate of effects', () => {
       expect(started).to.include('new');
     });
 
-    it('many are withdrawn, then they stepActor nobody’s turn', async () => {
+    it('many are withdrawn, then they take nobody’s turn', async () => {
       const effects = admitRecovered(600);
       await clock.advance(100);
       const known = started.length;

@@ -28,7 +28,7 @@ class Follower {
     });
   }
 
-  /** Another round: the slow stepActor one more, and some who are to be aborted are, wherever they stand. */
+  /** Another round: the slow take one more, and some who are to be aborted are, wherever they stand. */
   round(random: Random): void {
     this.#goOn();
     if (this.manner === 'aborted' && random.next() < 0.2) this.#end.abort();
