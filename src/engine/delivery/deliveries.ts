@@ -1,6 +1,6 @@
 /**
- * Brings what commits owe to others where it belongs: messages to inboxes, broadcast events to topics; then settles.
- * Cut off anywhere, it begins again from what is unsettled: receivers and topics tell what they had before.
+ * Delivers the outbox of each commit: messages to inboxes, broadcast events to topics. Settles the outbox afterwards.
+ * After a crash it starts again from the unsettled outboxes; receivers and topics skip repeats.
  */
 import { messageOf } from '../../errors.js';
 import { type CommitPlace, decodeOutbox, type Outbox } from '../actor/actor-record.js';
@@ -32,7 +32,7 @@ export class Deliveries {
   readonly #logger: Logger;
   readonly #topics: Topics;
   readonly #inbox: Inbox;
-  /** By address, what is not delivered yet, in order. */
+  /** Undelivered outboxes by address, in the order of the commits. */
   readonly #owed = new Map<string, Owing[]>();
   #delivered: { address: string; seq: number }[] = [];
   #settling: Promise<void> | undefined;
@@ -68,11 +68,11 @@ export class Deliveries {
     }
   }
 
-  /** All that an actor owes and that is not delivered yet, each with where it was owed first. */
+  /** Returns all undelivered messages and events of an actor, each with the place at which it was owed first. */
   owed(address: string): Outbox | undefined {
     const owed = this.#owed.get(address);
     if (!owed) return undefined;
-    // What was owed once more since counts once.
+    // The map counts an item once that was owed again since.
     const messages = new Map<string, Outbox['messages'][number]>();
     const events = new Map<string, Outbox['events'][number]>();
     for (const { seq, outbox } of owed) {
@@ -88,12 +88,12 @@ export class Deliveries {
     return { messages: [...messages.values()], events: [...events.values()] };
   }
 
-  /** Delivers again what an earlier run left unsettled. */
+  /** Delivers an outbox again that an earlier run left unsettled. */
   redeliver({ address, seq, text }: OutboxRow): void {
     this.deliver(address, seq, decodeOutbox(text));
   }
 
-  /** Resolves when what was delivered so far is settled, or was tried once more. */
+  /** Resolves once the delivered outboxes are settled, or settling was tried once more. */
   async stop(): Promise<void> {
     this.#stop.abort();
     await this.#settling;
@@ -117,14 +117,14 @@ export class Deliveries {
   }
 
   async #settleAll(): Promise<void> {
-    await Promise.resolve(); // what is delivered in one turn is settled in one write
+    await Promise.resolve(); // one write settles all deliveries of one turn
     while (this.#delivered.length > 0) {
       const rows = this.#delivered.splice(0);
       try {
         await this.#store.settle(rows);
       } catch (error) {
         this.#logger.debug({ rows: rows.length }, `what was delivered can't be settled now: ${messageOf(error)}`);
-        // Not settled is only delivered once more after a restart: told apart there.
+        // An unsettled outbox is only delivered again after a restart, and receivers skip the repeat.
         if (this.#stop.signal.aborted) break;
         this.#delivered.push(...rows);
         await pause(this.#clock, retryMs, this.#stop.signal);

@@ -1,18 +1,18 @@
-/** The port by which messages reach an actor, wherever it lives. Requests come by the engine's own door. */
+/** Port through which messages reach an actor, wherever it lives. Requests come through Engine.ask instead. */
 import type { AnyEventObject } from 'xstate';
 
-/** What one actor sends another as part of its commit. */
+/** Message that one actor sends another as part of its commit. */
 export interface ActorMessage {
   from: { address: string; seq: number; index: number };
-  /** Either an event, or the input that begins the actor. */
+  /** Either an event, or the input with which the actor begins. */
   event?: AnyEventObject;
   input?: object;
 }
 
 export interface Inbox {
   /**
-   * Resolves once the message can't be lost any more: here, when the commit that applied it is done.
-   * Messages of one sender are applied in the order of these calls; a repeat is applied once.
+   * Resolves once the message cannot be lost any more: in this runtime, once the step that applied it is committed.
+   * Applies messages of one sender in the order of these calls, and a repeat only once.
    */
   append(address: string, message: ActorMessage): Promise<void>;
 }

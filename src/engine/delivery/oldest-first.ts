@@ -1,6 +1,6 @@
 /**
- * A map in the order in which its entries came, of which the oldest is found at once. JavaScript's own steps over all
- * that have left before it, each time: with 100,000 who wait in line that is most of the time.
+ * Map in the order of insertion that finds its oldest entry at once. A JavaScript Map steps over all deleted entries
+ * first, which takes most of the time in a queue of 100,000.
  */
 interface Entry<K, V> {
   readonly key: K;
@@ -30,7 +30,7 @@ export class OldestFirst<K, V> {
     return this.#entries.has(key);
   }
 
-  /** The youngest from now on, though it was there before. */
+  /** Adds an entry as the youngest, even if the key was present before. */
   add(key: K, value: V): void {
     this.delete(key);
     const entry: Entry<K, V> = { key, value, before: this.#last, after: undefined };

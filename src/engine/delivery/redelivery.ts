@@ -1,4 +1,4 @@
-/** Delivers once more what the store says is owed: at the start, at a release, and where the store went back in time. */
+/** Delivers unsettled outboxes of the store again: at the start, at a release, and after the store has lost writes. */
 import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import { pages } from '../storage/pages.js';
@@ -14,9 +14,9 @@ export interface RedeliveryOptions {
   clock: Clock;
   troubles: TroubleLog;
   deliveries: Deliveries;
-  /** What an actor owes can't be read. */
+  /** Called when an actor's outbox cannot be read. */
   unreadable(address: string, reason: string): void;
-  /** Aborted when nothing is delivered any more. */
+  /** Aborted once deliveries end. */
   stopped: AbortSignal;
 }
 
@@ -28,25 +28,25 @@ export class Redelivery {
     this.#options = options;
   }
 
-  /** Resolves where nothing that actors under these prefixes owed waits to be delivered. */
+  /** Resolves once no redelivery is under way. */
   get done(): Promise<unknown> {
     return this.#underWay;
   }
 
-  /** @returns the addresses of those of which something can't be read: nothing after that is delivered */
+  /** @returns addresses with an outbox that cannot be read; nothing later of such an address is delivered */
   async deliverUnder(prefixes: string[]): Promise<Set<string>> {
     const delivered = this.#deliver(prefixes);
     this.#underWay = Promise.allSettled([this.#underWay, delivered]);
     return delivered;
   }
 
-  /** @returns false where something that it owes can't be read */
+  /** @returns false if an outbox of the actor cannot be read */
   async deliverOf(address: string): Promise<boolean> {
     const unreadable = await this.#deliver([address], (owing) => owing === address);
     return !unreadable.has(address);
   }
 
-  /** Tried until the store can say what it owes. */
+  /** Redelivers the outboxes of an actor; retries until the store can list them. */
   async insistOn(address: string): Promise<void> {
     const { clock, troubles, stopped } = this.#options;
     const task = {};
@@ -64,7 +64,7 @@ export class Redelivery {
     troubles.abandon(task);
   }
 
-  /** All is read before anything is delivered: what that sets off would overtake the rest. */
+  /** Reads all outboxes before it delivers any: messages that a delivery sets off would overtake the rest. */
   async #deliver(prefixes: string[], concerns: (address: string) => boolean = () => true): Promise<Set<string>> {
     const { store, deliveries } = this.#options;
     const rows: OutboxRow[] = [];
@@ -75,7 +75,7 @@ export class Redelivery {
     }
     const unreadable = new Set<string>();
     for (const row of rows) {
-      if (unreadable.has(row.address)) continue; // its receivers would take what it owed before for old
+      if (unreadable.has(row.address)) continue; // the receivers would take older messages for repeats
       try {
         deliveries.redeliver(row);
       } catch (error) {

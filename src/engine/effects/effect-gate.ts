@@ -1,13 +1,13 @@
 /**
- * When a committed effect may start: while the lease is held and the store is trusted, not before its time, and what
- * an earlier runtime had begun only so many at a time, so that a restart is no stampede.
+ * Decides when a committed effect may start: only while the lease is held and the store is trusted, and not before its
+ * time. Effects of an earlier runtime start in batches, to avoid a stampede after a restart.
  */
 import type { Clock } from '../clock.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
 
 export interface Entrance {
   recovered: boolean;
-  /** Milliseconds that it has to wait in any case. */
+  /** Minimum wait in milliseconds. */
   delayMs: number;
   start(): void;
 }
@@ -18,7 +18,7 @@ interface Waiting extends Entrance {
   timer?: Timer;
 }
 
-/** Effects of an earlier runtime: so many at once, and then as many again after each pause. */
+/** Batch size for effects of an earlier runtime, and the pause between batches. */
 const recoveredAtOnce = 100;
 const recoveryPauseMs = 100;
 
@@ -26,22 +26,22 @@ export class EffectGate {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #mayOpen: () => boolean;
-  /** By what its caller knows it by. */
+  /** Effects that wait, by the key that the caller gave to `admit`. */
   readonly #waiting = new Map<object, Waiting>();
-  /** Those of `#waiting` that only wait for their turn. */
+  /** Effects of `#waiting` that wait only for their batch. */
   readonly #recovered = new Set<object>();
-  /** How many of them may start before the next turn. */
+  /** Free places in this batch. */
   #left = recoveredAtOnce;
   #turn: Timer | undefined;
 
-  /** @param mayOpen asked before each start; `reopen` says that its answer has become true */
+  /** @param mayOpen asked before each start; call `reopen` once its answer has become true */
   constructor(clock: Clock, timers: TimerHeap, mayOpen: () => boolean) {
     this.#clock = clock;
     this.#timers = timers;
     this.#mayOpen = mayOpen;
   }
 
-  /** Calls `start` at once or later, unless it is withdrawn before. */
+  /** Calls `start` at once or later, unless `withdraw` comes first. */
   admit(live: object, entrance: Entrance): void {
     if (!entrance.recovered && entrance.delayMs <= 0 && this.#mayOpen()) {
       entrance.start();

@@ -1,6 +1,6 @@
 /**
- * Runs the effects that committed snapshots ask for: starts them, bounds them, cancels them, and turns what comes of
- * them into plain data. Knows no store and no machine; what a result means is for the actor to say.
+ * Runs the effects that committed snapshots ask for: starts, bounds and cancels them, and turns their results into
+ * plain data. Knows no store and no machine; the actor decides what a result means.
  */
 import type { AnyEventObject } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -15,18 +15,18 @@ export interface EffectStart {
   live: LiveEffect;
   effect: Effect | undefined;
   recovered: boolean;
-  /** Milliseconds until nothing that the effect `src` of its kind undoes can be under way any more. Default: 0. */
+  /** Milliseconds until no effect that `src` undoes can still be running. Default: 0. */
   clearInMs?: (src: string) => number;
-  /** As in EffectCall. Default: there are no doubts. */
+  /** As in EffectCall. Default: no calls are in doubt. */
   endDoubts?: (src: string) => Promise<boolean>;
 }
 
-/** What an effect says: its one result, or something on its way. */
+/** Kind of message from an effect: its only result, or an event before that. */
 export type Saying = 'result' | 'event';
 
 export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, says: Saying) => void;
 
-/** Errors don't survive JSON: what a machine gets is `{ name, message, code, final }`. */
+/** Turns an error into plain data for a machine, as errors do not survive JSON. */
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
   const { code, final }: { code?: unknown; final?: unknown } = error instanceof Object ? error : {};
   return {
@@ -37,7 +37,7 @@ export function flattened(error: unknown): { name: string; message: string; code
   };
 }
 
-/** Anything can be thrown, also what has no text. */
+/** Handles any thrown value, also one without text. */
 function textOf(part: () => unknown): string {
   try {
     return String(part());
@@ -49,7 +49,7 @@ function textOf(part: () => unknown): string {
 const interrupted = ({ address, live }: Run): StagecraftError =>
   new StagecraftError('INTERRUPTED', `${live.src} was interrupted: it may have been done, or may still`, { address });
 
-/** One for all: an error of its own for each, with its stack, would cost more than the step that left the state. */
+/** Shared by all cancelled runs: a new error with its stack would cost more than the step that left the state. */
 const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
 
 export class EffectRunner {
@@ -57,11 +57,11 @@ export class EffectRunner {
   readonly #timers: TimerHeap;
   readonly #deliver: Deliver;
   readonly #mayAct: () => boolean;
-  /** How many have not come to an end; cancelled ones too. */
+  /** Number of runs that have not ended; cancelled runs count until they end. */
   #unended = 0;
   readonly #stopping = new Set<AbortController>();
 
-  /** @param mayAct asked when a run that has prepared its request is about to ask something of the world */
+  /** @param mayAct asked at `sent`, before a prepared request goes out; false: the lease has lapsed */
   constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, mayAct: () => boolean = () => true) {
     this.#clock = clock;
     this.#timers = timers;
@@ -75,7 +75,7 @@ export class EffectRunner {
     return run;
   }
 
-  /** A run that has not begun: it may be cancelled, and then never does. */
+  /** Makes a run that has not begun. A run that is cancelled before `begin` never begins. */
   prepare(asked: EffectStart): Run {
     return new Run(asked, this.#deliver);
   }
@@ -104,7 +104,7 @@ export class EffectRunner {
     }
   }
 
-  /** @param reason what its signal says; default: ABORTED, its state was left */
+  /** @param reason abort reason of the run's signal; default ABORTED: its state was left */
   cancel(run: Run, reason = stateLeft): void {
     if (run.isOver) return;
     run.isOver = true;
@@ -112,7 +112,7 @@ export class EffectRunner {
     run.abort(reason);
   }
 
-  /** Resolves when all runs, cancelled by their actors, have come to an end, or have had their time. */
+  /** Resolves once all cancelled runs have ended, or `graceMs` has passed. */
   async stop(graceMs: number): Promise<void> {
     if (this.#unended === 0) return;
     const ended = new AbortController();
@@ -160,13 +160,13 @@ interface Hearing {
   callback(reason: unknown): void;
 }
 
-/** Most runs are heard by nobody, or by one: they share this. */
+/** Shared by all runs without listeners, which are most. */
 const none: readonly Hearing[] = Object.freeze([]);
 const ignore = (): void => {};
 
 /**
- * One run of an effect, until it has come to an end, be it cancelled meanwhile; what the effect knows of it. Its actor
- * holds it, no Map of all runs: a table that was outgrown keeps alive what it held, until a full collection.
+ * One run of an effect until its end, and the effect's view of it. The actor holds the run: a Map of all runs would
+ * keep outgrown tables alive until a full collection.
  */
 export class Run implements EffectCall {
   readonly address: string;
@@ -182,7 +182,7 @@ export class Run implements EffectCall {
   readonly #deliver: Deliver;
   deadline: Timer | undefined;
   onSent: (() => void) | undefined;
-  /** Its result came, or it was cancelled: what it says from now on is dropped. */
+  /** True once the result came or the run was cancelled. Later messages of the run are dropped. */
   isOver = false;
   readonly #clearInMs: EffectStart['clearInMs'];
   readonly #endDoubts: EffectStart['endDoubts'];
@@ -206,7 +206,7 @@ export class Run implements EffectCall {
     this.send = (event) => this.#say(event, 'event');
   }
 
-  /** Made when it is first asked for: it costs more than the commit that asked for the run. */
+  /** Made on first use: a signal costs more than the commit that asked for the run. */
   get signal(): AbortSignal {
     if (!this.#controller) {
       this.#controller = new AbortController();
@@ -260,7 +260,7 @@ export class Run implements EffectCall {
     try {
       this.#end(asData({ type: `xstate.done.actor.${this.id}`, output, actorId: this.id }));
     } catch (error) {
-      this.fail(error); // its output is no data
+      this.fail(error); // the output cannot be plain data
     }
   }
 

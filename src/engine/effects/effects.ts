@@ -1,4 +1,4 @@
-/** What the engine does for machines once they are committed: the port that effects stand behind. */
+/** Port for effects: the work that the engine does for a machine once a snapshot is committed. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import type { PersistedSnapshot } from '../machine/hosted-machine.js';
 
@@ -10,145 +10,152 @@ export interface EffectCall<TInput = unknown> {
   /** The `src` of the invoke. */
   src: string;
   /**
-   * The seq of the commit that asked for it: with address and id, the name of this very run. A restart takes it up
-   * under the same name; after a result that made its machine crash it is asked for anew.
+   * Seq of the commit that asked for the effect. Address, id and seq name the run. A restart continues under the same
+   * name; after a result that crashed the machine, the effect gets a new seq.
    */
   seq: number;
   input: TInput;
-  /** Aborted when the state is left, the deadline has passed or the runtime ends. */
+  /** Aborted when the state is left, the deadline has passed, or the runtime ends. */
   signal: AbortSignal;
   /**
-   * Calls back once, with the reason, when the signal is aborted, at once where it was before; the answer ends that. Costs
-   * next to nothing, where a signal costs more than the commit that asked for the run.
+   * Calls back once with the reason when the signal is aborted; at once if it was aborted before. Costs almost nothing,
+   * while a signal costs more than the commit that asked for the run.
+   * @returns a function that unsubscribes
    */
   onAbort(callback: (reason: unknown) => void): () => void;
-  /** True where the run was asked for by an earlier incarnation of this runtime: it may have happened already. */
+  /** True if an earlier incarnation of this runtime asked for the run: the work may be done already. */
   recovered: boolean;
   /**
-   * 1, and one more for each incarnation that took it up again, and for each result that made its machine crash.
+   * Starts at 1. Rises with each restart that runs the effect again, and with each result that crashed the machine.
    * Committed before the run.
    */
   attempt: number;
   /**
-   * Says that what it asks of the world is on its way: until then it has begun nothing that could go on without it.
-   * @throws StagecraftError LEASE_LAPSED where, while it prepared that, another runtime may have taken over: it is not to be asked
-   * @throws Error where it is not clear yet, or is no effect that makes calls
+   * Declares that the request goes out now. Before this call, the effect has begun nothing that could outlive it.
+   * @throws {StagecraftError} LEASE_LAPSED if another runtime may have taken over meanwhile: send no request then
+   * @throws {Error} if a call that this effect undoes may still run, or if the effect makes no calls
    */
   sent(): void;
   /**
-   * Milliseconds until nothing that it undoes (`compensates`) can be under way any more; 0: now. To be asked for before `sent`.
-   * @param src effect of the same kind that is meant; default: this one
+   * Milliseconds until no call that this effect undoes (`compensates`) can still be running; 0: now. Ask before `sent`.
+   * @param src another effect of the same kind; default: this effect
    */
   clearInMs(src?: string): number;
   /**
-   * Finds out which of the calls that it undoes ended with their recipient (`Effect.recipient`): `clearInMs` does not count
-   * those any more.
+   * Looks for in-doubt calls that ended together with their recipient (`Effect.recipient`). `clearInMs` stops counting
+   * those calls.
    * @param src as for `clearInMs`
-   * @returns whether it is worth asking again: a recipient of others is known, and may end before their time is over
+   * @returns whether asking again may help: a recipient of another call is known, and may end before its time
    */
   endDoubts(src?: string): Promise<boolean>;
-  /** Recipient of the requests of the effect, as of the commit that asked for the effect. Absent: not known. */
+  /** Recipient of the effect's requests, as of the commit that asked for the effect. Absent: not known. */
   recipient?: object | undefined;
-  /** Sends the machine an event; dropped as stale once its state was left. */
+  /** Sends the machine an event; dropped as stale once the state was left. */
   send(event: AnyEventObject): void;
 }
 
 /**
- * Runs at least once for each commit that asked for it, unless it is `atMostOnce`; its result reaches the machine at most once.
- * What it resolves with comes back as `xstate.done.actor.<id>`, what it throws as `xstate.error.actor.<id>`.
+ * Runs at least once for each commit that asked for it, unless it is `atMostOnce`. Its result reaches the machine at
+ * most once: as `xstate.done.actor.<id>` if it resolves, as `xstate.error.actor.<id>` if it throws.
  */
 export interface Effect {
   run(call: EffectCall): Promise<unknown>;
   /**
-   * Milliseconds until it is given up with a TIMEOUT error; default two minutes. Infinity only for what waits for
-   * the world to change, or has a `sentDeadlineMs`. `loop`: as long as its state lasts, and its end is no event.
+   * Milliseconds until the run ends with a TIMEOUT error; default two minutes. Infinity: only for effects that wait for
+   * the world to change, or have a `sentDeadlineMs`. `loop`: runs as long as its state lasts; its end sends no event.
    */
   deadlineMs?: number | 'loop' | ((input: never) => number);
   /**
-   * For one that first prepares what it asks, as long as that takes, and tells by `sent` that it has asked: milliseconds that
-   * it has from then on, and that what it asked of the world may go on without it.
+   * Milliseconds that a request may take after `sent`, and may go on without the effect. For effects that first prepare
+   * a request, without a time limit.
    */
   sentDeadlineMs?: number;
   /**
-   * Which effects of its kind it undoes, by their `src`: it must not be overtaken by what it undoes. Where such a call may
-   * still be under way, left by a runtime before this one or cancelled by this one, it is not clear (`clearInMs`) until
-   * the deadline of that call has passed. What a runtime before has left is given its whole time from the lease on:
-   * in-doubt-calls.ts. Only for one that tells by `sent` that it asks.
+   * The `src` of the effects that this effect undoes; it must never overtake them. A call of theirs may still run,
+   * after a restart or a cancellation. `clearInMs` is above 0 until the deadline of such a call has passed. A call left
+   * by an earlier runtime gets its whole time, counted from the lease (in-doubt-calls.ts). Only for effects that call
+   * `sent`.
    */
   compensates?: readonly string[];
   /**
-   * Marks an effect that is not repeated unless its machine asks for it again. After a restart, or a result that made its
-   * machine crash, it does not run: it ends with an INTERRUPTED error, for the run before may have done it, or may still.
+   * Forbids a second run unless the machine asks again. After a restart, or a result that crashed the machine, the
+   * effect ends with an INTERRUPTED error: the first run may have done the work, or may still do it.
    */
   atMostOnce?: true;
   /**
-   * Marks an effect that asks nothing of the world: it leaves nothing that may still be under way, undoes nothing, and is
-   * undone by nothing.
+   * Marks an effect without requests to the outside: it leaves no call in doubt, undoes nothing, and is undone by
+   * nothing.
    */
   makesCall?: false;
-  /** Recipients of its requests to the world. Only for an effect whose requests all end with their recipient. */
+  /** Recipients of the effect's requests. Only if every request ends with its recipient. */
   recipient?: Recipients;
 }
 
-/** Knows who does what effects ask for. Recipients are plain data, and stand in the record with the call. */
+/**
+ * Finds the recipients of requests, such as the process of a plugin. Recipients are plain data, stored in the record
+ * with the call.
+ */
 export interface Recipients {
-  /** Recipient of a request made now; undefined: not known. A run that finds another recipient must not ask. Never throws. */
+  /**
+   * Returns the recipient of a request made now; undefined: not known. A run that finds another recipient must send
+   * nothing. Never throws.
+   */
   of(input: never): object | undefined;
   /**
-   * Whether it is certain that this recipient has ended, and all that it has begun. False: it may end yet; undefined: nobody
-   * will know that it has. Rejects where it can't be found out now.
+   * Resolves with true if the recipient and all work that it began have ended for certain. False: it may still end;
+   * undefined: nobody will ever know. Rejects if the question has no answer now.
    */
   hasEnded(recipient: object): Promise<boolean | undefined>;
 }
 
 export const defaultDeadlineMs = 120_000;
 
-/** The time that an effect is given, in milliseconds; Infinity for one that stands for as long as its state does. */
+/** Returns the effect's time limit in milliseconds; Infinity if it lasts as long as its state. */
 export function deadlineOf({ sentDeadlineMs, deadlineMs }: Effect, input: unknown): number {
   if (deadlineMs === undefined) return sentDeadlineMs === undefined ? defaultDeadlineMs : Number.POSITIVE_INFINITY;
   if (deadlineMs === 'loop') return Number.POSITIVE_INFINITY;
   return typeof deadlineMs === 'function' ? deadlineMs(input as never) : deadlineMs;
 }
 
-/** The same for one that ran before, where it can't tell by throwing: the default. */
+/** Returns the same limit for an effect that ran before. If the effect's own function throws, returns the default. */
 export function limitOf(effect: Effect, input: unknown): number {
   try {
     return deadlineOf(effect, input);
   } catch {
-    return defaultDeadlineMs; // as it is started it says so, as an error of its own
+    return defaultDeadlineMs; // the start of the effect reports this failure as its error
   }
 }
 
-/** One kind of actor: what is hosted under addresses that begin with the machine's id. */
+/** Kind of actors: all actors whose addresses begin with the machine's id. */
 export interface ActorKind {
   machine: AnyStateMachine;
-  /** By the `src` of the invoke. */
+  /** Effects by the `src` of their invoke. */
   effects: Record<string, Effect>;
   /**
-   * Input for an actor that gets its first event before it was begun; absent: such an event finds nobody. `seq`: how many
-   * commits there were of actors at this address before.
+   * Makes the input for an actor that gets its first event before it was begun. Absent: such an event finds no actor.
+   * `seq`: number of commits that earlier actors at this address made.
    */
   begin?: (address: string, seq: number) => object;
-  /** Where its broadcast events go; absent: it has none. */
+  /** Topic of the kind's broadcast events; absent: the kind emits none. */
   topic?: (address: string) => string;
   /**
-   * Its actors live in the store, and in memory only while they have something to do or there is room for them.
-   * Default: all of them stay in memory, where `peek` and `views` find them.
+   * Passivates idle actors when memory is short. Default: all actors stay in memory, where `peek` and `views` find
+   * them.
    */
   onDemand?: boolean;
-  /** From each older version of the machine that may be stored to the next one. */
+  /** Migrations from each older version that may be stored to the next one. */
   migrations?: Migration[];
 }
 
-/** Brings the snapshots of one version of a machine to a later one. Pure. */
+/** Migrates snapshots of one version of a machine to a later one. Pure. */
 export interface Migration {
-  /** Kept in the journal. */
+  /** Stored in the journal. */
   name: string;
   from: string;
   to: string;
   /**
-   * Of the states that it answers, effects and `after` timers are kept where they are under way, and else begun: also
-   * those that had come to their end before in a state that went on.
+   * Returns a snapshot of the later version. Running effects and `after` timers of its states go on; all others begin,
+   * even those that had ended in a state that was kept.
    */
   migrate(snapshot: PersistedSnapshot): PersistedSnapshot;
 }

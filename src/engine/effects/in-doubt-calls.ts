@@ -1,20 +1,23 @@
 /**
- * Calls that may still be under way though nobody waits for them any more: left by a runtime that ended, or of a state
- * that was left. What undoes them waits (`compensates`: effects.ts). They stand in the record, as the next runtime has to know
- * of them too, until the runtime that holds the actor has seen their time pass. Pure.
+ * Calls in doubt: left by a runtime that ended, or by a state that was left, and possibly still running. An effect that
+ * undoes such a call waits (`compensates`: effects.ts). The record keeps the calls for the next runtime until their
+ * time has passed. Pure.
  */
 import { isSameData } from '../../../machines/kit/same-data.js';
 import type { ActorRecord, InDoubtCall, InDoubtCalls, LiveEffect } from '../actor/actor-record.js';
 import type { StartedEffect } from '../machine/hosted-machine.js';
 import { type ActorKind, limitOf } from './effects.js';
 
-/** Recipients of calls that are in doubt together; undefined: not known of each call. */
+/** Joins the recipients of two in-doubt calls; undefined if the recipient of either is not known. */
 export function allRecipients(one: object[] | undefined, other: object[] | undefined): object[] | undefined {
   if (!one || !other) return undefined;
   return [...one, ...other.filter((recipient) => !one.some((known) => isSameData(known, recipient)))];
 }
 
-/** How long a call of this effect may go on without it, in milliseconds. Absent where nothing undoes it, or no time ends it. */
+/**
+ * Milliseconds that a call of this effect may go on without it. Undefined if no effect undoes it, or no time limit ends
+ * it.
+ */
 export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect): number | undefined {
   const effect = effects[src];
   if (!effect || effect.makesCall === false || !isCompensated(effects, src)) return undefined;
@@ -22,7 +25,7 @@ export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect)
   return Number.isFinite(lastsMs) ? lastsMs : undefined;
 }
 
-/** With the calls that these effects may leave behind. Absent where there are none. */
+/** Adds the calls that these effects may leave running. Returns undefined if there are none. */
 export function doubted(
   kind: ActorKind,
   doubts: InDoubtCalls | undefined,
@@ -44,14 +47,17 @@ function both(before: InDoubtCall | undefined, added: InDoubtCall): InDoubtCall 
   return { lastsMs: Math.max(before.lastsMs, added.lastsMs), ...(recipients && { recipients }) };
 }
 
-/** Without the calls that have ended for certain. */
+/** Removes the calls that have ended for certain. */
 export function certain(envelope: ActorRecord, isUnderWay: (src: string) => boolean): ActorRecord {
   const { doubts, ...rest } = envelope;
   const left = Object.entries(doubts ?? {}).filter(([src]) => isUnderWay(src));
   return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
 }
 
-/** An effect that says nothing before it asks would overtake what it undoes. @throws Error naming the effect */
+/**
+ * Checks that every effect which undoes others calls `sent`: otherwise it could overtake them. @throws {Error} naming
+ * the effect
+ */
 export function checkCompensates({ effects, machine }: ActorKind): void {
   for (const [src, { compensates, sentDeadlineMs, makesCall }] of Object.entries(effects)) {
     if (compensates && sentDeadlineMs === undefined)
@@ -61,7 +67,7 @@ export function checkCompensates({ effects, machine }: ActorKind): void {
   }
 }
 
-/** Whether another effect of its kind undoes it. */
+/** Tells whether another effect of its kind undoes this one. */
 export function isCompensated(effects: ActorKind['effects'], src: string): boolean {
   for (const other in effects) if (effects[other]?.compensates?.includes(src)) return true;
   return false;

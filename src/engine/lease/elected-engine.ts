@@ -1,7 +1,7 @@
 /**
- * An engine whose lease others may hold: of all runtimes on one store one leads, the others stand by, and one of these
- * takes over when the lease is given back or has lapsed. Each term has an engine of its own; who asks and watches has
- * this one door for all of them. Why so: docs/decisions/0010-one-engine-per-lease.md
+ * Engine of a lease for which several runtimes compete: one leads, the others stand by. A standby takes over once the
+ * lease is released or has lapsed. Each term has an engine of its own; callers use this object for all terms. Why:
+ * docs/decisions/0010-one-engine-per-lease.md
  */
 import type { AnyEventObject } from 'xstate';
 import { onAbort } from '../../abort.js';
@@ -22,48 +22,54 @@ import type { TopicReader } from '../topics/topic-reader.js';
 import type { Topics } from '../topics/topics.js';
 
 export interface ElectedEngineOptions {
-  /** For the next term, not opened. Its `open` throws NOT_LEADER, naming the leader, while somebody else leads. */
+  /**
+   * Makes the engine of the next term, not opened. Its `open` throws NOT_LEADER, naming the leader, while another
+   * runtime leads.
+   */
   engine(): Engine;
-  /** Address prefixes of the actors that are restored when a term begins; default: those of all kinds. */
+  /** Prefixes of the actors that are restored when a term begins; default: all kinds. */
   prefixes?: string[];
-  /** For whoever reads while somebody else leads. */
+  /** Reads actors while another runtime leads. */
   stored: StoredViews;
-  /** Of an engine that outlives all terms. */
+  /** Topics that outlive all terms. */
   topics: Topics;
   clock: Clock;
   random: Pick<Random, 'next'>;
   logger: Logger;
   troubles: TroubleLog;
-  /** A term has begun, before anything is done in it. `tookOver`: others, or nobody, led while this one was up. */
+  /** Called when a term begins, before any work in it. `tookOver`: this runtime stood by before. */
   elected(term: { epoch: number; tookOver: boolean }): void;
-  /** A term is over, and not because of `stop`: what is awaited of it comes from somebody else. */
+  /** Called when a term ends other than by `stop`. Another runtime continues the term's work. */
   resigned(reason: StagecraftError): void;
 }
 
-/** A message that is not known to be applied. */
+/** Message that is not known to be applied. */
 interface Owed {
   address: string;
   message: ActorMessage;
   applied(): void;
 }
 
-/** How often the one that stands by asks for the lease, on average; one in step with another would ask in vain each time. */
+/**
+ * Average pause between a standby's requests for the lease. Randomized, as a standby in step with another would always
+ * lose.
+ */
 const retryMs = 250;
-/** After it has let another one lead: longer than that takes to ask. */
+/** Pause after `yield`: longer than another runtime needs to ask. */
 const yieldMs = 3_000;
 
 export class ElectedEngine implements ActorSystem, Inbox {
   readonly #options: ElectedEngineOptions;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
-  /** In the order in which they came. */
+  /** Undelivered messages, in the order of their arrival. */
   readonly #owed = new Set<Owed>();
   readonly #stop = new AbortController();
-  /** Of this term, or of the next one. */
+  /** Engine of this term, or of the next one. */
   #engine: Engine;
-  /** Why nothing is asked of the engine; absent while it leads. */
+  /** Why the engine refuses requests; absent while it leads. */
   #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'it is not known yet who leads: ask again');
   #hasStoodBy = false;
-  /** Why it lets another one lead; absent: it does not. */
+  /** Reason of a `yield` until the term has ended; absent otherwise. */
   #yielded: StagecraftError | undefined;
   #endTerm: (reason: StagecraftError) => void = () => {};
   #campaign: Promise<void> = Promise.resolve();
@@ -74,41 +80,41 @@ export class ElectedEngine implements ActorSystem, Inbox {
     this.#engine = options.engine();
   }
 
-  /** Hosts actors of these kinds in every term. Call it once, before `start`. @see Engine.host */
+  /** Hosts actors of these kinds in every term. Call once, before `start`. @see Engine.host */
   host(kinds: readonly ActorKind[]): this {
     this.#kinds = kinds;
     this.#engine.host(kinds);
     return this;
   }
 
-  /** Why nothing is asked here, naming who leads; absent while this one does. */
+  /** Why this runtime refuses requests, naming the leader; absent while it leads. */
   get refusal(): StagecraftError | undefined {
     return this.#refusal;
   }
 
-  /** Of this term, or of the next one: to look with. */
+  /** Engine of this term, or of the next one; for inspection only. */
   get engine(): Engine {
     return this.#engine;
   }
 
-  /** Resolves when it leads and has brought back what there is, or knows that it doesn't lead now. */
+  /** Resolves once this runtime leads and has restored its actors, or knows that another one leads. */
   start(): Promise<void> {
     return new Promise((decided) => {
       this.#campaign = this.#run(decided);
     });
   }
 
-  /** Gives the lease back, so that another one leads that was refused it; stands by for a while before it asks again. */
+  /** Releases the lease for another runtime that was refused it, and stands by for a while. */
   yield(reason: StagecraftError): void {
     this.#yielded = reason;
     this.#endTerm(reason);
   }
 
-  /** Ends the term, gives the lease back, and stands for no other. */
+  /** Ends the term, releases the lease, and competes no more. */
   async stop(): Promise<void> {
     this.#stop.abort();
     this.#options.troubles.abandon(this);
-    // A lease that is granted this very moment is to be given back too.
+    // Waits for an election under way: a lease granted at this moment must be released too.
     if (this.#refusal) await this.#campaign;
     await Promise.all([this.#engine.stop(), this.#campaign]);
   }
@@ -140,12 +146,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
     });
   }
 
-  /** @throws StagecraftError NOT_LEADER: nothing is in memory */
+  /** @throws {StagecraftError} NOT_LEADER: no actor is in memory */
   peek(address: string): ActorView | undefined {
     return this.leader().peek(address);
   }
 
-  /** @throws StagecraftError NOT_LEADER: nothing is in memory */
+  /** @throws {StagecraftError} NOT_LEADER: no actor is in memory */
   views(prefix: string): Generator<[address: string, view: ActorView]> {
     return this.leader().views(prefix);
   }
@@ -154,18 +160,18 @@ export class ElectedEngine implements ActorSystem, Inbox {
     return !this.#refusal && this.#engine.has(address);
   }
 
-  /** Of all terms. */
+  /** Observes the commits of all terms. */
   observe(observer: (notice: CommitNotice) => void): () => void {
     this.#observers.add(observer);
     return () => this.#observers.delete(observer);
   }
 
-  /** Goes on whoever leads. */
+  /** Follows a topic through all terms, whoever leads. */
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     return this.#options.topics.follow(topic, from, signal);
   }
 
-  /** Where somebody else leads it stays owed, and is delivered when this one does. */
+  /** Keeps the message while another runtime leads, and delivers it when this one does. */
   append(address: string, message: ActorMessage): Promise<void> {
     return new Promise((applied) => {
       const owed = { address, message, applied };
@@ -174,12 +180,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
     });
   }
 
-  /** Trouble with the store, as seen by the engine, or else by the stored views. Absent: none. */
+  /** Trouble with the store, as seen by the engine or by the stored views. Undefined: none. */
   storeTrouble(forMs?: number): Error | undefined {
     return this.#engine.storeTrouble(forMs) ?? this.#options.stored.trouble(forMs);
   }
 
-  /** The engine of this term. @throws StagecraftError NOT_LEADER, naming who leads */
+  /** Returns the engine of this term. @throws {StagecraftError} NOT_LEADER, naming the leader */
   leader(): Engine {
     if (this.#refusal) throw this.#refusal;
     return this.#engine;
@@ -200,7 +206,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     }
   }
 
-  /** Whether a term has begun, and what there is was brought back. */
+  /** @returns whether a term has begun and its actors are restored */
   async #elect(): Promise<boolean> {
     const engine = this.#engine;
     const { troubles, elected, prefixes = engine.prefixes } = this.#options;
@@ -219,7 +225,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
       for (const observer of this.#observers) observer(notice);
     });
     elected({ epoch: engine.epoch, tookOver: this.#hasStoodBy });
-    // What is asked from here on waits until what was owed before is delivered.
+    // Later requests wait until redelivery is done.
     const restored = engine.restore(prefixes);
     this.#refusal = undefined;
     for (const owed of this.#owed) this.#deliver(owed);
@@ -245,7 +251,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
       };
       this.#endTerm = end;
       void this.#engine.lost.then(end);
-      // Asked for while what there is was brought back.
+      // A yield may have come while the actors were restored.
       if (this.#yielded) end(this.#yielded);
     });
     this.#endTerm = () => {};
@@ -262,12 +268,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
     await this.#renounce(reason);
   }
 
-  /** Gives the lease back; the next term has an engine of its own. */
+  /** Releases the lease, and makes the engine of the next term. */
   async #renounce(reason: StagecraftError): Promise<void> {
     const engine = this.#engine;
     this.#refusal = reason;
     this.#hasStoodBy = true;
-    // Whatever it still writes, or its calls still do, the store and the next leader are prepared for.
+    // Late writes and calls of this engine do no harm: the store and the next leader expect them.
     await engine.stop().catch((error: unknown) => {
       this.#options.logger.warn({}, `a term did not end in order: ${messageOf(error)}`);
     });
@@ -289,7 +295,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     });
   }
 
-  /** Somebody else has the lease since, which is not told yet. */
+  /** Tells whether another runtime took the lease before this one has noticed. */
   #isFenced(error: unknown): boolean {
     return error instanceof StagecraftError && error.code === 'FENCED' && !this.#stop.signal.aborted;
   }

@@ -1,38 +1,40 @@
 /**
- * Holds the lease that allows this runtime to write its actors, and says when it is lost.
- * A lease counts from before it was asked for, on the monotonic clock: never longer here than in the store.
- * One that has lapsed (this process was stopped for a while, or the store) is asked for again: with the very next epoch
- * nobody has acted in between, and work goes on.
+ * Holds the lease that allows this runtime to write its actors, and reports its loss. The term counts from before the
+ * request, on the monotonic clock: never longer here than in the store. After a lapse (process or store was paused) it
+ * asks again. If it gets the very next epoch, nobody has acted in between, and work goes on.
  */
 import { StagecraftError } from '../../errors.js';
 import type { Clock } from '../clock.js';
 import type { Lease, LeaseResult, Store } from '../store.js';
 
 export interface LeaseRequest {
-  /** What is leased: `node/<id>`, `volumes/0`. */
+  /** Name of the lease: `node/<id>`, `volumes/0`. */
   name: string;
   owner: string;
   ttlMs: number;
-  /** Who we are, for those who are refused because of us. */
+  /** Describes this runtime to others that are refused the lease. */
   holder: string;
-  /** Whether its holder is to find, where it is refused, that it is wanted; default: no. */
+  /** Tells whether the store notes a refused request for the current holder; default: no. */
   wants?(): boolean;
 }
 
-/** Error that `acquire` throws where another owner holds the lease. `isSilent`: no renewal for half of the lease's time. */
+/**
+ * Makes the error that `acquire` throws while another owner holds the lease. `isSilent`: no renewal for half of its
+ * time.
+ */
 export type InUse = (holder: string, isSilent: boolean) => StagecraftError;
 
-/** Who is told what becomes of the lease. */
+/** Events of the lease, for its user. */
 export interface LeaseEvents {
-  /** It has lapsed here, and is asked for again. */
+  /** The lease has lapsed here; the keeper asks for it again. */
   lapsed(): void;
-  /** It had lapsed, and is held again. */
+  /** The lapsed lease is held again. */
   regained(): void;
-  /** The store says that it is not ours, though it can't have lapsed. */
+  /** The store says that this runtime does not hold the lease, though the term is not over. */
   forgotten(): void;
-  /** Somebody else may write these actors. */
+  /** Another runtime may write these actors now. */
   lost(reason: StagecraftError): void;
-  /** Tells that another owner was refused the lease held here, and wants it. */
+  /** The store has refused this lease to another owner that wants it. */
   wanted(): void;
 }
 
@@ -44,10 +46,10 @@ export class LeaseKeeper {
   #lease: Lease | undefined;
   #sinceMs = 0;
   #heldUntilMs = 0;
-  /** The store may have lost writes since it was acquired. */
+  /** True if the store may have lost writes since the lease was acquired. */
   #mayBeForgotten = false;
   #patientUntilMs: number | undefined;
-  /** Released or lost: what a renewal says from then on counts no more. */
+  /** True once the lease is released or lost; later answers of the store are ignored. */
   #over = false;
   #cancelRenewal: () => void = () => {};
   #cancelLapse: () => void = () => {};
@@ -58,7 +60,7 @@ export class LeaseKeeper {
     this.#events = events;
   }
 
-  /** @param inUse what it throws where somebody else holds it; default: NODE_IN_USE, naming the holder */
+  /** @param inUse makes the error while another owner holds the lease; default: NODE_IN_USE, naming the holder */
   async acquire(request: LeaseRequest, inUse?: InUse): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const { wants, ...asked } = request;
@@ -71,34 +73,34 @@ export class LeaseKeeper {
     if (result.wanted) this.#events.wanted();
   }
 
-  /** When it was acquired, on the monotonic clock: no runtime before this one has begun anything since. */
+  /** Moment of the acquisition, on the monotonic clock. No earlier runtime has begun anything since. */
   get sinceMs(): number {
     return this.#sinceMs;
   }
 
-  /** As acquired, even where it was lost since. */
+  /** The acquired lease, even if it was lost since. */
   get lease(): Lease {
     if (!this.#lease) throw new Error('no lease was acquired');
     return this.#lease;
   }
 
-  /** Whether effects may be started now. */
+  /** Tells whether effects may start now. */
   get held(): boolean {
     return !this.#over && this.#clock.monotonicMs() < this.#heldUntilMs;
   }
 
-  /** The store may have lost it: renewed now, and asked for again where it is gone. */
+  /** Renews the lease at once, as the store may have lost it; asks for it again if it is gone. */
   confirm(): void {
     this.#mayBeForgotten = true;
     if (this.#lease && this.held) this.#renewAfter(0, this.#lease);
   }
 
-  /** Somebody else has it: it is neither renewed nor given back. */
+  /** Neither renews nor releases the lease: another owner has it. */
   giveUp(): void {
     this.#end();
   }
 
-  /** Gives it back, so that the next one need not wait for its lapse. */
+  /** Releases the lease, so that the next owner need not wait for its lapse. */
   async release(): Promise<void> {
     const { held } = this;
     this.#end();
@@ -112,7 +114,7 @@ export class LeaseKeeper {
     this.#cancelLapse();
     const leftMs = this.#heldUntilMs - this.#clock.monotonicMs();
     this.#cancelLapse = this.#clock.after(leftMs, () => this.#lapse(lease));
-    // Counted from when it was asked for: a slow store leaves less time.
+    // Counts from the request: a slow store leaves less time.
     this.#renewAfter(Math.max(0, askedAtMs + lease.ttlMs / 3 - this.#clock.monotonicMs()), lease);
   }
 
@@ -124,12 +126,12 @@ export class LeaseKeeper {
   async #renew(lease: Lease): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const renewed = await this.#store.renewLease(lease).catch(() => undefined);
-    if (this.#over || this.#lease !== lease || !this.held) return; // asked for again by now
+    if (this.#over || this.#lease !== lease || !this.held) return; // the keeper has asked for the lease again meanwhile
     if (renewed) {
       this.#held(lease, askedAtMs);
       if (renewed === 'wanted') this.#events.wanted();
     }
-    // No answer is no loss yet: asked again until the lease has lapsed here.
+    // A missing answer is no loss: the keeper asks again until the lease has lapsed here.
     else if (renewed === undefined) this.#renewAfter(lease.ttlMs / 10, lease);
     else {
       this.#lapse(lease);
@@ -137,7 +139,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Asked for again until the store says whose it is: its silence means nothing, and it lets nobody else's writes pass. */
+  /** Asks for the lapsed lease again until the store answers. A silent store also accepts no writes of others. */
   #lapse(lease: Lease): void {
     this.#heldUntilMs = this.#clock.monotonicMs();
     this.#patientUntilMs = undefined;
@@ -157,7 +159,7 @@ export class LeaseKeeper {
       this.#giveBack(result);
       return;
     }
-    // Where the store went back in time, it may be held by one who is dead: then it lapses within its term.
+    // A store that lost writes may still show a dead holder, whose lease lapses within its term.
     if (result?.status === 'held' && this.#mayBeForgotten) this.#patientUntilMs ??= askedAtMs + lease.ttlMs;
     if (!result || (result.status === 'held' && askedAtMs < (this.#patientUntilMs ?? 0))) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
@@ -170,7 +172,7 @@ export class LeaseKeeper {
     }
   }
 
-  /** Granted, but of no use any more: the next one need not wait for its lapse. */
+  /** Releases a granted lease of no use, so that the next owner need not wait for its lapse. */
   #giveBack(result: LeaseResult | undefined): void {
     if (result?.status === 'granted') void this.#store.releaseLease(result.lease).catch(() => {});
   }

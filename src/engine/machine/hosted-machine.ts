@@ -1,7 +1,7 @@
 /**
- * A machine as a pure function: an event goes in, the next snapshot and all that it asks for come out, as data; nothing
- * runs. It goes by its plan, or else through XState's own. One scope per machine is built once and used for every actor.
- * Knows XState, but no store and no mailbox. What becomes of a step: actor.ts
+ * Machine as a pure function: an event goes in; the next snapshot and all requested actions come out, as data. Nothing
+ * runs here. Uses the compiled plan of a machine, or XState's own interpreter. Knows XState, but no store and no
+ * mailbox. Next: actor.ts
  */
 import { isDeepStrictEqual } from 'node:util';
 import {
@@ -20,21 +20,21 @@ import { type AnswerParams, failureIn, type MessageParams } from '../../../machi
 import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
 import { asData, isData } from './data.js';
 
-/** The snapshot of a machine that has not ended, as it is stored: plain JSON, without children. */
+/** Snapshot of a machine that has not ended, as stored: plain JSON, without children. */
 export interface PersistedSnapshot {
   value: StateValue;
   context: object;
   historyValue?: Record<string, { id: string }[]>;
 }
 
-/** What one event led to. */
+/** Result of one event. */
 export interface Step {
   snapshot: AnyMachineSnapshot;
-  /** Invokes of states that were entered, in order. */
+  /** Invokes of the states that were entered, in order. */
   started: StartedEffect[];
   timers: TimerChange[];
   messages: MessageParams[];
-  /** Events that the machine emitted, to be broadcast. */
+  /** Events that the machine emitted, for broadcast. */
   emitted: AnyEventObject[];
   answer: AnswerParams | undefined;
 }
@@ -45,7 +45,7 @@ export interface StartedEffect {
   input: unknown;
 }
 
-/** A delayed `raise` may come without an id; then nothing can cancel it. */
+/** A delayed `raise` without an id cannot be cancelled. */
 export type TimerChange =
   | { id: string; cancelled: true }
   | { id: string | undefined; delayMs: number; event: AnyEventObject };
@@ -56,10 +56,10 @@ export interface StandingTimer {
   event: AnyEventObject;
 }
 
-/** Transitions that one event may cause before it counts as a loop without end. */
+/** Limit of transitions per event, above which the machine counts as an endless loop. */
 const maxMicrosteps = 1_000;
 
-/** What XState 5.33 hands to an executor, and our own two; seen, not typed there. */
+/** Actions that XState 5.33 hands to an executor, and our own two. Observed at run time; XState does not type them. */
 type HostableAction = { info: ExecutableActionObject['info'] } & (
   | { type: 'xstate.spawnChild'; params: { id: string; src: string } }
   | { type: 'xstate.raise'; params: { id: string | undefined; delay: number | undefined; event: AnyEventObject } }
@@ -85,7 +85,7 @@ const isHostable = (action: { type: string }): action is HostableAction => hosta
 const hosted = new WeakMap<AnyStateMachine, HostedMachine>();
 
 export class HostedMachine {
-  /** The same for all engines of this process: a machine is prepared, and what leads where in it worked out, once. */
+  /** Returns the shared instance for all engines of this process, so that each machine is prepared once. */
   static of(machine: AnyStateMachine): HostedMachine {
     const known = hosted.get(machine) ?? new HostedMachine(machine);
     hosted.set(machine, known);
@@ -94,7 +94,7 @@ export class HostedMachine {
 
   readonly #machine: AnyStateMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
-  /** By id and src. */
+  /** Invokes by id and src. */
   readonly #invokes = new Map<string, InvokeDefinition>();
   readonly #planned: PlannedMachine | undefined;
   #asked: Asked[] = [];
@@ -128,13 +128,13 @@ export class HostedMachine {
     return this.#machine.version ?? '1';
   }
 
-  /** The first step of an actor. Throws what its context, guards and actions throw. */
+  /** Takes the first step of an actor. Throws what its context, guards and actions throw. */
   begin(input: object): Step {
     const planned = this.#planned?.begin(input);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.getInitialSnapshot(this.#scope, input)));
   }
 
-  /** Throws what guards and actions throw; the snapshot given is not changed. */
+  /** Throws what guards and actions throw; leaves the given snapshot unchanged. */
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
     const planned = this.#planned?.step(snapshot, event);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
@@ -151,12 +151,12 @@ export class HostedMachine {
 
   /**
    * @param persisted a fresh parse: it becomes part of the snapshot
-   * @throws Error if the machine has no such state
+   * @throws {Error} if the machine has no such state
    */
   restore(persisted: PersistedSnapshot): AnyMachineSnapshot {
     const ended = { output: undefined, error: undefined };
     const whole = { status: 'active' as const, ...ended, historyValue: {}, children: {}, ...persisted };
-    // XState forgets a history that it does not know, and takes half a state for a whole one.
+    // XState drops an unknown history, and accepts half a state as a whole one.
     for (const { id } of Object.values(persisted.historyValue ?? {}).flat()) this.#machine.getStateNodeById(id);
     const restored = normal(this.#machine.restoreSnapshot(whole, this.#scope));
     if (!isDeepStrictEqual(restored.value, persisted.value)) {
@@ -168,7 +168,7 @@ export class HostedMachine {
       : (this.#planned?.shared(restored) ?? restored);
   }
 
-  /** Ids of the invokes that this snapshot's states keep running. */
+  /** Returns the ids of invokes that the snapshot's states keep running. */
   activeInvokes(snapshot: AnyMachineSnapshot): string[] {
     const active: string[] = [];
     if (snapshot.status !== 'active') return active;
@@ -176,7 +176,7 @@ export class HostedMachine {
     return active;
   }
 
-  /** What the states of a snapshot would have begun as they were entered: for one that was made otherwise. */
+  /** Returns the effects and timers that the states would have begun on entry: for a snapshot that was migrated. */
   standing(
     snapshot: AnyMachineSnapshot,
     stamp: { at: number; random: number },
@@ -239,7 +239,7 @@ export class HostedMachine {
         break;
       case 'xstate.raise': {
         const { id, delay, event } = action.params;
-        // Without a delay XState has taken it within the same step already.
+        // XState has handled a raise without a delay within the same step.
         if (typeof delay !== 'number') break;
         if (!Number.isFinite(delay)) throw new Error(`the delay of '${event.type}' is ${delay}, no time to wait`);
         step.timers.push({ id, delayMs: delay, event: asData(event) });
@@ -263,12 +263,12 @@ export class HostedMachine {
       case 'answer':
         step.answer = action.params;
         break;
-      case 'xstate.stopChild': // told by the states that are active afterwards
+      case 'xstate.stopChild': // the active states show it
         break;
     }
   }
 
-  /** XState leaves the input of an actor without logic unresolved. */
+  /** Resolves the input, as XState does not for an actor without logic. */
   #startedEffect(
     spawned: { id: string; src: string },
     info: Pick<ExecutableActionObject['info'], 'context' | 'event'>,
@@ -284,18 +284,21 @@ const noTags: ReadonlySet<string> = new Set<string>();
 
 const invokeName = ({ id, src }: { id: string; src: string }): string => `${id} ${src}`;
 
-/** A machine ends in an error that none of its transitions takes; such an error is data, flattened by the engine. */
+/**
+ * Returns the error of a machine that ended because no transition takes it. Such an error is data, flattened by the
+ * engine.
+ */
 const errorOf = (error: unknown): Error =>
   error instanceof Error
     ? error
     : new Error(`no transition takes the error: ${failureIn({ type: '', error }).message}`);
 
 /**
- * The snapshot as it would come back from a store: states in document order, which XState loses where parallel ones
- * are left and entered, and a context of plain data. Else a machine could go on otherwise after a restart.
+ * Makes the snapshot as a store would return it: states in document order, a context of plain data. XState loses that
+ * order when parallel states are left and entered. Without this, a machine could behave differently after a restart.
  */
 function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
-  // Each actor in memory has these, most of them empty: one for all, as XState makes new ones with each change.
+  // Shares one empty set, as XState makes a new one with each change, and every actor in memory holds one.
   if (snapshot.tags.size === 0) Object.assign(snapshot, { tags: noTags });
   const inOrder = snapshot._nodes.every(({ order }, at, nodes) => at === 0 || (nodes[at - 1]?.order ?? 0) < order);
   if (inOrder && isData(snapshot.context)) return snapshot;
@@ -309,7 +312,7 @@ export interface InvokeDefinition {
   input?: unknown;
 }
 
-/** Without logic XState makes no child actor for an invoke. */
+/** Removes the logic of all invokes, so that XState makes no child actors. */
 export function withoutLogic(machine: AnyStateMachine): AnyStateMachine {
   const { actors } = machine.implementations;
   return machine.provide({ actors: Object.fromEntries(Object.keys(actors).map((src) => [src, undefined])) });
@@ -318,8 +321,8 @@ export function withoutLogic(machine: AnyStateMachine): AnyStateMachine {
 const invokes = new WeakMap<AnyStateNode, InvokeDefinition[]>();
 
 /**
- * What a state of a hosted machine invokes. It is taken from XState, which would make two more snapshots in each step
- * for children that it then has not; instead an action, the last of the state's own, asks for it.
+ * Returns the invokes of a state, and removes them from XState. XState would make two more snapshots per step for
+ * children that do not exist here. The last entry action of the state requests the invoke instead.
  */
 export function invokesOf(node: AnyStateNode): InvokeDefinition[] {
   const known = invokes.get(node);

@@ -1,4 +1,4 @@
-/** Rebuilds an actor's past from its journal: same inputs in, same states out. No effect runs. */
+/** Rebuilds an actor's past states from its journal: same inputs, same states. Runs no effect. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../../errors.js';
 import type { JournalEntry } from '../actor/actor-record.js';
@@ -8,17 +8,16 @@ import { asData } from './data.js';
 import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
 
 export interface Replayed {
-  /** Of the last entry that was applied; 0 if there was none. */
+  /** Seq of the last applied entry; 0 if there was none. */
   seq: number;
-  /** Absent where the actor is gone at this moment. */
+  /** Absent if the actor is deleted at this moment. */
   snapshot: PersistedSnapshot | undefined;
 }
 
 /**
- * @param entries of the actor, oldest first: from its first one on, or from one that holds the whole state
- * @param to the last seq to apply; default all
- * @throws StagecraftError JOURNAL_BROKEN where an entry is missing, was made by another version of the machine, or
- *   was forgotten since
+ * @param entries of the actor, oldest first: from its first entry on, or from one that holds the whole state
+ * @param to the last seq to apply; default: all
+ * @throws {StagecraftError} JOURNAL_BROKEN if an entry is missing, was dropped, or is of another version of the machine
  */
 export async function replay(
   machine: HostedMachine,
@@ -27,7 +26,7 @@ export async function replay(
 ): Promise<Replayed> {
   let seq = 0;
   let snapshot: AnyMachineSnapshot | undefined;
-  /** Why the state after `seq` is not known. */
+  /** Why the state after `seq` is unknown. */
   let unknown: string | undefined;
   for await (const entry of entries) {
     if (entry.seq > to) {
@@ -46,7 +45,7 @@ export async function replay(
       if (!unknown && entry.kind === 'event') snapshot = stateAfter(machine, snapshot, entry);
     }
     seq = entry.seq;
-    if (seq >= to) break; // what comes later may be broken
+    if (seq >= to) break; // later entries may be broken
   }
   if (unknown) throw new StagecraftError('JOURNAL_BROKEN', unknown);
   return { seq, snapshot: snapshot && machine.persist(snapshot) };
@@ -61,17 +60,17 @@ function stateAfter(
   return isGone(snapshot) ? undefined : snapshot;
 }
 
-/** Whether the engine made the state what it is then, and not the machine. */
+/** Tells whether the entry is a change by the engine, with the whole state, instead of a step of the machine. */
 const isChange = ({ kind }: JournalEntry): boolean => kind !== 'event' && kind !== 'stale' && kind !== 'crash';
 
-/** Why an entry can't be applied after the one at `seq`; undefined where it can. */
+/** Returns why an entry cannot follow the one at `seq`; undefined if it can. */
 function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): string | undefined {
   if (entry.seq !== seq + 1) {
     return seq === 0
       ? `what came before entry ${entry.seq} was forgotten`
       : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;
   }
-  // Where the machine was not asked, its version plays no part.
+  // The version matters only for entries that the machine handled.
   if (entry.kind !== 'event' || entry.version === machine.version) return undefined;
   return `entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`;
 }

@@ -1,7 +1,7 @@
-/** Long listings of the store, page by page. */
+/** Reads long listings of the store page by page. */
 import type { StorePage } from '../store.js';
 
-/** Every row of a listing, in order; `read` gets what to hand the store besides its own query. */
+/** Yields every row of a listing, in order. `read` gets the `after` to add to its query. */
 export async function* pages<T>(read: (after: { after?: string }) => Promise<StorePage<T>>): AsyncGenerator<T, void> {
   let after: { after?: string } = {};
   for (;;) {

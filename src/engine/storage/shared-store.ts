@@ -1,9 +1,9 @@
-/** One store for several engines of a process: opened with the first that opens it, closed with the last that closes it. */
+/** Shares one store among several engines of a process: opens it with the first engine, and closes it with the last. */
 import type { Store, StoreEvents } from '../store.js';
 
 export class SharedStore {
   readonly #store: Store;
-  /** Those that have it open, with whom the store has something to say to. */
+  /** Engines that have the store open, with their listeners. */
   readonly #users = new Map<object, StoreEvents | undefined>();
   #opening: Promise<void> | undefined;
 
@@ -11,7 +11,7 @@ export class SharedStore {
     this.#store = store;
   }
 
-  /** The store, as one engine has it. */
+  /** Returns the store for one engine. */
   handle(): Store {
     const user = {};
     const store = this.#store;

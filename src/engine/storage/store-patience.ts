@@ -1,6 +1,6 @@
 /**
- * How long callers wait for a store that gives no answer: five seconds, or until their own limit. A store that answers
- * others meanwhile is slow, not away: who waits for that goes on waiting.
+ * Limits how long callers wait for a silent store: five seconds, or the caller's own limit. A store that answers other
+ * calls is slow, not away; callers go on waiting for a slow store.
  */
 import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -10,16 +10,16 @@ import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';
 
 export const patienceMs = 5_000;
-/** How soon a caller of a slow store looks again whether it is away. */
+/** Pause before a caller of a slow store checks again whether the store is away. */
 const lookAgainMs = 500;
 
-/** Outcome of a change that was asked for; of a read: `refused`. */
+/** Outcome of a requested change; a read is always `refused`. */
 export type Outcome = 'refused' | 'unknown';
-/** Makes the error for a wait in vain. */
+/** Makes the error for a wait that failed. */
 export type Failed = (outcome: Outcome) => StagecraftError;
 
 export interface StoreWait {
-  /** Of the actor that is asked or read. */
+  /** Address of the actor that is asked or read. */
   address: string;
   /** The caller's own limit. */
   signal?: AbortSignal | undefined;
@@ -35,8 +35,8 @@ export class StorePatience {
   }
 
   /**
-   * Calls back once the wait is in vain; the answer ends that. A caller that gives up while the store works takes nothing
-   * back: what it asked for goes on.
+   * Calls back once the wait has failed. A caller that stops waiting withdraws nothing: its request goes on.
+   * @returns a function that ends the wait
    */
   wait({ address, signal }: StoreWait, inVain: (failed: Failed) => void): () => void {
     const look = (): void => {
@@ -62,13 +62,19 @@ export class StorePatience {
     return stop;
   }
 
-  /** Before anything is asked. @throws StagecraftError STORE_UNAVAILABLE, ABORTED: given up while the store is away */
+  /**
+   * Refuses a request before it is sent, if its caller has given up and the store is away.
+   * @throws {StagecraftError} STORE_UNAVAILABLE, ABORTED
+   */
   refuseInVain({ address, signal }: StoreWait): void {
     const trouble = signal?.aborted ? this.#troubleFor(signal) : undefined;
     if (trouble) throw this.#failure({ address, signal }, 'refused', trouble);
   }
 
-  /** Resolves with the result of the work. @throws StagecraftError STORE_UNAVAILABLE, ABORTED; what the work throws */
+  /**
+   * Resolves with the result of the work. @throws {StagecraftError} STORE_UNAVAILABLE, ABORTED; and the errors of the
+   * work
+   */
   answered<T>(wait: StoreWait & { outcome?: Outcome }, work: () => Promise<T>): Promise<T> {
     const { outcome = 'refused' } = wait;
     return new Promise((resolve, reject) => {
@@ -90,17 +96,17 @@ export class StorePatience {
 
 const limitIn = (reason: unknown): number | undefined => (reason instanceof TimeOver ? reason.timeoutMs : undefined);
 
-/** A store that works may take so long for an answer, as for one write to a busy disk. */
+/** Time that a working store may need for one answer, as for a write to a busy disk. */
 const usualMs = 250;
 
 /**
- * For how long the store has left a call unanswered where the store is why a caller's time is over. A caller with a shorter
- * limit than that can't know: its error is TIMEOUT.
+ * Milliseconds of silence after which the store is the reason for a caller's timeout. A caller with a shorter limit
+ * cannot know the reason: its error is TIMEOUT.
  */
 export const troubleMs = (timeoutMs = Number.POSITIVE_INFINITY): number =>
   Math.max(usualMs, Math.min(longMs, timeoutMs / 2));
 
-/** Where the limit of a caller came before the store's answer. */
+/** Makes the error for a caller whose limit came before the store's answer. */
 export function givenUp(
   { address, outcome, reason }: { address: string; outcome: Outcome; reason: unknown },
   store: Pick<TimedStore, 'trouble'>,
@@ -115,8 +121,8 @@ export function givenUp(
 }
 
 /**
- * Reads within the limit of this caller, where other callers wait for the same read. Waits on for a store that works.
- * @throws StagecraftError as `givenUp`
+ * Reads within the limit of one caller, while others share the same read. Goes on waiting for a store that works.
+ * @throws {StagecraftError} as `givenUp`
  */
 export async function readBefore<T>(
   {
@@ -134,7 +140,7 @@ export async function readBefore<T>(
     if (!limit.aborted || error !== limit.reason) throw error;
     const trouble = engine.storeTrouble(troubleMs(limitIn(error)));
     if (!trouble) return await reading;
-    reading.catch(() => {}); // those who wait for it hear of it
+    reading.catch(() => {}); // other callers of this read handle its failure
     throw givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble });
   }
 }

@@ -1,7 +1,7 @@
-/** What callers are told when the store doesn't do its part. */
+/** Errors for callers when the store fails. */
 import { messageOf, StagecraftError } from '../../errors.js';
 
-/** @param outcome `refused`: nothing has changed; `unknown`: it may have been written, and goes on being tried */
+/** @param outcome `refused`: nothing has changed; `unknown`: the write may have happened, and is retried */
 export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
   new StagecraftError(
     'STORE_UNAVAILABLE',
@@ -11,7 +11,7 @@ export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown'
     { address, outcome, cause },
   );
 
-/** @throws StagecraftError what the call rejects with, or else STORE_UNAVAILABLE, nothing changed */
+/** @throws {StagecraftError} the error of the call, or else STORE_UNAVAILABLE: nothing has changed */
 export async function answered<T>(call: Promise<T>, what: string): Promise<T> {
   try {
     return await call;

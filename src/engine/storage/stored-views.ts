@@ -1,4 +1,4 @@
-/** What is committed of actors that another runtime may write: read from the store, brought into no memory. */
+/** Reads the committed state of actors that another runtime may write. Reads the store only, and loads no actor. */
 import { unlessAborted } from '../../abort.js';
 import { messageOf, type StagecraftError } from '../../errors.js';
 import { decodeRecord } from '../actor/actor-record.js';
@@ -11,12 +11,12 @@ import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 
 export interface StoredViewsOptions {
-  /** Opened by somebody else. */
+  /** Opened and closed by its owner. */
   store: Store;
   clock: Clock;
-  /** What this runtime can read of the actors at an address; absent: nothing. */
+  /** Version of the machine that this runtime can read at an address; undefined: none. */
   versionOf(address: string): string | undefined;
-  /** For a record that only its owner can read, e.g. of another version. */
+  /** Makes the error for a record that only its owner can read, e.g. one of another version. */
   unreadable(address: string, why: string): StagecraftError;
 }
 
@@ -30,7 +30,7 @@ export class StoredViews {
     this.#store = timedStore(store, { clock, timers: new TimerHeap(clock), limitMs: patienceMs });
   }
 
-  /** @throws StagecraftError STORE_UNAVAILABLE, and what there is for a record that can't be read here */
+  /** @throws {StagecraftError} STORE_UNAVAILABLE, and the error of `unreadable` */
   async read(address: string, limit?: AbortSignal): Promise<ActorView | undefined> {
     const signal = limit ?? new AbortController().signal;
     const load = (): Promise<StoredRecord | undefined> =>
@@ -41,12 +41,12 @@ export class StoredViews {
     return record && this.#viewOf(record);
   }
 
-  /** Trouble with the store, as it answers here. Absent: none. */
+  /** Trouble with the store, as seen by these reads. Undefined: none. */
   trouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs);
   }
 
-  /** In the order of addresses. @throws StagecraftError as `read` */
+  /** Returns a page ordered by address. @throws {StagecraftError} as `read` */
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
     const { rows, next } = await answered(this.#store.list(range), `the store can't list ${range.prefix} now`);
     const views = rows.flatMap((record): [string, ActorView][] => {

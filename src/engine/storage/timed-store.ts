@@ -1,6 +1,6 @@
 /**
- * A store whose every call ends: one that gives no answer in time counts as failed, its outcome unknown.
- * What it still answers later is heard by nobody; whoever asked has asked again by then.
+ * Adds a time limit to each store call: a call without an answer fails, with an unknown outcome. Late answers are
+ * dropped.
  */
 import { messageOf } from '../../errors.js';
 import type { Clock } from '../clock.js';
@@ -8,13 +8,13 @@ import type { Store } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 
 export interface TimedStore extends Store {
-  /** Since when it has answered no call, milliseconds since the epoch; absent while it answers. */
+  /** Start of the silence, milliseconds since the epoch; absent while the store answers. */
   readonly silentSince: number | undefined;
-  /** Trouble: the store answers nothing, or has left a call unanswered for `forMs`. Absent: none. */
+  /** Reports trouble: the store answers nothing, or has left a call unanswered for `forMs`. Undefined: none. */
   trouble(forMs?: number): Error | undefined;
 }
 
-/** A call that waits longer than this is one that a store which is well would have answered. */
+/** Time in which a healthy store answers a call. */
 export const longMs = 1_000;
 
 export interface TimedStoreOptions {
@@ -28,7 +28,7 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
   let answers = 0;
   let silentSince: number | undefined;
   let lastError: unknown;
-  /** In the order in which they were made: when each was, on the monotonic clock. */
+  /** Calls in flight, in order, with their start on the monotonic clock. */
   const unanswered = new Set<{ call: string; atMs: number }>();
   const timed = <T>(call: string, answer: Promise<T>): Promise<T> => {
     const askedAt = clock.now();
@@ -39,7 +39,7 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
       const fail = (error: unknown): void => {
         unanswered.delete(pending);
         lastError = error;
-        // What was answered meanwhile shows that it is there.
+        // Any answer meanwhile shows that the store is there.
         if (answers === answersBefore) silentSince ??= askedAt;
         reject(error);
       };

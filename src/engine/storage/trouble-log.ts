@@ -1,13 +1,13 @@
 /**
- * Logs what fails again and again in few lines: one as the trouble begins, at most one a minute while it lasts, one as
- * it ends. Many tasks can share one subject: an absent store is one trouble, however many actors wait for it. No timer
- * runs for this: the next failure writes the line of its minute.
+ * Logs repeated failures in few lines: one at the start, at most one a minute, one at the end. Many tasks can share one
+ * subject: an absent store is one trouble, however many actors wait for it. Runs no timer: the next failure writes the
+ * line of its minute.
  */
 import { StagecraftError } from '../../errors.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Logger } from '../logger.js';
 
-/** The subject of every failure that comes from a store which gives no answer. */
+/** Subject of every failure of a store that gives no answer. */
 export const storeSubject = 'the store';
 
 export interface TroubleLogOptions {
@@ -21,7 +21,7 @@ export interface Failure {
   subject: string;
   fields?: object;
   message: string;
-  /** Where the cause is STORE_UNAVAILABLE, the subject is the store. */
+  /** If the cause is STORE_UNAVAILABLE, the failure counts for the store instead of `subject`. */
   cause?: unknown;
 }
 
@@ -31,7 +31,7 @@ interface Subject {
   sinceMonotonicMs: number;
   loggedAtMs: number;
   failures: number;
-  /** How many tasks are in trouble. */
+  /** Number of tasks in trouble. */
   tasks: number;
 }
 
@@ -41,7 +41,7 @@ export class TroubleLog {
   readonly #clock: Clock;
   readonly #logger: Pick<Logger, 'warn'>;
   readonly #subjects = new Map<string, Subject>();
-  /** The subject of each task that has failed and has not succeeded since. */
+  /** Subject of each task that has failed and has not succeeded since. */
   readonly #tasks = new Map<unknown, Subject>();
 
   constructor({ clock = systemClock, logger }: TroubleLogOptions) {
@@ -50,7 +50,7 @@ export class TroubleLog {
   }
 
   /**
-   * Counts a failure of a task that will be tried again. Each such task ends with `over` or `abandon`.
+   * Counts a failure of a task that will be retried. Call `over` or `abandon` at the end of each such task.
    * @param task any value that identifies the task: a string, or an object
    */
   failed(task: unknown, { subject: own, fields = {}, message, cause }: Failure): void {
@@ -69,7 +69,7 @@ export class TroubleLog {
     this.#logger.warn({ ...fields, failures, since }, `${message} (${failures} failures since ${since})`);
   }
 
-  /** The task has succeeded. Logs the end of the trouble if no other task of its subject is in trouble. */
+  /** Ends the trouble of a task that has succeeded. Logs the end if no other task of the subject is in trouble. */
   over(task: unknown): void {
     const subject = this.#leave(task);
     if (!subject || subject.tasks > 0) return;
@@ -80,7 +80,7 @@ export class TroubleLog {
     this.#logger.warn(fields, `${name}: in order again after ${Math.round(lastedMs / 1_000)} s and ${counted}`);
   }
 
-  /** The task is not tried any more. Logs nothing. */
+  /** Ends the trouble of a task that is not retried. Logs nothing. */
   abandon(task: unknown): void {
     this.#leave(task);
   }

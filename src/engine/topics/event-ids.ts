@@ -1,19 +1,22 @@
 /**
- * The ids of events: `<topic>@<cursor>`, such as `volumes@12` or `plugins/n1@7`. An id of one topic is refused in another,
- * where it would be the place of some other event.
+ * Ids of events: `<topic>@<cursor>`, such as `volumes@12` or `plugins/n1@7`. A topic refuses the ids of other topics,
+ * which would point to unrelated events.
  */
 import { StagecraftError } from '../../errors.js';
 import type { Cursor, TopicRow } from '../store.js';
 
-/** A row as followers get it. */
+/** Row as followers get it. */
 export interface FollowedRow extends TopicRow {
-  /** Hand it back to go on after this row. */
+  /** Pass it as `from` to continue after this row. */
   id: string;
 }
 
 export const eventId = (topic: string, cursor: Cursor): string => `${topic}@${cursor}`;
 
-/** The place of an event in its topic. @param from as in FollowOptions @throws StagecraftError INVALID_ARGUMENT */
+/**
+ * Returns the position of an event in its topic. @param from as in FollowOptions @throws {StagecraftError}
+ * INVALID_ARGUMENT
+ */
 export function cursorOf(topic: string, from: unknown): Cursor | 'now' {
   if (from === 'now') return from;
   if (from === '0') return 0;

@@ -1,16 +1,16 @@
-/** How subscribers of the public surface follow a topic. */
+/** Checks the options of public subscribers, then follows the topic. */
 import { StagecraftError } from '../../errors.js';
 import type { ActorSystem } from '../actor-system.js';
 import { cursorOf, type FollowedRow } from './event-ids.js';
 import type { TopicReader } from './topic-reader.js';
 
 export interface FollowOptions {
-  /** `now`, `0` for all events that are kept, or the id of the last event that was seen. Default `now`. */
+  /** `now`; `0` for all kept events; or the id of the last event that the caller has seen. Default `now`. */
   from?: string;
   signal?: AbortSignal;
 }
 
-/** Follows a topic as a subscriber asks for it. @throws StagecraftError INVALID_ARGUMENT */
+/** Follows a topic with the caller's options. @throws {StagecraftError} INVALID_ARGUMENT */
 export function followAs(
   engine: Pick<ActorSystem, 'follow'>,
   topic: string,

@@ -1,38 +1,38 @@
 /**
- * What all followers of one topic share: its rows in pages, read once for all of them; its newest cursor; one poll
- * for what other processes append. Bounded, whatever its followers do. Who walks through it: topic-reader.ts
+ * Shared part of all followers of one topic: its rows in pages, read once for all; its newest cursor; one poll for
+ * events of other processes. Bounded, however slow its followers are. Next: topic-reader.ts
  */
 import { type Clock, pause } from '../clock.js';
 import type { Cursor, Store, TopicRow } from '../store.js';
 import { eventId, type FollowedRow } from './event-ids.js';
 
 const pageRows = 256;
-/** Pages kept for those who come next: the last ones of the topic, and of its past what was asked for lately. */
+/** Number of pages kept for later followers: the last ones of the topic, and those of its past used lately. */
 const keptPages = 16;
 const keptCharacters = 4 * 2 ** 20;
 
-/** The rows of a fixed range of cursors, as far as they were read. They are frozen: all followers see the same ones. */
+/** Rows of a fixed range of cursors, as far as they were read. Frozen, as all followers share them. */
 export interface FeedPage {
   readonly number: number;
-  /** The cursor before the first row. */
+  /** Cursor before the first row. */
   before: Cursor;
   rows: FollowedRow[];
   characters: number;
-  /** What the store said last: see TopicPage. */
+  /** `oldest` and `newest` as the store reported last: see TopicPage. */
   oldest: Cursor;
   newest: Cursor;
-  /** The read under way. */
+  /** Read under way. */
   filling: Promise<FeedPage> | undefined;
 }
 
-/** Who follows, as the feed knows it. */
+/** Follower, as the feed sees it. */
 export interface FeedReader {
   readonly cursor: Cursor;
-  /** Nobody asks it for anything now. */
+  /** True while no caller waits for its next row. */
   readonly isIdle: boolean;
-  /** There is news, if it waits for some. */
+  /** Called when the topic may have new rows, or has lost some. */
   wake(): void;
-  /** Holds no page any more. */
+  /** Makes the follower drop its page. */
   letGo(): void;
   end(): void;
 }
@@ -51,15 +51,15 @@ export class TopicFeed {
   readonly #pollMs: number;
   /** Least recently used first. */
   readonly #pages = new Map<number, FeedPage>();
-  /** Those who hold a page or wait for one, with the cursor that they had at the last poll. */
+  /** Followers that hold a page or wait for one, with their cursors at the last poll. */
   readonly #readers = new Map<FeedReader, Cursor>();
   #newest: Cursor | undefined;
-  /** The newest row that was read. */
+  /** Newest row that was read. */
   #last: TopicRow | undefined;
   #losses = 0;
-  /** Until it is known whether the store has lost events, nothing is read. */
+  /** Check for lost events; reads wait for it. */
   #verifying: Promise<void> | undefined;
-  /** Since the last tick, so that a poll would tell little. */
+  /** True if the store has reported its newest cursor since the last tick, so that no poll is needed. */
   #hasHeard = false;
   #cancelPoll = (): void => {};
   #isStopped = false;
@@ -71,17 +71,17 @@ export class TopicFeed {
     this.#pollMs = pollMs;
   }
 
-  /** The newest cursor that is known to be in the store; undefined before anything was heard of it. */
+  /** Newest cursor known to be in the store; undefined before the store's first answer. */
   get newest(): Cursor | undefined {
     return this.#newest;
   }
 
-  /** How often the store was found to have lost events that were read here. */
+  /** Number of times that the store was found to have lost events that were read here. */
   get losses(): number {
     return this.#losses;
   }
 
-  /** The store may have lost events, and numbered others alike since: looks whether the newest that was read is there. */
+  /** Checks whether the newest row read is still in the store, which may have lost events and reused their cursors. */
   verify(): void {
     this.#verifying = this.#compare().finally(() => {
       this.#verifying = undefined;
@@ -105,18 +105,18 @@ export class TopicFeed {
         for (const reader of this.#readers.keys()) reader.wake();
         return;
       } catch {
-        await pause(this.#clock, this.#pollMs); // readers wait for it, and hear of the store by their own reads then
+        await pause(this.#clock, this.#pollMs); // reads that follow report a failing store themselves
       }
     }
   }
 
-  /** How much is held for all: what a test looks at. */
+  /** Number of readers and rows held in memory, for tests. */
   get held(): { readers: number; rows: number } {
     const rows = [...this.#pages.values()].reduce((sum, page) => sum + page.rows.length, 0);
     return { readers: this.#readers.size, rows };
   }
 
-  /** Answers false where the engine has stopped. */
+  /** Returns false if the engine has stopped. */
   join(reader: FeedReader): boolean {
     if (this.#isStopped) return false;
     if (this.#readers.size === 0) this.#cancelPoll = this.#clock.after(this.#pollMs, () => this.#tick());
@@ -136,8 +136,8 @@ export class TopicFeed {
   }
 
   /**
-   * The page in which the row after this cursor stands or will stand; read from the store where it isn't in memory.
-   * The same read serves all who ask while it is under way.
+   * Returns the page that holds, or will hold, the row after this cursor. Reads the store if the row is not in memory.
+   * All callers during a read share it.
    */
   load(after: Cursor): Promise<FeedPage> {
     const number = Math.floor(after / pageRows);
@@ -152,8 +152,8 @@ export class TopicFeed {
   }
 
   /**
-   * The store has told its newest cursor.
-   * @param known what was known when it was asked: with less than that, it has lost something
+   * Notes the newest cursor that the store has reported.
+   * @param known newest cursor known at the time of the request: a lower report means that the store has lost events
    */
   learn(newest: Cursor, known: Cursor | undefined): void {
     this.#hasHeard = true;
@@ -197,7 +197,10 @@ export class TopicFeed {
     }
   }
 
-  /** Looks for what others have appended, and takes the page from whoever has not moved since the last time. */
+  /**
+   * Polls for events of other processes, and takes the page from idle followers that have not moved since the last
+   * tick.
+   */
   #tick(): void {
     for (const [reader, cursor] of this.#readers) {
       if (!reader.isIdle || reader.cursor !== cursor) this.#readers.set(reader, reader.cursor);
@@ -217,9 +220,9 @@ export class TopicFeed {
     try {
       const { newest } = await this.#store.readTopic(this.name, known ?? 0, 0);
       this.learn(newest, known);
-      this.#hasHeard = false; // else every other poll would be left out
+      this.#hasHeard = false; // otherwise every other poll would be skipped
     } catch {
-      // The next poll may do better; whoever needs a row meanwhile hears of it.
+      // A later poll may succeed; a follower that needs a row meanwhile gets the error from its own read.
     }
   }
 }

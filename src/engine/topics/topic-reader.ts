@@ -1,7 +1,6 @@
 /**
- * One follower of a topic: a cursor, and while it moves, the shared page in which that stands. Nothing is queued for
- * it. Written by hand, since an async generator costs several times as much per row and hears of no return() while
- * it waits. What followers share: topic-feed.ts
+ * One follower of a topic: a cursor, and the shared page at that cursor. Queues no rows. Written by hand: an async
+ * generator costs several times as much per row, and cannot notice return() while it waits. Shared part: topic-feed.ts
  */
 
 import { onAbort } from '../../abort.js';
@@ -10,7 +9,7 @@ import type { Cursor } from '../store.js';
 import { eventId, type FollowedRow } from './event-ids.js';
 import type { FeedPage, FeedReader, TopicFeed } from './topic-feed.js';
 
-/** How far it reads at a stretch, before timers and sockets get their turn. */
+/** Rows read in one stretch, before timers and sockets get their turn. */
 const stretchRows = 1_024;
 
 type Result<T> = IteratorResult<T, void>;
@@ -22,9 +21,9 @@ interface Asked<T> {
 
 export interface TopicReaderOptions<T> {
   feed: TopicFeed;
-  /** What comes after this cursor is read. */
+  /** Position of the follower: the first row comes after this cursor. */
   start: Cursor | Promise<Cursor>;
-  /** Makes of a row what the follower gets; where it answers nothing, the row is left out. */
+  /** Converts a row into the follower's item; a row that gives undefined is skipped. */
   read: (row: FollowedRow) => T | undefined;
   signal: AbortSignal | undefined;
 }
@@ -39,11 +38,11 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
   readonly #asked: Asked<T>[] = [];
   #state: 'new' | 'open' | 'ended' = 'new';
   #isWaiting = false;
-  /** Where it last waited, and others had their turn. */
+  /** Cursor at the last yield to the event loop. */
   #restedAt: Cursor = 0;
   #isInDoubt = false;
   #unsubscribe: (() => void) | undefined;
-  /** What the feed counted as this one began. */
+  /** The feed's count of losses when this follower began. */
   #losses = 0;
 
   constructor(options: TopicReaderOptions<T>) {
@@ -56,7 +55,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     return this;
   }
 
-  /** The same follower, getting of each row what `read` makes of it. Instead of this one, before anything is read. */
+  /** Returns a follower that converts rows with `read`. Use it instead of this one, before any row is read. */
   reading<U>(read: (row: FollowedRow) => U | undefined): TopicReader<U> {
     return new TopicReader({ ...this.#options, read });
   }
@@ -110,7 +109,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     for (const { resolve } of this.#asked.splice(0)) resolve({ value: undefined, done: true });
   };
 
-  /** The next item, if its row is in the page at hand. */
+  /** Returns the next item if its row is in the current page. */
   #take(): T | undefined {
     const page = this.#page;
     if (!page) return undefined;
@@ -135,7 +134,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     if (this.#asked.length > 0) this.#fetch();
   };
 
-  /** Sees to it that #goOn is called once there may be a row to take. */
+  /** Arranges that #goOn is called once a row may be there. */
   #fetch(): void {
     if (this.#state === 'new') this.#begin();
     else if (this.#losses !== this.#feed.losses) this.#fail(lost(this.#cursor));
@@ -179,13 +178,14 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     else this.#goOn();
   };
 
-  /** What is wrong where a page has no row after the cursor. Nothing, if there is none yet. */
+  /** Returns the fault if a page has no row after the cursor; undefined if the row is still to come. */
   #fault({ oldest, newest }: FeedPage): StagecraftError | undefined {
     const cursor = this.#cursor;
     if (cursor < oldest - 1) return expired(`events before ${oldest} are gone`, this.#feed.name, { oldest, newest });
     if (cursor < newest)
       return unreadable(this.#feed.name, `its newest event is ${newest}, it has none after ${cursor}`);
-    // The read may have begun before the event that our cursor names was appended elsewhere: the next one has not.
+    // The read may have begun before another process appended the event at our cursor. The second read in a row has
+    // not.
     const wasInDoubt = this.#isInDoubt;
     this.#isInDoubt = cursor > newest;
     if (!wasInDoubt || !this.#isInDoubt) return undefined;

@@ -1,6 +1,6 @@
 /**
- * Broadcast events: appends them to the store's topics in groups, forgets the oldest, and lets followers read them by
- * cursor. Followers share what is read for them: topic-feed.ts. What each of them is: topic-reader.ts
+ * Broadcast events: appends them to the store's topics in batches, deletes the oldest, and lets followers read by
+ * cursor. Shared reads: topic-feed.ts. One follower: topic-reader.ts
  */
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
@@ -13,13 +13,13 @@ import { TopicReader } from './topic-reader.js';
 
 const retryMs = 200;
 const longestRetryMs = 1_000;
-/** What one append carries at most. */
+/** Limit of entries per append. */
 const batchSize = 1_000;
 
 export interface TopicsOptions {
-  /** How many of its newest events a topic keeps at least; default 100,000. */
+  /** Minimum number of newest events that a topic keeps; default 100,000. */
   keep?: number;
-  /** How often a topic that is followed is looked at for what other processes append, in ms; default 1,000. */
+  /** Interval of polls for events that other processes append to a followed topic, in ms; default 1,000. */
   pollMs?: number;
 }
 
@@ -32,7 +32,7 @@ interface Topic {
   feed: TopicFeed;
   waiting: { entry: TopicEntry; appended: () => void }[];
   writing: Promise<void> | undefined;
-  /** Up to where the store was told to forget. */
+  /** Cursor up to which the store was asked to delete events. */
   trimmed: Cursor;
 }
 
@@ -59,7 +59,7 @@ export class Topics {
     this.#troubles = troubles ?? new TroubleLog({ clock, logger });
   }
 
-  /** Resolves when the entry is in the topic. Entries of one source must come in the order of their (seq, index). */
+  /** Resolves once the entry is in the topic. Append entries of one source in the order of their (seq, index). */
   append(topic: string, entry: TopicEntry): Promise<void> {
     const { waiting } = this.#topic(topic);
     return new Promise((appended) => {
@@ -69,10 +69,10 @@ export class Topics {
   }
 
   /**
-   * Yields what comes after the cursor, in order, until the signal is aborted, the iteration ended or the engine stopped.
+   * Yields events after the cursor, in order, until the signal is aborted, the iteration ends, or the engine stops.
    * `now` is the moment of this call, not of the first `next()`.
-   * @throws StagecraftError CURSOR_EXPIRED, telling from where it can be followed; STORE_UNAVAILABLE: follow it again
-   *   from the last row
+   * @throws {StagecraftError} CURSOR_EXPIRED, naming the ids that can still be followed; STORE_UNAVAILABLE: follow
+   * again from the last row
    */
   follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow> {
     const { feed } = this.#topic(topic);
@@ -80,17 +80,20 @@ export class Topics {
     return new TopicReader({ feed, start, signal, read: (row) => row });
   }
 
-  /** The store may have lost events: who follows a topic that is not what it was hears CURSOR_EXPIRED. */
+  /**
+   * Checks all followed topics after the store may have lost events. Followers of a topic that lost events get
+   * CURSOR_EXPIRED.
+   */
   verify(): void {
     for (const { feed } of this.#topics.values()) feed.verify();
   }
 
-  /** Resolves when what waits now is appended. */
+  /** Resolves once all waiting entries are appended. */
   async flush(): Promise<void> {
     await Promise.all([...this.#topics.keys()].map((name) => this.#write(name)));
   }
 
-  /** Ends all followers. Resolves when what waits is appended, or was tried once more. */
+  /** Ends all followers. Resolves once waiting entries are appended, or were tried once more. */
   async stop(): Promise<void> {
     this.#stop.abort();
     for (const { feed } of this.#topics.values()) feed.stop();
@@ -114,12 +117,14 @@ export class Topics {
       feed.learn(newest, known);
       return newest;
     });
-    // Handled where it is awaited; a follower that is never read must not take the process down.
+    // The awaiting follower handles the failure; a follower that is never read must not crash the process.
     asked.catch(() => {});
     return asked;
   }
 
-  /** One write at a time: the store drops what is older than the newest of its source, so order is all. */
+  /**
+   * Writes one batch at a time: the store drops entries older than the newest of their source, so the order matters.
+   */
   #write(name: string): Promise<void> | undefined {
     const topic = this.#topic(name);
     if (topic.waiting.length > 0) topic.writing ??= this.#writeAll(topic);
@@ -127,7 +132,7 @@ export class Topics {
   }
 
   async #writeAll(topic: Topic): Promise<void> {
-    await Promise.resolve(); // what is appended in one turn is written at once
+    await Promise.resolve(); // one write appends all entries of one turn
     const { feed } = topic;
     let delayMs = retryMs;
     while (topic.waiting.length > 0) {
@@ -138,7 +143,7 @@ export class Topics {
       try {
         newest = await this.#store.appendTopic(feed.name, entries);
       } catch (error) {
-        // What was committed stays owed: the outbox keeps it beyond this process too.
+        // Entries of a commit stay in its outbox, which survives this process too.
         const message = `events can't be appended: ${messageOf(error)}`;
         if (delayMs === longestRetryMs)
           this.#troubles.failed(topic, { subject: storeSubject, fields: { topic: feed.name }, message });
@@ -158,7 +163,7 @@ export class Topics {
     topic.writing = undefined;
   }
 
-  /** Now and then, and not awaited: where it fails or is cut off, the next time does what this one left. */
+  /** Deletes old events from time to time, without waiting: the next trim repeats what a failed one left. */
   #trim(topic: Topic, newest: Cursor): void {
     const upTo = newest - this.#keep;
     if (upTo - topic.trimmed < this.#keep / 10) return;
@@ -172,8 +177,8 @@ export class Topics {
 const events = new WeakMap<FollowedRow, unknown>();
 
 /**
- * The event in a row: parsed once for all who follow, hence frozen through and through.
- * @throws StagecraftError EVENT_DAMAGED, with the cursor from which it goes on after it
+ * Returns the event of a row: parsed once for all followers, and therefore deeply frozen.
+ * @throws {StagecraftError} EVENT_DAMAGED, with the id after which the topic can be followed
  */
 export function eventOf<Event>(row: FollowedRow): Event;
 export function eventOf(row: FollowedRow): unknown {
