@@ -1,24 +1,24 @@
 /**
- * Listens to signals for many who wait at once: one listener on each signal, however many wait for it, as Node warns of
- * more than ten. The only file that adds a listener to a signal: a listener of a signal that has fired is never called.
+ * Waits on abort signals with one listener per signal, however many callers wait: Node warns of more than ten
+ * listeners. No other file may add a listener to a signal.
  */
 
 type Callback = (reason: unknown) => void;
 
 const waiting = new WeakMap<AbortSignal, Set<Callback>>();
 
-/** What can be given up: a signal, or a run of an effect, which makes a signal only for those who need one. */
+/** Source of an abort: a signal, or a run of an effect, which makes a signal only on demand. */
 export type Abortable = AbortSignal | AbortSource;
 
 export interface AbortSource {
-  /** Calls back once, with the reason, when it is given up, at once where it was before; the answer ends that. */
+  /** Calls back once with the reason when aborted; at once if aborted before. @returns a function that unsubscribes */
   onAbort(callback: Callback): () => void;
 }
 
 export const isAbortSource = <T extends Partial<AbortSource>>(one: T): one is T & AbortSource =>
   one.onAbort !== undefined;
 
-/** Calls back once, with the reason, when it is given up, at once where it was before; the answer ends that. */
+/** Calls back once with the reason when aborted; at once if aborted before. @returns a function that unsubscribes */
 export function onAbort(abortable: Abortable, callback: Callback): () => void {
   if (!(abortable instanceof AbortSignal)) return abortable.onAbort(callback);
   if (!abortable.aborted) return whenAborted(abortable, callback);
@@ -26,7 +26,7 @@ export function onAbort(abortable: Abortable, callback: Callback): () => void {
   return () => {};
 }
 
-/** The reason of a signal that ends a request because its time is over. */
+/** Abort reason of a request whose time limit has passed. */
 export class TimeOver extends Error {
   override readonly name = 'TimeOver';
 
@@ -35,7 +35,7 @@ export class TimeOver extends Error {
   }
 }
 
-/** Throws what `failed` makes of the reason where it was given up already. */
+/** Throws the error that `failed` makes of the reason if the source is already aborted. */
 export function refuseAborted(abortable: Abortable, failed: (reason: unknown) => Error): void {
   let error: Error | undefined;
   const unsubscribe = onAbort(abortable, (reason) => {
@@ -45,7 +45,7 @@ export function refuseAborted(abortable: Abortable, failed: (reason: unknown) =>
   if (error) throw error;
 }
 
-/** Asks, until the signal is aborted: rejects with its reason then. */
+/** Resolves with the result of `ask`; rejects with the reason once the signal is aborted. */
 export async function unlessAborted<T>(signal: AbortSignal, ask: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   let unsubscribe = (): void => {};
@@ -77,7 +77,7 @@ function whenAborted(signal: AbortSignal, callback: Callback): () => void {
 function callAll(this: AbortSignal): void {
   const callbacks = waiting.get(this) ?? [];
   forget(this);
-  // Skips a callback that an earlier callback has ended.
+  // Skips a callback that an earlier callback has unsubscribed.
   for (const callback of callbacks) callback(this.reason);
 }
 
@@ -86,7 +86,7 @@ function forget(signal: AbortSignal): void {
   signal.removeEventListener('abort', callAll);
 }
 
-/** Resolves once the signal is aborted: for work that lasts until then and does nothing meanwhile. */
+/** Resolves once the signal is aborted. */
 export const untilAborted = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     onAbort(signal, () => resolve());

@@ -1,4 +1,4 @@
-/** Entry point `stagecraft`: the runtime, and the types of what it takes and gives. */
+/** Entry point `stagecraft`: the runtime, and the types of its inputs and results. */
 
 export type {
   AccessMode,

@@ -1,10 +1,16 @@
-/** The gate before access modes that CSI has had only later: plugins that know them say so, their controller and node side alike. */
+/**
+ * Checks support of access modes that newer versions of CSI added: SINGLE_NODE_MULTI_WRITER, on controller and node
+ * side.
+ */
 import type { AccessMode, Capability } from '../../machines/kit/csi-types.js';
 import type { PluginObservation } from './plugin-access.js';
 
 const newerModes: ReadonlySet<AccessMode> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
 
-/** Why the plugin can't be asked for one of these; undefined where it can, or where it has no service that could know. */
+/**
+ * Returns why the plugin cannot serve one of these capabilities. Undefined if it can, or if it lacks the service that
+ * would report it.
+ */
 export function modeRefusal(
   { hasService, capabilities }: PluginObservation,
   asked: readonly (Capability | undefined)[],

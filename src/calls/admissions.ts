@@ -1,7 +1,7 @@
 /**
- * Waits until a call to a plugin may be made, for a machine whose call could not be made at once (plugin-calls.ts). Makes no
- * call. A call that is admitted keeps its place for a moment, until its machine has committed that and asks for the call:
- * else another call could take it each time. Waiting holds nothing, so that a wait delays no other call.
+ * Waits until a call to a plugin may be made, for a machine whose call had to wait (plugin-calls.ts). Makes no call. An
+ * admitted call keeps its place while its machine commits that and asks for the call; otherwise another call could
+ * always take the place. A wait holds no lock, so that it delays no other call.
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Wait } from '../../machines/kit/csi-types.js';
@@ -14,13 +14,13 @@ import type { Homes, PluginCall } from './homes.js';
 import type { Admitted, PluginAccess } from './plugin-access.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
-/** How long a call that is admitted keeps its place: a commit takes less. */
+/** Time for which an admitted call keeps its place; a commit takes less. */
 export const ticketMs = 1_000;
-/** How often it is looked whether a call for another node may be made here. */
+/** Interval of checks whether this node may make a call of another node. */
 const elsewhereLookMs = 30_000;
-/** How often it is looked whether the recipient of an earlier call has ended. */
+/** Interval of checks whether the recipient of an earlier call has ended. */
 const recipientLookMs = 1_000;
-/** How long a forced request waits for a plugin. */
+/** Longest wait of a forced request for a plugin. */
 export const forcedWaitMs = 10_000;
 
 export interface AdmissionsOptions {
@@ -31,11 +31,11 @@ export interface AdmissionsOptions {
   homes?: Homes;
 }
 
-/** The place that a call has before it is made. */
+/** Reserved place of a call. */
 export interface Ticket {
-  /** All are held. */
+  /** Locks that the ticket holds. */
   keys: readonly string[];
-  /** Its place among the calls in flight. Absent: it has none yet. */
+  /** Place among the calls in flight; absent if none is reserved yet. */
   admitted?: Admitted;
 }
 
@@ -49,7 +49,7 @@ type AdmissionRun = EffectCall<AdmissionCall<PluginCall>>;
 
 export class Admissions {
   readonly #options: AdmissionsOptions;
-  /** By the address of the actor that the call is of: an actor makes one at a time. */
+  /** Tickets by the address of the calling actor; an actor makes one call at a time. */
   readonly #tickets = new Map<string, Given>();
 
   constructor(options: AdmissionsOptions) {
@@ -59,7 +59,7 @@ export class Admissions {
   /** @param volumes as in Work */
   async wait(run: AdmissionRun, volumes: readonly string[]): Promise<AdmissionOutcome> {
     const { call, wait } = run.input;
-    // A place that was kept and not asked for would be in its way.
+    // A ticket kept from an earlier wait would block this one.
     this.#drop(run.address);
     try {
       if (wait.for === 'elsewhere' || wait.for === 'elsewhere-or-plugin') {
@@ -79,7 +79,7 @@ export class Admissions {
     }
   }
 
-  /** The place that was kept for this call; undefined where none was. A place for another call is given up. */
+  /** Returns the ticket reserved for this call, or undefined. Drops a ticket for another call. */
   redeem(address: string, plugin: string, keys: readonly string[]): Ticket | undefined {
     const given = this.#tickets.get(address);
     if (given?.plugin !== plugin || given.keys.join() !== keys.join()) {
@@ -112,14 +112,14 @@ export class Admissions {
     this.#options.locks.leave(keys);
   }
 
-  /** The agent of another node makes the call, once that one leads. A forced call is not made for that reason. */
+  /** Waits while the agent of another node must make the call. Forced calls do not wait for that. */
   async #untilHere(run: AdmissionRun): Promise<void> {
     const { clock, homes, access } = this.#options;
     const { call, wait } = run.input;
     const tell = telling(run);
     const mayBeTried = (): boolean => call.isForced || (wait.for !== 'elsewhere' && !access.isClosed(call.plugin));
     while (!run.signal.aborted && homes?.isElsewhere(call) && !mayBeTried()) {
-      // Without the store the last reason holds. The home may go down meanwhile, or come back.
+      // If the store fails, the last reason stays. The home node may go down meanwhile, or come back.
       const reason = await homes.elsewhere(call).catch(() => undefined);
       run.signal.throwIfAborted();
       if (reason !== undefined) tell({ reason, for: wait.for });
@@ -132,7 +132,7 @@ export class Admissions {
     const { src } = run.input;
     if (run.clearInMs(src) <= 0) return;
     let isWorthAsking = await run.endDoubts(src);
-    // The calls of a runtime before this one are given their whole time once more.
+    // In-doubt calls of an earlier runtime get their whole time again.
     if (run.recovered && run.clearInMs(src) > 0) telling(run)(untilClear(run.clearInMs(src), { clock, isWorthAsking }));
     for (let leftMs = run.clearInMs(src); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs(src)) {
       await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
@@ -169,7 +169,7 @@ export class Admissions {
   }
 }
 
-/** Tells the machine what its call waits for, where that has changed. What a run before a restart has told is not known. */
+/** Reports to the machine when the reason of the wait has changed. After a restart, reports the first reason again. */
 function telling(run: AdmissionRun): (wait: Wait) => void {
   let told = run.recovered ? undefined : run.input.wait.reason;
   return (wait) => {
@@ -178,7 +178,10 @@ function telling(run: AdmissionRun): (wait: Wait) => void {
   };
 }
 
-/** Why a call has to wait for what it undoes. @param isWorthAsking whether the recipients of that may end before their time */
+/**
+ * Describes the wait for calls that this call undoes.
+ * @param isWorthAsking true if the recipients of those calls may end before their time
+ */
 export function untilClear(
   clearInMs: number,
   { clock, isWorthAsking }: { clock: Clock; isWorthAsking: boolean },
@@ -189,7 +192,7 @@ export function untilClear(
   return { reason: `${reason} ${until} at the latest${orBefore}`, for: 'clear' };
 }
 
-/** Why a call that needs these locks does not get them. */
+/** Describes a conflict on these locks. */
 export function busyReason(plugin: string, keys: readonly string[]): string {
   const which = keys.length > 1 ? 'one of the volumes' : 'the volume';
   return `another call to plugin '${plugin}' about ${which} is under way`;

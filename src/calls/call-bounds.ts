@@ -1,16 +1,19 @@
-/** What bounds a call to a plugin, and what goes with it. */
+/** Limits of a call to a plugin, with its secrets. */
 import type { AbortSource } from '../abort.js';
 
 export interface CallBounds {
-  /** Resolved for this very call. */
+  /** Resolved for this call only. */
   secrets: Record<string, string>;
   signal: AbortSignal;
-  /** The same, where a signal is made only for those who look at it. */
+  /** Same as the signal; avoids making a signal. */
   onAbort?: AbortSource['onAbort'];
 }
 
 const mostSlackMs = 5_000;
 
-/** When an effect that makes such a call is given up: after the deadline of the call itself, which says more. */
+/**
+ * Milliseconds after which an effect with such calls ends: later than the deadline of the call itself, whose error says
+ * more.
+ */
 export const givenUpAfterMs = (timeoutMs: number, calls = 1): number =>
   calls * timeoutMs + Math.min(timeoutMs, mostSlackMs);

@@ -1,9 +1,9 @@
-/** Turns what was thrown at a call to a plugin into data that a machine can keep. */
+/** Converts errors of calls to plugins into data that a machine can keep. */
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { codeIn } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
-/** What was thrown, as data. A failure that is no answer of a plugin is never final. */
+/** Returns a thrown value as data. Only an answer of a plugin can be final. */
 export function failureOf(error: unknown): CallFailure {
   const { rpc, grpcCode, answerClass, final = false } = error instanceof StagecraftError ? error : {};
   return {

@@ -1,29 +1,29 @@
 /**
- * Where calls about a volume are made. An instance of a plugin of scope `host` knows the volumes of its own host only: asked
- * to delete another host's volume, it would say that this is done. So such a volume has a home, the node that it was made on,
- * and only the agent of that node makes its calls. What the others do about that: plugin-calls.ts
+ * Finds the node that makes the calls of a volume. A plugin of scope `host` knows only the volumes of its own host;
+ * asked to delete another volume, it would report success. Therefore such a volume has a home, the node that made it,
+ * and only the agent of that node makes its calls. Calls elsewhere: plugin-calls.ts
  */
 import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
 
-/** Where calls about something are made, and the own name of the driver that made it. Absent: not known. */
+/** Home node of a volume or snapshot, and the driver that made it, by the driver's own name. Absent: not known. */
 export interface Origin {
   home?: string | undefined;
   driver?: string | undefined;
 }
 
-/** All that a call is made with, whatever it asks. */
+/** Fields that every call to a plugin has. */
 export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
 export interface HomesOptions {
-  /** This node. */
+  /** Id of this node. */
   nodeId: string;
-  /** Absent: not known now. */
+  /** Undefined: not known now. */
   scopeOf(plugin: string): PluginScope | undefined;
-  /** The nodes that have reported this plugin, and whose place is among these; no place given: all of them. */
+  /** Lists the nodes that have reported this plugin and match the topology; an empty topology matches all. */
   nodesAt(plugin: string, topology: Segments[]): Promise<string[]>;
-  /** How a node is, in words; absent: there is no such node. */
+  /** Describes the state of a node; undefined: no such node. */
   stateOf(nodeId: string): Promise<string | undefined>;
 }
 
@@ -37,22 +37,22 @@ export class Homes {
     this.#options = options;
   }
 
-  /** Why this node does not make the call, in words; undefined where it may. */
+  /** Returns why this node must not make the call; undefined if it may. */
   async elsewhere(call: HomeOf): Promise<string | undefined> {
     const { home } = call;
     return home !== undefined && this.isElsewhere(call) ? this.#away({ ...call, home }) : undefined;
   }
 
-  /** Whether the agent of another node makes the call. */
+  /** Tells whether the agent of another node makes the call. */
   isElsewhere({ plugin, home }: HomeOf): boolean {
     const { nodeId, scopeOf } = this.#options;
     return home !== undefined && home !== nodeId && scopeOf(plugin) !== 'shared';
   }
 
   /**
-   * The home of what something new is to be made of; undefined where it has none.
-   * @param what in words, e.g. `volume default/data`
-   * @throws StagecraftError VOLUME_ELSEWHERE: it is on another node, so that nothing can be made of it here
+   * Returns the home for a copy or snapshot of a volume; undefined if it needs none.
+   * @param what names the volume, e.g. `volume default/data`
+   * @throws {StagecraftError} VOLUME_ELSEWHERE if another node must make it
    */
   async here(what: string, call: HomedCall): Promise<string | undefined> {
     const { plugin, home, topology = [] } = call;
@@ -66,30 +66,30 @@ export class Homes {
     );
   }
 
-  /** Whether the plugin has volumes for its own host only, and the home of this one is not committed yet. */
+  /** Tells whether the plugin has separate volumes per host, and the home of this volume is not committed yet. */
   isToBeFound({ plugin, home }: HomeOf): boolean {
     return home === undefined && this.#options.scopeOf(plugin) === 'host';
   }
 
-  /** Whether what the plugin on this host says is meant of this volume, too. */
+  /** Tells whether reports of the plugin on this host apply to this volume. */
   isHere(plugin: string, home: string | null | undefined): boolean {
     const { nodeId, scopeOf } = this.#options;
     return scopeOf(plugin) !== 'host' || home === nodeId;
   }
 
-  /** The home of what is taken over here; undefined where it has none, or that is not known yet. */
+  /** Returns the home of a volume or snapshot registered here; undefined if it needs none, or that is not known yet. */
   ofNew(plugin: string): string | undefined {
     return this.#options.scopeOf(plugin) === 'host' ? this.own : undefined;
   }
 
-  /** This node: the home of what is made here. */
+  /** This node: the home of volumes made here. */
   get own(): string {
     return this.#options.nodeId;
   }
 
   /**
-   * The home of what was made before homes were kept.
-   * @throws StagecraftError VOLUME_ELSEWHERE: several nodes may have it, or none that is known
+   * Returns the home of a volume made before homes were recorded.
+   * @throws {StagecraftError} VOLUME_ELSEWHERE if several nodes, or no known node, may have it
    */
   async find(plugin: string, topology: Segments[]): Promise<string> {
     const [node, ...others] = await this.#options.nodesAt(plugin, topology);

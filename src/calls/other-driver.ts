@@ -1,12 +1,13 @@
 /**
- * Compares the present driver with the maker of a volume or snapshot, by the driver's own name (GetPluginInfo). Another driver
- * may have taken the name of a plugin since. Asked to delete an unknown volume, that driver would say that this is done.
+ * Compares a plugin's present driver with the driver that made a volume or snapshot, by their own names
+ * (GetPluginInfo). Another driver may have been registered under the plugin's name since. Asked to delete an unknown
+ * volume, that driver would report success.
  */
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import type { PluginObservation } from './plugin-access.js';
 
-/** Why a call is not made; undefined where it may be, also where one of the drivers is not known. */
+/** Returns why the call must not be made. Undefined if it may, or if one of the drivers is not known. */
 export function otherDriver(
   { plugin, driver }: Pick<VolumeCall, 'plugin' | 'driver'>,
   { driver: present }: Pick<PluginObservation, 'driver'>,

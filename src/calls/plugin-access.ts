@@ -1,6 +1,6 @@
 /**
- * Lets calls to one side of plugins, that of controllers or that of nodes, through: once it is known what a plugin offers, while it answers, and
- * only so many at a time. After repeated transport failures its calls wait for its next good probe.
+ * Admits calls to one side (controller or node) of each plugin: only once its capabilities are known, while it answers,
+ * and up to a limit. After repeated transport failures, calls wait for the next successful probe.
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { type Abortable, onAbort } from '../abort.js';
@@ -8,61 +8,64 @@ import type { Clock } from '../engine/clock.js';
 import { OldestFirst } from '../engine/delivery/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 
-/** How a plugin is, as far as its calls need to know. */
+/** State of a plugin, as far as its calls need it. */
 export interface PluginObservation {
-  /** Absent: it answers. */
+  /** Why the plugin cannot be called; absent: it answers. */
   trouble?: string;
-  /** Of what kind that is: it is not registered at all, or is not known to be well; default: it is not well. */
+  /** `absent`: not registered; `unseen`: not probed yet. Default: the plugin is unhealthy. */
   troubleKind?: 'absent' | 'unseen';
-  /** What the service that is called offers; empty where the plugin has none. Absent: not known. */
+  /** Capabilities of the called service; empty if the plugin lacks it. Absent: not known. */
   capabilities?: ReadonlySet<string>;
-  /** What the plugin as a whole offers. */
+  /** Capabilities of the plugin as a whole. */
   pluginCapabilities: ReadonlySet<string>;
-  /** It has the service that is called, and that is registered. */
+  /** True if the plugin has the called service and is registered for it. */
   hasService: boolean;
-  /** When it was last seen well, milliseconds since the epoch. */
+  /** Moment of the last successful probe, milliseconds since the epoch. */
   wellAtMs: number;
-  /** The own name of its driver. Absent: not known yet. */
+  /** Own name of the driver. Absent: not known yet. */
   driver?: string;
   /** Scope of the volumes that the plugin can work on. Absent: not known yet. */
   scope?: PluginScope;
 }
 
-/** One side of the plugins of this runtime, by their registered names. */
+/** One side (controller or node) of the plugins of this runtime, by registered name. */
 export interface PluginPort {
   isKnown(plugin: string): boolean;
   sight(plugin: string): PluginObservation;
-  /** The client of that side. */
+  /** Client for that side. */
   client(plugin: string): Promise<unknown>;
-  /** Has it looked at now, and all that it offers read again. */
+  /** Probes the plugin now, and reads its capabilities again. */
   lookAgain(plugin: string): void;
-  /** Calls back when something may be new about it; the answer ends that. */
+  /** Calls back when the observation may have changed. @returns a function that unsubscribes */
   watch(plugin: string, changed: () => void): () => void;
 }
 
 export interface Admission {
   signal: Abortable;
-  /** Fails with PLUGIN_UNAVAILABLE after this time; default: waits for as long as it takes. */
+  /** Milliseconds until PLUGIN_UNAVAILABLE; default: no limit. */
   waitMs?: number | undefined;
   /**
-   * Told that it waits, and why; again where that is of another kind, not where only its words change. Only in its turn, as
-   * there are enough calls already, it waits without a word.
+   * Called with the reason when the call has to wait for the plugin, and again when the kind of reason changes. Not
+   * called when the call only waits for a free place.
    */
   waits(reason: string): void;
 }
 
-/** One call that was let through. `leave` once, with what the plugin has answered, as far as it has: `OK`, or its error. */
+/** Admitted call. Call `leave` once, with the plugin's answer if there is one: `OK`, or its error. */
 export interface Admitted {
   sight: PluginObservation & { capabilities: ReadonlySet<string> };
   client(): Promise<unknown>;
-  /** The same of now: it may be seen otherwise since. */
+  /** Returns the present observation of the plugin. */
   seen(): PluginObservation;
   leave(answer?: PluginAnswer): void;
-  /** The same place, with the plugin as it is seen now; or why it can't be called any more: then the place is left. */
+  /**
+   * Keeps the place with a fresh observation. If the plugin cannot be called any more, returns the reason and leaves
+   * the place.
+   */
   renew(): Admitted | Refused;
 }
 
-/** No call may be made now, for another reason than that there are enough of them. */
+/** The plugin cannot be called now; a full plugin is no such case. */
 export interface Refused {
   reason: string;
 }
@@ -71,7 +74,7 @@ export interface PluginAnswer {
   grpcCode?: string | undefined;
 }
 
-/** Why the plugin can't be called. */
+/** Why the plugin cannot be called. */
 interface Trouble {
   kind: 'absent' | 'unseen' | 'unwell' | 'unread' | 'closed';
   reason: string;
@@ -79,24 +82,26 @@ interface Trouble {
 
 interface Waiting {
   admit(): void;
-  /** Told why it waits. */
+  /** Called with the reason of the wait. */
   tell(trouble: Trouble): void;
 }
 
-/** Without `waits`: refused as soon as the plugin can't be called. */
+/** Without `waits`, the call is refused as soon as the plugin cannot be called. */
 type Coming = Omit<Admission, 'waits'> & Partial<Pick<Admission, 'waits'>>;
 
-/** So many in a row, and calls wait for the next good probe. */
+/** Number of consecutive transport failures after which calls wait for the next successful probe. */
 const failuresInARow = 3;
 const isTransportFailure = (grpcCode: string): boolean => grpcCode === 'UNAVAILABLE';
-/** These may be our own: they are no word of the plugin's. */
+/** These codes may come from our own deadline or abort, so they say nothing about the plugin. */
 const isSilence = (grpcCode: string): boolean => grpcCode === 'DEADLINE_EXCEEDED' || grpcCode === 'CANCELLED';
 
-/** One plugin, by name. */
+/** Admission state of one plugin. */
 class Door {
   inFlight = 0;
   failures = 0;
-  /** Closed until the plugin is seen well another time than this one; 0: it was not. */
+  /**
+   * Time of the last successful probe before the door closed (0: none). The door opens at the next successful probe.
+   */
   closedWellAtMs: number | undefined;
   readonly waiting = new OldestFirst<Waiting, true>();
   sight: PluginObservation | undefined;
@@ -116,8 +121,8 @@ export class PluginAccess {
   }
 
   /**
-   * Resolves when a call may be made.
-   * @throws StagecraftError PLUGIN_UNAVAILABLE after `waitMs`, with why; the reason of the signal
+   * Resolves once a call may be made.
+   * @throws {StagecraftError} PLUGIN_UNAVAILABLE after `waitMs`, with the reason; or the abort reason of the signal
    */
   async enter(plugin: string, admission: Admission): Promise<Admitted> {
     const door = this.#door(plugin);
@@ -127,8 +132,8 @@ export class PluginAccess {
   }
 
   /**
-   * The same for a call that waits for its turn only: it is refused as soon as the plugin can't be called.
-   * @throws StagecraftError PLUGIN_UNAVAILABLE after `waitMs`, with why; the reason of the signal
+   * Waits only for a free place. Returns a refusal as soon as the plugin cannot be called.
+   * @throws {StagecraftError} PLUGIN_UNAVAILABLE after `waitMs`, with the reason; or the abort reason of the signal
    */
   async enterNow(plugin: string, admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
     const door = this.#door(plugin);
@@ -140,12 +145,12 @@ export class PluginAccess {
     return this.#admitted(plugin, door);
   }
 
-  /** Why a call would have to wait now; undefined where it would not. */
+  /** Returns why a call would have to wait now; undefined if it would not. */
   obstacle(plugin: string): string | undefined {
     return this.#obstacle(plugin, this.#door(plugin));
   }
 
-  /** Whether it can't be called now, for another reason than that it has enough to do. */
+  /** Tells whether the plugin cannot be called now; a full plugin is not closed. */
   isClosed(plugin: string): boolean {
     return this.#trouble(plugin, this.#door(plugin)) !== undefined;
   }
@@ -155,7 +160,7 @@ export class PluginAccess {
     return this.#sight(plugin, this.#door(plugin)).scope;
   }
 
-  /** Whether it is known to offer something. */
+  /** Tells whether the plugin is known to have the capability. */
   offers(plugin: string, capability: string): boolean {
     return this.#sight(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
   }
@@ -164,7 +169,7 @@ export class PluginAccess {
     for (const door of this.#doors.values()) door.stopWatching?.();
   }
 
-  /** Whether a call may be made at once, without overtaking another. */
+  /** Tells whether a call may be made at once, without overtaking another. */
   #isOpen(plugin: string, door: Door): boolean {
     return door.waiting.size === 0 && this.#obstacle(plugin, door) === undefined;
   }
@@ -176,7 +181,7 @@ export class PluginAccess {
       if (!isIn) return;
       isIn = false;
       door.inFlight -= 1;
-      // A failure of what was begun before it was seen well says nothing of how it is since.
+      // A failure of a call that began before the last successful probe says nothing about the present plugin.
       const isOld = this.#sight(plugin, door).wellAtMs !== sight.wellAtMs;
       if (answer?.grpcCode !== undefined) this.#judge(plugin, door, { grpcCode: answer.grpcCode, isOld });
       this.#open(plugin, door);
@@ -203,7 +208,7 @@ export class PluginAccess {
     if (!isTransportFailure(grpcCode)) door.failures = isSilence(grpcCode) ? door.failures : 0;
     else if (!isOld) door.failures += 1;
     if (door.failures < failuresInARow) return;
-    // Whether it is another time, moments tell; which is later, they do not: the clock may be set back.
+    // Compares for inequality only: the clock may be set back, so a later probe can have an earlier time.
     door.closedWellAtMs = this.#sight(plugin, door).wellAtMs;
     door.failures = 0;
   }
@@ -244,13 +249,13 @@ export class PluginAccess {
       unsubscribe = onAbort(signal, fail);
       if (!door.waiting.has(waiting)) return;
       const trouble = this.#trouble(plugin, door);
-      // The others have been told.
+      // Calls that waited before know the reason already.
       if (trouble) waiting.tell(trouble);
       else this.#open(plugin, door);
     });
   }
 
-  /** Lets in who waits, in order, as many as may; tells the others why they wait, where that is for the plugin. */
+  /** Admits waiting calls in order, up to the limit. If the plugin cannot be called, tells them the reason. */
   #open(plugin: string, door: Door): void {
     for (let next = door.waiting.oldest; next; next = door.waiting.oldest) {
       const trouble = this.#trouble(plugin, door);

@@ -1,7 +1,7 @@
 /**
- * One piece of work with a plugin, from its turn to its outcome: admission, gate, secrets, call, and the answer as data that a
- * machine can keep. A call that has to wait ends with the reason; its machine waits then (admissions.ts). What the classes of
- * answers lead to is the machine's to say.
+ * Makes one call to a plugin, from admission to outcome: locks, checks, secrets, the call, and its answer as data for a
+ * machine. A call that has to wait ends with the reason; its machine then waits through admissions.ts. The machine
+ * decides what an answer leads to.
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
@@ -21,34 +21,37 @@ export interface PluginCallsOptions {
   secrets: SecretsProvider;
   clock: Clock;
   retry: BackoffPolicy;
-  /** Those that others in this process share. */
+  /** Shared with other callers in this process. */
   locks: VolumeLocks;
-  /** Where the calls about a volume are made; default: wherever they are asked for. */
+  /** Finds the node that makes the calls of a volume; default: calls are made where they are asked for. */
   homes?: Homes;
 }
 
-/** What is to be done once a call may be made. */
+/** Call to a plugin, and its checks. */
 export interface Work<TAnswer> {
-  /** The plugin's ids of the volumes that it is about, or `nodeCallsOf` them: nothing else is asked about them meanwhile. */
+  /** CSI ids of the volumes concerned, or `nodeCallsOf` them. No other call about them runs at the same time. */
   volumes?: readonly string[];
-  /** Why the plugin can't do this at all, by what it offers; undefined where it can. */
+  /** Returns why the plugin can never do this, by its capabilities; undefined if it can. */
   refusal?(sight: Admitted['sight']): string | undefined;
-  /** What stands in its way for now: it is tried again later. */
+  /** Returns a temporary obstacle: the call is retried later. */
   precondition?(sight: Admitted['sight']): CallFailure | undefined;
-  /** The answer where nothing has to be called; where it rejects, that can't be told yet, and no call was made. */
+  /** Returns the answer if no call is needed. If it rejects, the answer is not known yet, and no call was made. */
   without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
-  /** Whether the plugin is another process by now than the machine has committed: then it commits that first. */
+  /**
+   * Tells whether the plugin runs as another process than the machine has committed. The machine must commit the new
+   * process first.
+   */
   hasOtherRecipient?(): boolean;
-  /** What has to be so on this host before the call: where it rejects, no call was made. */
+  /** Prepares this host for the call. If it rejects, no call was made. */
   prepare?(): Promise<void>;
   call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
-  /** Why the answer, also one of `without`, can't be taken for done; undefined where it can. */
+  /** Returns why an answer, also one of `without`, does not count as success; undefined if it does. */
   fault?(answer: TAnswer): CallFailure | undefined;
-  /** The answer where it was so already. */
+  /** Answer for a plugin that reports that the work was done before. */
   already?: TAnswer;
   /** Marks a call that makes a volume. This node becomes the home of a volume without one. */
   makes?: boolean;
-  /** Marks an attach or detach. A plugin that needs no call for that gets none, whichever node is the home. */
+  /** Marks an attach or detach. If the plugin needs no call for that, none is made, whichever node is the home. */
   attaches?: boolean;
 }
 
@@ -63,7 +66,7 @@ export class PluginCalls {
     this.#admissions = new Admissions(options);
   }
 
-  /** Makes the call now, or says why not. Never rejects but with what aborted it. */
+  /** Makes the call now, or returns why not. Rejects only with the reason of an abort. */
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { clock, access } = this.#options;
     const { plugin } = run.input;
@@ -85,8 +88,8 @@ export class PluginCalls {
   }
 
   /**
-   * Waits until a call may be made, and makes none.
-   * @param volumesOf the volumes of a call (Work), by the `src` of its effect
+   * Makes the effect that waits until a call may be made, and makes none.
+   * @param volumesOf returns the volumes of a call (Work), by the `src` of its effect
    */
   admission<TCall extends PluginCall>(volumesOf: (src: string, call: TCall) => readonly string[]): Effect {
     return {
@@ -97,7 +100,7 @@ export class PluginCalls {
     };
   }
 
-  /** The agent of another node makes this call. */
+  /** Returns why the agent of another node must make this call. */
   async #away(run: EffectCall<PluginCall>, what: Wait['for'] = 'elsewhere'): Promise<CallOutcome<never>> {
     const { homes, retry } = this.#options;
     try {
@@ -113,7 +116,7 @@ export class PluginCalls {
     return this.#options.homes?.isElsewhere(input) === true;
   }
 
-  /** @param place among the calls in flight, where one was kept */
+  /** @param place reserved place among the calls in flight, if any */
   async #admitted<TAnswer>(
     run: EffectCall<PluginCall>,
     work: Work<TAnswer>,
@@ -134,10 +137,10 @@ export class PluginCalls {
     try {
       const { sight } = admitted;
       const { homes } = this.#options;
-      // Also what the plugin offers is the driver's own.
+      // Capabilities belong to the driver too, so the driver is compared before them.
       const other = otherDriver(run.input, sight);
       if (this.#isElsewhere(run) && (other || !work.attaches)) {
-        // Nor does it say what the plugin of the home has made, and can delete.
+        // Another driver on this host does not know the volumes of the home node's plugin either.
         admitted.leave();
         return await this.#away(run);
       }
@@ -164,7 +167,7 @@ export class PluginCalls {
       const wasOther = work.hasOtherRecipient?.();
       const client = await admitted.client();
       if (work.prepare) await work.prepare();
-      // Last before the call: one to another process than is recorded would be taken for ended too early.
+      // Last check before the call: if the record named another process, the call would count as ended too early.
       if (wasOther || work.hasOtherRecipient?.()) return { status: 'call-again' };
       const seen = admitted.seen();
       const since = otherDriver(run.input, seen);
@@ -185,7 +188,7 @@ export class PluginCalls {
     }
   }
 
-  /** A call that is given up lets the next one in, whether its client heeds that or not. */
+  /** Ends with the abort of its run, so that the next call gets the place even if the client ignores the abort. */
   #whileWanted<T>(run: EffectCall, called: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const unsubscribe = run.onAbort(reject);
@@ -210,7 +213,7 @@ export class PluginCalls {
   }
 }
 
-/** A signal is made for those who look at it. */
+/** Makes the signal only when a client reads it. */
 class Bounds implements CallBounds {
   readonly secrets: Record<string, string>;
   readonly #run: EffectCall;

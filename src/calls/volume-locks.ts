@@ -1,7 +1,7 @@
 /**
- * Who may call a plugin about which of its volumes: one at a time, in this process. Actors of several kinds call for one
- * volume; each of them makes one call at a time by itself. Who waits holds nothing, so that a call that hangs delays its
- * own volumes only, and several at once can't wait for each other in a circle.
+ * Locks of volumes: in this process, only one call at a time to a plugin about the same volume. Actors of several kinds
+ * call for one volume. A waiting caller holds no lock, so a hanging call delays only its own volumes, and callers
+ * cannot deadlock.
  */
 import { onAbort } from '../abort.js';
 
@@ -10,18 +10,20 @@ interface Waiting {
   admit(): void;
 }
 
-/** What a volume is known by here: a plugin's registered name has no control characters. */
+/** Key of a volume: a plugin's registered name has no control characters, so that the key is unique. */
 export const lockKey = (plugin: string, csiId: string): string => `${plugin}\n${csiId}`;
 
-/** The calls about a volume to the node side of its plugin here: beside those to the controller side, as one may take long. */
+/**
+ * Key for calls to the node side of the plugin. They run beside controller calls about the volume, which may take long.
+ */
 export const nodeCallsOf = (csiId: string): string => `${csiId}\nnode`;
 
 export class VolumeLocks {
   readonly #held = new Set<string>();
-  /** In the order in which they came. */
+  /** Waiting callers in the order of arrival. */
   readonly #waiting = new Map<string, Set<Waiting>>();
 
-  /** Takes all of them, or none: at once, and false where one is held. */
+  /** Takes all locks or none. @returns false if one of them is held */
   take(keys: readonly string[]): boolean {
     for (const key of keys) if (this.#held.has(key)) return false;
     for (const key of keys) this.#held.add(key);
@@ -29,8 +31,8 @@ export class VolumeLocks {
   }
 
   /**
-   * Resolves when all of them are taken: of those who wait for the same, in order.
-   * @throws the reason of the signal
+   * Resolves once all locks are taken; callers that wait for the same lock get it in order.
+   * @throws the abort reason of the signal
    */
   wait(keys: readonly string[], signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
@@ -65,7 +67,7 @@ export class VolumeLocks {
     for (const key of keys) this.#admit(key);
   }
 
-  /** Lets in the first of those who wait for it that can have all that it wants. */
+  /** Admits the first waiting callers that can take all their locks. */
   #admit(key: string): void {
     for (const waiting of [...(this.#waiting.get(key) ?? [])]) {
       if (this.#held.has(key)) return;

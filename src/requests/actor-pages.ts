@@ -1,21 +1,24 @@
-/** Pages of actors: those that are meant, in the order of their addresses, whatever changes meanwhile. */
+/** Pages of matching actors, ordered by address. */
 import type { AnyStateMachine } from 'xstate';
 import { z } from 'zod';
 import { type ActorsOf, pageSize, type ViewOf } from '../engine/actors-of.js';
 
 /**
- * One page of a listing. `next` is there while there may be more: ask again with it as `after`. A page may hold fewer
- * items than its limit, even none, and still have a next one.
+ * One page of a listing. `next` is present while there may be more; pass it as `after`. A page may hold fewer items
+ * than its limit, even none, and still have a next one.
  */
 export interface Page<T> {
   items: T[];
   next?: string;
 }
 
-/** One page looks at no more than this, however few of them are meant. */
+/** Limit of actors that one page examines, however few of them match. */
 const maxLooks = 4_096;
 
-/** `limit`: of items in a page, 1 to 1,000, default 100. `after`: the `next` of the page before. @param prefix of all addresses */
+/**
+ * `limit`: items per page, 1 to 1,000, default 100. `after`: the `next` of the previous page. @param prefix of all
+ * addresses
+ */
 export const pageShape = (prefix: string) => ({
   limit: z.int().min(1).max(1_000).default(100),
   after: z
@@ -24,7 +27,10 @@ export const pageShape = (prefix: string) => ({
     .optional(),
 });
 
-/** What is made or deleted meanwhile may be in it or not; all others are, once. @param itemOf undefined: not meant */
+/**
+ * Lists each matching actor once. Actors created or deleted meanwhile may be missing. @param itemOf returns undefined
+ * for an actor that does not match
+ */
 export async function pageOf<M extends AnyStateMachine, T>(
   actors: ActorsOf<M>,
   { prefix, limit, after: from }: { prefix: string; limit: number; after?: string | undefined },

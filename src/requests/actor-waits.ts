@@ -1,4 +1,4 @@
-/** Callers who wait for what they asked of an actor: each commit of the actor wakes them. */
+/** Waits for the goal of a request to an actor; each commit of the actor checks the goal again. */
 import type { AnyStateMachine } from 'xstate';
 import type { ActorsOf, ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
@@ -8,25 +8,25 @@ import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 export interface ActorWaitsOptions<M extends AnyStateMachine> {
   actors: ActorsOf<M>;
   clock: Clock;
-  /** How one is now, in words, after `it is`. */
+  /** Describes the actor's state; follows `it is` in messages. */
   describe(view: ViewOf<M>): string;
 }
 
-/** One that is waited for. */
+/** Names in the messages of a wait. */
 interface Awaited {
   address: string;
-  /** What its users call it. */
+  /** Name of the subject for users, e.g. `volume default/data`. */
   name: string;
-  /** In words, after `was`. */
+  /** Describes the goal; follows `was` in messages. */
   goal: string;
-  /** What becomes of the request where the wait ends in vain; default: it stands, and the work goes on. */
+  /** Says what happens to the request if the wait fails; default: the request stands, and the work goes on. */
   standing?: string | undefined;
 }
 
 export interface ActorGoal<M extends AnyStateMachine, T> extends Awaited {
-  /** What is waited for; absent while it is not there. What it throws ends the wait. */
+  /** Returns the awaited result, or undefined. An exception ends the wait. */
   reached(view: ViewOf<M>): T | undefined;
-  /** The answer where the actor is not there any more; absent: that is an error. */
+  /** Result if the actor is deleted; absent: a deletion is an error. */
   gone?: T | undefined;
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
@@ -36,7 +36,7 @@ const stands = 'the request stands, and the work goes on';
 
 export class ActorWaits<M extends AnyStateMachine> {
   readonly #options: ActorWaitsOptions<M>;
-  /** By address: it has committed, or all is over. */
+  /** Waits by the address of their actor. */
   readonly #waiters = new Waiters();
   #closed: StagecraftError | undefined;
 
@@ -46,13 +46,14 @@ export class ActorWaits<M extends AnyStateMachine> {
   }
 
   /**
-   * Resolves once it is reached.
-   * @throws StagecraftError what `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and how far it is
+   * Resolves with the result once the goal is reached.
+   * @throws {StagecraftError} the error that `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and
+   * the message names its state
    */
   async until<T>({ reached, gone, timeoutMs, signal, ...awaited }: ActorGoal<M, T>): Promise<T> {
     const { actors, clock } = this.#options;
     const { address, name, goal } = awaited;
-    // At rest it may have left memory already.
+    // An idle actor may have been passivated already.
     if (!actors.has(address))
       await actors.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
     const unfinished = (code: ErrorCode, why: string): StagecraftError => this.#unfinished(code, why, awaited);
@@ -68,18 +69,21 @@ export class ActorWaits<M extends AnyStateMachine> {
     return this.#waiters.until(address, look, { clock, ...limit, signal, failed: unfinished });
   }
 
-  /** Another runtime leads from here on: who waits hears so, by what `peek` throws. */
+  /** Fails all waits, as another runtime leads now: `peek` throws. */
   interrupt(): void {
     this.#waiters.wakeAll();
   }
 
-  /** Ends all waiting. */
+  /** Ends all waits. */
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#waiters.wakeAll();
   }
 
-  /** Only the wait has ended: the request was committed before. @throws StagecraftError of the same code; what it was given */
+  /**
+   * Converts a failed read: only the wait has ended, as the request was committed before.
+   * @throws {StagecraftError} with the same code, or the given error
+   */
   #unreadable(error: unknown, { address, name, goal, standing = stands }: Awaited): never {
     if (!(error instanceof StagecraftError) || error.outcome !== 'refused') throw error;
     const why = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`;
@@ -87,7 +91,7 @@ export class ActorWaits<M extends AnyStateMachine> {
     throw new StagecraftError(error.code, message, { address, outcome: 'unknown', cause: error });
   }
 
-  /** What is committed. @throws StagecraftError where another runtime leads: what was asked for is its work now */
+  /** Returns the committed state. @throws {StagecraftError} if another runtime leads and continues the request */
   #seen({ address, name, goal, standing }: Awaited): ViewOf<M> | undefined {
     try {
       return this.#options.actors.peek(address);
@@ -99,7 +103,7 @@ export class ActorWaits<M extends AnyStateMachine> {
     }
   }
 
-  /** Undefined also where another runtime leads: a wait that has ended by itself has its own error. */
+  /** Returns undefined also if another runtime leads: the ended wait has an error of its own. */
   #seenIfLed(address: string): ViewOf<M> | undefined {
     try {
       return this.#options.actors.peek(address);

@@ -1,53 +1,53 @@
-/** How long callers wait for what they asked for. */
+/** Options for waiting on the result of a request. */
 import { z } from 'zod';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import { checked } from './fields.js';
 
-/** How long the result is waited for; default: until it is there. What is given up is the wait, never the request. */
+/** Limits of the wait for a result; default: no limit. The limits end the wait, never the request. */
 export interface AwaitOptions {
   timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
-/** Of a request that may wait for what does not come by itself. */
+/** Options of a request that may depend on somebody's help. */
 export interface WaitOptions extends AwaitOptions {
   /**
-   * Wait also for what somebody has to change first: secrets that can't be resolved, a topology that excludes the node, rights
-   * to mount. Default false: such a request is refused at once, with the reason.
+   * Wait also for changes that somebody has to make first: secrets that cannot be resolved, a topology that excludes
+   * the node, missing rights to mount. Default false: such a request is refused at once, with the reason.
    */
   wait?: boolean | undefined;
 }
 
-/** For who follows what is waited for. */
+/** Progress of a wait. */
 export interface Telling {
-  /** Told, whenever something has changed, why it does not get on; null: it does. */
+  /** Called on each change with the reason why the work does not continue; null: it continues. */
   tell?: ((reason: string | null) => void) | undefined;
 }
 
-/** What is left of a time that begins now, where there is a limit. */
+/** Starts to count a time limit. @returns a function that gives the milliseconds left; undefined without a limit */
 export function timeLeft(clock: Clock, timeoutMs: number | undefined): () => number | undefined {
   const beganMs = clock.monotonicMs();
   return () => timeoutMs && Math.max(0, timeoutMs - (clock.monotonicMs() - beganMs));
 }
 
-/** To be spread into the schemas of options. */
+/** Fields to spread into schemas of options. */
 export const awaitShape = {
   timeoutMs: z.number().positive().optional(),
   signal: z.instanceof(AbortSignal, { error: 'must be an AbortSignal' }).optional(),
 };
 
-/** To be spread into the schemas of `WaitOptions`. */
+/** Fields to spread into schemas of `WaitOptions`. */
 export const waitShape = { ...awaitShape, wait: z.boolean().default(false) };
 
 export const waitSchema = z.strictObject(waitShape);
 
-/** Those that have nothing else. */
+/** Schema of requests without other options. */
 export const awaitSchema = z.strictObject(awaitShape);
 
 /**
- * Options as they are given to a request.
- * @throws StagecraftError INVALID_ARGUMENT with every fault; ABORTED: nothing was asked for
+ * Checks the options of a request.
+ * @throws {StagecraftError} INVALID_ARGUMENT with every fault; ABORTED: the request was not sent
  */
 export function checkedOptions<T extends { signal?: AbortSignal | undefined }>(
   schema: z.ZodType<T>,

@@ -1,4 +1,7 @@
-/** What requests are made of, whatever they ask for: checked whole, every fault at once with its path, before anything is stored. */
+/**
+ * Schemas of the fields that requests share. A request is checked as a whole before anything is stored; the error lists
+ * every fault with its path.
+ */
 import { z } from 'zod';
 import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -11,7 +14,7 @@ const bytesOf = (map: Record<string, string>): number =>
     .flat()
     .reduce((sum, part) => sum + Buffer.byteLength(part), 0);
 
-/** Of what is sent to drivers. */
+/** Map of texts that is sent to drivers. */
 export const mapSchema = mapOf(z.string())
   .refine(
     (entries) => !/\p{Cs}/u.test(Object.entries(entries).flat().join(' ')),
@@ -32,7 +35,9 @@ export const parametersSchema = mapSchema.refine(
   'must name at least one parameter',
 );
 
-/** Kept as plain data: above 2⁵³−1 in decimal. A text that is no number is not looked at any further. */
+/**
+ * Stored as plain data: above 2⁵³−1 as decimal text. The regular expression aborts, as later checks fail on other text.
+ */
 export const bytesSchema = z
   .union([z.int().positive(), z.bigint().positive(), z.string().regex(/^[1-9]\d*$/, { abort: true })], {
     error: 'must be a whole number of bytes, at least 1; above 2^53-1 a bigint',
@@ -59,7 +64,7 @@ const accessModes = [
 export const accessModeSchema = z.enum(accessModes);
 export const attachmentModeSchema = z.enum(['file-system', 'block-device']);
 
-/** Checked also where a part of it is wrong, so that every fault is told at once: its parts may be of any shape then. */
+/** Runs a check even if parts of the input are wrong, so that all faults are reported together. */
 export const isMap = ({ value }: { value: unknown }): boolean => value instanceof Object && !Array.isArray(value);
 
 const bytesIn = (texts: unknown): number =>
@@ -67,7 +72,7 @@ const bytesIn = (texts: unknown): number =>
 
 const forFileSystems = 'is for file systems: leave it out for a block device';
 
-/** What belongs together in a capability. Also where a part is left out. */
+/** Adds the checks between fields of a capability. Works also for schemas with optional fields. */
 export const fitting = <T extends z.ZodType<CapabilityParts>>(schema: T): T =>
   schema
     .refine(({ mountFlags }) => bytesIn(mountFlags) <= maxMapBytes, {
@@ -93,7 +98,7 @@ export const capabilityShape = {
   mountFlags: z.array(sized(maxMapBytes)).optional(),
 };
 
-/** What schemas of that shape give, any of it absent. */
+/** Output of a schema with that shape, all fields optional. */
 export type PartsOf<Shape extends z.ZodRawShape> = { [Part in keyof Shape]?: z.output<Shape[Part]> | undefined };
 
 type CapabilityParts = PartsOf<typeof capabilityShape>;
@@ -117,8 +122,9 @@ export const secretsSchema = mapOf(secretRef)
 export type VolumeKeyInput = z.input<typeof keySchema>;
 
 /**
- * @param what names the whole, for faults that are of no part of it
- * @throws StagecraftError INVALID_ARGUMENT with every fault as `path: what is allowed`
+ * Parses input with a schema.
+ * @param what names the whole input in the messages
+ * @throws {StagecraftError} INVALID_ARGUMENT with every fault as `path: what is allowed`
  */
 export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
   const { data, error } = schema.safeParse(value, { error: inPlainWords });
@@ -128,7 +134,7 @@ export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): 
       ? issue.keys.map((key) => `${pathOf([...issue.path, key])}: unknown key${allowedAt(schema, issue.path)}`)
       : [`${pathOf(issue.path) || what}: ${issue.message}`],
   );
-  const message = `${what} can't be taken:\n  ${faults.join('\n  ')}`;
+  const message = `cannot accept ${what}:\n  ${faults.join('\n  ')}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, { faults });
 }
 

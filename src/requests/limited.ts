@@ -1,4 +1,4 @@
-/** Requests that end when their time is over, when their caller gives them up, and at the end of the runtime. */
+/** Ends requests at their time limit, on their caller's abort, and at the end of the runtime. */
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
@@ -6,19 +6,19 @@ import type { AwaitOptions } from './await-options.js';
 
 export interface Limits {
   clock: Clock;
-  /** Default: as long as it takes. */
+  /** Default: no limit. */
   timeoutMs?: number | undefined;
-  /** The caller's. */
+  /** Signal of the caller. */
   signal?: AbortSignal | undefined;
-  /** The error where the time is over, or the caller gives the request up. */
+  /** Makes the error for a timeout or an abort by the caller. */
   failed(code: 'TIMEOUT' | 'ABORTED'): Error;
-  /** Ends the request for its own reason. */
+  /** Ends the request with the reason of this signal. */
   end: AbortSignal;
 }
 
 /**
- * Runs a request within its caller's time. `work` gets the signal that ends it, whose reason is a TimeOver or the caller's own;
- * none where nothing ends it.
+ * Runs a request within its caller's limits. `work` gets the signal that ends it, or none if nothing limits the
+ * request. The reason is a TimeOver or the caller's own.
  */
 export async function inTime<T>(
   clock: Clock,
@@ -29,7 +29,7 @@ export async function inTime<T>(
   return withDeadline({ clock, timeoutMs, ends: [signal && abortedBy(signal)] }, work);
 }
 
-/** @param work ends by itself at the signal: what it has taken as that comes must not be lost */
+/** @param work must end at the signal, and keep what it received until then */
 export const limited = <T>(
   { clock, timeoutMs, signal, failed, end }: Limits,
   work: (limit: AbortSignal) => Promise<T>,

@@ -1,10 +1,10 @@
-/** The settings that `createRuntime` and the agent's configuration share: what each may be, with its default. */
+/** Settings that `createRuntime` and the agent's configuration share: allowed values and defaults. */
 import { z } from 'zod';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 
 const ms = z.int().positive();
 const count = z.int().positive();
-/** Of looks at plugins. */
+/** Default times of plugin probes. */
 export const defaultTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 
 const everyMs = z.strictObject({ intervalMs: ms.optional() }).prefault({});
@@ -29,7 +29,7 @@ export const settingsShape = {
   reconcile: everyMs,
   stats: everyMs,
   onPluginLoss: z.enum(['remount', 'report']).default('remount'),
-  /** Names at plugins have 128 bytes at most, and some backends take no other characters. */
+  /** Plugins accept names up to 128 bytes, and some backends accept no other characters. */
   volumeNamePrefix: z
     .string()
     .regex(/^[a-z0-9]([a-z0-9-]{0,62}[a-z0-9])?$/i, 'must be 1 to 64 letters and digits, with hyphens between them')

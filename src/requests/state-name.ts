@@ -1,5 +1,5 @@
 import type { StateValue } from 'xstate';
 
-/** The name of a state as it is told: without what is inside it. */
+/** Returns the name of a top-level state, without its substates. */
 export const stateName = <T extends string>(value: StateValue): T =>
   (typeof value === 'string' ? value : Object.keys(value)[0]) as T;

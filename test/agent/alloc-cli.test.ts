@@ -138,12 +138,12 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('alloc', 'prepare', 'web', '--file', file)).code).to.equal(0);
     const volumes = [{ name: 'd', volume: { id: 'data' }, taskPath: 'rel' }];
     expect(posted().map(({ body }) => body)).to.deep.equal([{ volumes }]);
-    const message = "the volumes of the alloc can't be taken:\n  [0].taskPath: must be absolute";
+    const message = 'cannot accept the volumes of the alloc:\n  [0].taskPath: must be absolute';
     answers['POST /v1/allocs/web/prepare'] = { code: 'INVALID_ARGUMENT', message };
     const { code, stderr } = await cli('alloc', 'prepare', 'web', '--file', file);
     expect([code, stderr]).to.deep.equal([
       1,
-      `the volumes of the alloc can't be taken:\n  ${file}:3: [0].taskPath: must be absolute\n`,
+      `cannot accept the volumes of the alloc:\n  ${file}:3: [0].taskPath: must be absolute\n`,
     ]);
   });
 

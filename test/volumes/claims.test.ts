@@ -95,7 +95,7 @@ describe('claims', () => {
     expect(none).to.include({ code: 'INVALID_ARGUMENT' });
     expect(await held()).to.deep.equal([]);
     const released = await refusalOf(house.volumes.release(data, undefined as unknown as string));
-    expect(released.message).to.equal("the alloc id can't be taken:\n  the alloc id: is missing");
+    expect(released.message).to.equal('cannot accept the alloc id:\n  the alloc id: is missing');
   });
 
   it('C1 C7 repeated by the same alloc, even on a node that is down: the same claim and CSI node id', async () => {

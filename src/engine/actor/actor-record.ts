@@ -134,20 +134,22 @@ export const emptyRecord = ({ name, version }: { name: string; version: string }
 /** @throws {Error} saying what is wrong with the text */
 export function decodeRecord(text: Encoded): ActorRecord {
   const parsed: unknown = JSON.parse(text);
-  if (!isObject(parsed)) throw new Error('the record is no object');
-  if (parsed.format !== format) throw new Error(`the record has format ${parsed.format}, known is ${format}`);
+  if (!isObject(parsed)) throw new Error('the record is not a JSON object');
+  if (parsed.format !== format)
+    throw new Error(`the record has format ${parsed.format}; this runtime reads format ${format}`);
   const { machine, version, snapshot, effects, timers, received, answers } = parsed;
   if (typeof machine !== 'string' || typeof version !== 'string') throw new Error('the record names no machine');
   if (!isListOf(effects, isEffect) || !isListOf(timers, isTimer))
-    throw new Error('the record lacks its effects or timers');
+    throw new Error('the effects or timers of the record are damaged');
   if (!isReceived(received) || !isListOf(answers, isAnswer))
-    throw new Error('the record lacks what was received or answered');
+    throw new Error('the received messages or answers of the record are damaged');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
   const { crashes, quarantined, doubts } = parsed;
-  if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the record lacks its crashes');
-  if (quarantined !== undefined && !isQuarantine(quarantined)) throw new Error('the record lacks its quarantine');
-  if (doubts !== undefined && !isDoubts(doubts)) throw new Error('the record lacks its doubts');
+  if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the crashes of the record are damaged');
+  if (quarantined !== undefined && !isQuarantine(quarantined))
+    throw new Error('the quarantine of the record is damaged');
+  if (doubts !== undefined && !isDoubts(doubts)) throw new Error('the in-doubt calls of the record are damaged');
   const whole: ActorRecord = {
     format,
     machine,

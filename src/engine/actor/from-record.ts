@@ -57,7 +57,7 @@ export function readable(
   known: Migration[] = [],
 ): Readable {
   if (!snapshot) return { snapshot, migrations: [] };
-  if (envelope.machine !== machine.name) throw new Error(`it is of ${envelope.machine}, known is ${machine.name}`);
+  if (envelope.machine !== machine.name) throw new Error(`it is of machine ${envelope.machine}, not ${machine.name}`);
   const migrations: string[] = [];
   const passed = new Set<string>();
   let migrated = snapshot;
@@ -65,7 +65,7 @@ export function readable(
     const migration = known.find(({ from }) => from === version);
     if (!migration || passed.has(version)) {
       throw new Error(
-        `it is of ${machine.name} ${envelope.version}, known is ${machine.version}, and no migration leads from ${version}`,
+        `it is of ${machine.name} version ${envelope.version}, and no migration leads from ${version} to ${machine.version}`,
       );
     }
     passed.add(version);

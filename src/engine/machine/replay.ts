@@ -72,5 +72,5 @@ function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): st
   }
   // The version matters only for entries that the machine handled.
   if (entry.kind !== 'event' || entry.version === machine.version) return undefined;
-  return `entry ${entry.seq} is of version ${entry.version} of ${machine.name}, known is ${machine.version}`;
+  return `entry ${entry.seq} is of ${machine.name} version ${entry.version}; this runtime has version ${machine.version}`;
 }

@@ -28,7 +28,7 @@ describe('the record of an actor that holds nothing', () => {
 
   it('damaged in its doubts, then it is not read', () => {
     const text = encode({ ...empty, doubts: { controllerPublish: { lastsMs: 125_000 } } }).replace('125000', '"long"');
-    expect(() => decodeRecord(text)).to.throw('the record lacks its doubts');
+    expect(() => decodeRecord(text)).to.throw('the in-doubt calls of the record are damaged');
   });
 
   it('written where who calls went to was not kept, then that is not known', () => {

@@ -341,7 +341,7 @@ describe('migrations', () => {
       expect(await life.engine.replay(address, 3)).to.include({ seq: 3 });
       const error = await failureOf(life.engine.replay(address, 2));
       expect(error).to.include({ code: 'JOURNAL_BROKEN' });
-      expect(error.message).to.include('entry 1 is of version 1 of house, known is 2');
+      expect(error.message).to.include('entry 1 is of house version 1; this runtime has version 2');
     });
 
     it('a migration answers a state in which it has ended, then it is gone with its effects and timers, and made anew', async () => {

@@ -162,7 +162,10 @@ describe('replay', () => {
     const machine = createMachine({ ...deskMachine.config, version: '2' }).provide(deskMachine.implementations);
     life = await lab.start([{ ...deskKind, machine }]);
     const error = await failureOf(life.engine.replay('desk/a'));
-    expect(error).to.include({ code: 'JOURNAL_BROKEN', message: 'entry 1 is of version 1 of desk, known is 2' });
+    expect(error).to.include({
+      code: 'JOURNAL_BROKEN',
+      message: 'entry 1 is of desk version 1; this runtime has version 2',
+    });
     await life.engine.ask('desk/a', note('of version 2'));
     life = await lab.start([deskKind]);
     expect(await failureOf(life.engine.replay('desk/a'))).to.include({ code: 'JOURNAL_BROKEN' });
