@@ -1,8 +1,8 @@
-/** Spreads seeds over processes, one per core, until so many histories were run. */
+/** Runs histories seed by seed, in this process or spread over others, until so many were run. */
 import { type ChildProcess, fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import type { Report, Task } from './worker.js';
+import { type Report, runTask, type Task } from './task.js';
 
 export interface Voyage {
   /** The first seed; the others follow it. */
@@ -10,6 +10,7 @@ export interface Voyage {
   histories: number;
   stores: string;
   plansEach?: number;
+  /** Child processes; 0: all in this one, for tests, which mocha spreads over processes already. Default one per core. */
   processes?: number;
   /** Called after each system. */
   progress?(done: Voyaged): void;
@@ -24,6 +25,8 @@ export interface Voyaged {
 /** More than a few tell nothing new. */
 const mostBroken = 5;
 
+const path = fileURLToPath(new URL('./worker.ts', import.meta.url));
+
 /** Seeds are 32 bits wide. */
 const seedAfter = (seed: number, by: number): number => (seed + by) >>> 0;
 
@@ -36,20 +39,24 @@ export async function voyage(plan: Voyage): Promise<Voyaged> {
     const { seed, stores, plansEach } = plan;
     return { seed: seedAfter(seed, given - 1), stores, ...(plansEach === undefined ? {} : { plansEach }) };
   };
-  const sail = async (child: ChildProcess): Promise<void> => {
-    for (let task = nextTask(); task; task = nextTask()) {
-      const report = await run(child, task);
+  const workThrough = async (runOne: (task: Task) => Promise<Report>, isOver = () => false): Promise<void> => {
+    for (let task = nextTask(); task; task = isOver() ? undefined : nextTask()) {
+      const report = await runOne(task);
       done.systems += 1;
       done.histories += report.histories;
       if (report.broken !== undefined) done.broken.push(report);
       plan.progress?.(done);
-      if (child.exitCode !== null || child.signalCode !== null) return;
     }
-    child.disconnect();
   };
-  const path = fileURLToPath(new URL('./worker.ts', import.meta.url));
-  const processes = plan.processes ?? availableParallelism();
-  await Promise.all(Array.from({ length: processes }, () => sail(fork(path, { execArgv: ['--import=tsx'] }))));
+  const inChild = async (): Promise<void> => {
+    const child = fork(path, { execArgv: ['--import=tsx'] });
+    const isOver = (): boolean => child.exitCode !== null || child.signalCode !== null;
+    await workThrough((task) => run(child, task), isOver);
+    if (!isOver()) child.disconnect();
+  };
+  const { processes = availableParallelism() } = plan;
+  if (processes === 0) await workThrough(runTask);
+  else await Promise.all(Array.from({ length: processes }, inChild));
   return done;
 }
 

@@ -6,9 +6,9 @@
  */
 import { expect } from 'chai';
 import { voyage } from './fleet.js';
+import type { Report } from './task.js';
 import { volumesHistory } from './volumes-history.js';
 import { volumesPlanOf } from './volumes-plan.js';
-import type { Report } from './worker.js';
 
 /** The same ones each time, so that what they find is what was changed; fresh ones: `npm run test:simulate`. */
 const firstSeed = 1;
@@ -32,12 +32,17 @@ describe('random histories of volumes', function () {
   });
 
   it('V4 V8 V9 V10 V13 N3 C2 C3 all of them end with what is believed there, and nothing else', async () => {
-    const { broken } = await voyage({ seed: firstSeed, histories, stores: 'volumes' });
+    const { broken } = await voyage({ processes: 0, seed: firstSeed, histories, stores: 'volumes' });
     expect(broken.map(toldOf('volumes'))).to.deep.equal([]);
   });
 
   it('V18 N1 N3 the same on nodes that take few volumes: never more than those, and in the end that many', async () => {
-    const { broken } = await voyage({ seed: firstSeed, histories: Math.ceil(histories / 10), stores: 'limits' });
+    const { broken } = await voyage({
+      processes: 0,
+      seed: firstSeed,
+      histories: Math.ceil(histories / 10),
+      stores: 'limits',
+    });
     expect(broken.map(toldOf('limits'))).to.deep.equal([]);
   });
 });

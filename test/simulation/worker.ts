@@ -1,49 +1,6 @@
-/**
- * A process that runs systems by their seeds, as it is told to, and reports each. Started by fleet.ts.
- */
-
-import { limitsPlanOf } from './limits-plan.js';
-import { mountsHistory } from './mounts-history.js';
-import { mountsPlanOf } from './mounts-plan.js';
+/** A process that runs the histories of the seeds that it is sent, and reports each. Started by fleet.ts. */
 import { endServer } from './redis-subject.js';
-import { BrokenHistory, simulate, systemOf } from './simulate.js';
-import { fullPlanOf } from './snapshots-plan.js';
-import { subjectKinds } from './stores.js';
-import { volumesHistory } from './volumes-history.js';
-
-export interface Task {
-  seed: number;
-  /** `volumes`, `limits` or `mounts`: one history of volumes, of volumes on nodes that take few, or of mounts, on memory. */
-  stores: string;
-  plansEach?: number;
-}
-
-export interface Report {
-  seed: number;
-  histories: number;
-  /** What went wrong, in a line. */
-  broken?: string;
-}
+import { runTask, type Task } from './task.js';
 
 process.on('disconnect', () => void endServer().then(() => process.exit()));
-process.on('message', (task: Task) => void work(task).then((report) => process.send?.(report)));
-
-async function work({ seed, stores, plansEach }: Task): Promise<Report> {
-  if (stores === 'volumes') return reportOf(seed, await volumesHistory(fullPlanOf(seed)));
-  if (stores === 'limits') return reportOf(seed, await volumesHistory(limitsPlanOf(seed)));
-  if (stores === 'mounts') return reportOf(seed, await mountsHistory(mountsPlanOf(seed)));
-  const count = { histories: 0 };
-  const kind = subjectKinds.find(({ name }) => name === stores);
-  if (!kind) throw new Error(`no store is called ${stores}`);
-  try {
-    await simulate(systemOf(seed), kind, count, plansEach === undefined ? {} : { plansEach });
-    return { seed, ...count };
-  } catch (error) {
-    const plan = error instanceof BrokenHistory ? `${error.plan.name}: ` : '';
-    return { seed, ...count, broken: plan + (error instanceof Error ? error.message : String(error)) };
-  }
-}
-
-function reportOf(seed: number, { faults: [broken] }: { faults: string[] }): Report {
-  return { seed, histories: 1, ...(broken !== undefined && { broken }) };
-}
+process.on('message', (task: Task) => void runTask(task).then((report) => process.send?.(report)));
