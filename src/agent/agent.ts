@@ -50,7 +50,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
   const { calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
-  const { kind: storeKind, words, ...store } = storeOf(config);
+  const { kind: storeKind, words, ...store } = await storeOf(config);
   const runtime = await createRuntime({
     ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
     ...{ calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, ...secretsOf(config) },

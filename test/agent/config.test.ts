@@ -144,12 +144,12 @@ stats: { intervalMs: 5000 }`;
     afterEach(() => rmSync(directory, { recursive: true }));
 
     /** Makes a store with this text below `store.redis`, and returns the faults. */
-    function refusalOf(redis: string): string {
+    async function refusalOf(redis: string): Promise<string> {
       const file = join(directory, 'agent.yaml');
       writeFileSync(file, `nodeId: n1\nstore:\n  redis:\n    ${redis.replaceAll('\n', '\n    ')}\n`);
       const config = loadConfig(file);
       try {
-        storeOf(config);
+        await storeOf(config);
       } catch (error) {
         if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID')
           return (error.faults ?? []).map((fault) => fault.replaceAll(directory, 'DIR')).join('\n');
@@ -158,23 +158,25 @@ stats: { intervalMs: 5000 }`;
       throw new Error('it was taken');
     }
 
-    it('A3 missing and empty files are reported with their lines and advice', () => {
+    it('A3 missing and empty files are reported with their lines and advice', async () => {
       writeFileSync(join(directory, 'password'), '\n');
-      expect(refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password').split('\n')).to.deep.equal([
+      expect((await refusalOf('url: rediss://a\ncaFile: ca.pem\npasswordFile: password')).split('\n')).to.deep.equal([
         'DIR/agent.yaml:6: store.redis.passwordFile: DIR/password is empty: write the password into it, or remove passwordFile',
         "DIR/agent.yaml:5: store.redis.caFile: can't be read (ENOENT: no such file or directory, open 'DIR/ca.pem'): correct the path, or let the agent read it",
       ]);
     });
 
-    it('A3 a caFile without a certificate is refused, and the message says what it must be', () => {
+    it('A3 a caFile without a certificate is refused, and the message says what it must be', async () => {
       writeFileSync(join(directory, 'ca.pem'), 'no certificate\n');
-      expect(refusalOf('url: rediss://a\ncaFile: ca.pem')).to.match(
+      expect(await refusalOf('url: rediss://a\ncaFile: ca.pem')).to.match(
         /^DIR\/agent\.yaml:5: store\.redis\.caFile: DIR\/ca\.pem holds no certificate .*: name the PEM file of/,
       );
     });
 
-    it('A3 an address that only the store refuses is reported with file and line, too', () => {
-      expect(refusalOf('url: redis://:100%@a')).to.match(/^DIR\/agent\.yaml:3: store\.redis: .*url: must be redis:/);
+    it('A3 an address that only the store refuses is reported with file and line, too', async () => {
+      expect(await refusalOf('url: redis://:100%@a')).to.match(
+        /^DIR\/agent\.yaml:3: store\.redis: .*url: must be redis:/,
+      );
     });
   });
 
