@@ -1,4 +1,4 @@
-/** Calls that have to wait, and keep their place once they may be made: on a simulated clock, with a plugin that is all there. */
+/** Waiting calls keep their place once they are admitted. Uses a simulated clock and a healthy plugin. */
 import { expect } from 'chai';
 import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { Admissions, ticketMs } from '../../src/calls/admissions.js';
@@ -19,13 +19,13 @@ const well: PluginObservation = {
   wellAtMs: 1,
 };
 
-describe('a call that has to wait', () => {
+describe('calls that have to wait', () => {
   const clock = simulatedClock();
   let sight: PluginObservation;
   let changed: () => void;
   let calls: PluginCalls;
   let made: string[];
-  /** Each call that is under way ends as it is told to. */
+  /** Ends the running call of each actor. */
   let end: Record<string, () => void>;
 
   beforeEach(() => {
@@ -94,13 +94,13 @@ describe('a call that has to wait', () => {
     return known;
   };
 
-  it('V9 its plugin is away: it ends at once, and says so', async () => {
+  it('V9 plugin away: the call ends at once with the reason', async () => {
     sight = away;
     expect(await ask('one')).to.deep.equal({ status: 'must-wait', reason, for: 'plugin' });
     expect(made).to.deep.equal([]);
   });
 
-  it('V9 another call about its volume is under way: it ends at once, and says so', async () => {
+  it('V9 another call about the volume under way: the call ends at once with the reason', async () => {
     const first = ask('one');
     await clock.advance(0);
     expect(await ask('two')).to.deep.equal({ status: 'must-wait', reason: busy, for: 'turn' });
@@ -108,7 +108,7 @@ describe('a call that has to wait', () => {
     expect(await first).to.deep.include({ status: 'done', answer: 'one' });
   });
 
-  it('V9 let in after another call, it keeps its turn until it asks: nobody else comes between', async () => {
+  it('V9 admitted after another call: keeps its turn until it asks; no other call gets between', async () => {
     const first = ask('one');
     await clock.advance(0);
     const waiting = admit({ reason: busy, for: 'turn' }, 'two');
@@ -124,7 +124,7 @@ describe('a call that has to wait', () => {
     expect(await second).to.deep.include({ status: 'done', answer: 'two' });
   });
 
-  it('V9 let in as its plugin is back, it counts as in flight: a busy plugin does not send it back', async () => {
+  it('V9 admitted when the plugin is back: counts as in flight, so a busy plugin does not refuse it', async () => {
     calls = callsWith(1);
     sight = away;
     await ask('one');
@@ -142,7 +142,7 @@ describe('a call that has to wait', () => {
     expect(await statusOf(other)).to.equal('done');
   });
 
-  it('V9 let in, its machine asks for nothing: its place is free after a second', async () => {
+  it('V9 admitted, but the machine asks for nothing: the place is free after a second', async () => {
     const first = ask('one');
     await clock.advance(0);
     const waiting = admit({ reason: busy, for: 'turn' }, 'two');
@@ -158,7 +158,7 @@ describe('a call that has to wait', () => {
     end.three?.();
   });
 
-  it('V9 let in, its plugin goes away before it asks: it has to wait again, and holds nothing', async () => {
+  it('V9 plugin goes away between admission and call: the call waits again and holds nothing', async () => {
     sight = away;
     const waiting = admit({ reason, for: 'plugin' }, 'one');
     await clock.advance(0);
@@ -173,7 +173,7 @@ describe('a call that has to wait', () => {
     end.two?.();
   });
 
-  it('V9 while it waits for its plugin it holds nothing: another side calls about the volume', async () => {
+  it('V9 waiting for the plugin: holds no lock, so the other side can call about the volume', async () => {
     const locks = new VolumeLocks();
     sight = away;
     const access = new PluginAccess(
@@ -187,7 +187,7 @@ describe('a call that has to wait', () => {
     expect(locks.take(['disk\nvol-1'])).to.equal(true);
   });
 
-  it('V11 it waits for something else by now: that is told, and nothing that was told before', async () => {
+  it('V11 reason of the wait changes: the new reason is reported, and no reason is repeated', async () => {
     const first = ask('one');
     await clock.advance(0);
     const sent: object[] = [];
@@ -202,7 +202,7 @@ describe('a call that has to wait', () => {
     expect(await statusOf(waiting)).to.equal('admitted');
   });
 
-  it('V13 forced, its plugin stays away: it is given up after ten seconds, and no call was made', async () => {
+  it('V13 forced call, plugin stays away: fails after ten seconds, no call made', async () => {
     sight = away;
     const waiting = admit({ reason, for: 'plugin' }, 'one', { isForced: true });
     await clock.advance(9_999);
@@ -211,7 +211,7 @@ describe('a call that has to wait', () => {
     expect(await waiting).to.deep.include({ status: 'not-sent' });
   });
 
-  it('V13 forced, another call about its volume does not end: it is given up after ten seconds', async () => {
+  it('V13 forced call, another call about its volume does not end: fails after ten seconds', async () => {
     void ask('one');
     await clock.advance(0);
     const waiting = admit({ reason: busy, for: 'turn' }, 'two', { isForced: true });
@@ -221,7 +221,7 @@ describe('a call that has to wait', () => {
     end.one?.();
   });
 
-  it('V9 let in, it has to wait for something else before it asks: its own place is not in its way after that', async () => {
+  it('V9 admitted, then waits for something else: its old place does not block it afterwards', async () => {
     const first = ask('one');
     await clock.advance(0);
     const waiting = admit({ reason: busy, for: 'turn' }, 'two');
@@ -231,7 +231,7 @@ describe('a call that has to wait', () => {
     expect(await statusOf(admit({ reason, for: 'plugin' }, 'two'))).to.equal('admitted');
   });
 
-  it('V9 given up in the moment in which it is let in: it holds nothing', async () => {
+  it('V9 cancelled in the moment of admission: holds nothing', async () => {
     const locks = new VolumeLocks();
     const keys = ['disk\nvol-1'];
     const access = accessWith(1);
@@ -249,7 +249,7 @@ describe('a call that has to wait', () => {
     expect(locks.take(keys)).to.equal(true);
   });
 
-  describe('of a volume that is on another node', () => {
+  describe('about a volume on another node', () => {
     const elsewhere = { home: 'other' };
     beforeEach(() => {
       const node = { nodeId: 'own', stateOf: async () => 'ready' };
@@ -262,7 +262,7 @@ describe('a call that has to wait', () => {
         call: async () => 'called',
       });
 
-    it('D4 its plugin is back here before the wait begins: it is let in, as it may need no call', async () => {
+    it('D4 plugin back here before the wait begins: admitted, as the work may need no call', async () => {
       sight = away;
       const outcome = await attach();
       if (outcome.status !== 'must-wait') throw new Error(`it is ${outcome.status}`);
@@ -273,7 +273,7 @@ describe('a call that has to wait', () => {
       expect(await attach()).to.deep.include({ answer: 'no call is needed' });
     });
 
-    it('D4 V13 forced by now: it waits no more', async () => {
+    it('D4 V13 request becomes forced: the wait ends', async () => {
       const waiting = admit({ reason: 'it is on node other', for: 'elsewhere' }, 'one', {
         ...elsewhere,
         isForced: true,

@@ -1,4 +1,4 @@
-/** The node sides of the plugins of a host, as calls to them see them: registered for real, looked at on a simulated clock. */
+/** Node side of the plugins of a host, as calls see it: plugins really registered, probed on a simulated clock. */
 import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
@@ -37,7 +37,7 @@ describe('the node side of a plugin, for its calls', () => {
     return nodeSidePort(plugins, (type, plugin) => type === 'csi-node' && tasks.includes(plugin));
   };
 
-  it('M2 it offers what its node service does, whatever its controller side is; its client is that of csi-node', async () => {
+  it('M2 capabilities come from the node service, and the client from csi-node, whatever the controller side is', async () => {
     await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);
     const { sight, client, isKnown } = port();
     expect(sight('disk')).to.deep.equal({
@@ -52,7 +52,7 @@ describe('the node side of a plugin, for its calls', () => {
     expect(await client('disk')).to.equal(node.clients[0]);
   });
 
-  it('H3 only its controller side is registered here: its calls wait, and say for what', async () => {
+  it('H3 only the controller side registered here: calls to the node side wait, with the reason', async () => {
     await house.register({ ...disk, type: 'csi-controller' });
     expect(port().isKnown('disk')).to.equal(false);
     const access = new PluginAccess(port(), { clock: house.clock, maxInFlight: 1 });
@@ -66,7 +66,7 @@ describe('the node side of a plugin, for its calls', () => {
     access.close();
   });
 
-  it('T7 H3 it is not registered, and there is a task for it: its calls are told which, and how to start it', async () => {
+  it('T7 H3 plugin not registered, but a task for it exists: the reason names the task and how to start it', async () => {
     const access = new PluginAccess(port(['disk']), { clock: house.clock, maxInFlight: 1 });
     expect(access.obstacle('disk')).to.equal(
       "plugin 'disk' can't be called: its node side is not registered here: its task disk has not brought it up, see stagecraft task status disk",
@@ -75,7 +75,7 @@ describe('the node side of a plugin, for its calls', () => {
     access.close();
   });
 
-  it('H3 known well from an earlier run, but not seen yet in this one: no call until it is', async () => {
+  it('H3 plugin healthy in an earlier run, not probed yet in this run: no call before the probe', async () => {
     await house.register(disk);
     const told = node.hold();
     await house.restart();
@@ -86,7 +86,7 @@ describe('the node side of a plugin, for its calls', () => {
     expect(port().sight('disk')).not.to.have.property('trouble');
   });
 
-  it('M2 what it offers is not known as long as it was not read; looked at again when asked', async () => {
+  it('M2 capabilities are unknown until they are read; read again on request', async () => {
     const { capabilities: _, ...unread } = found;
     node.find = () => unread;
     await house.register(disk);
@@ -100,7 +100,7 @@ describe('the node side of a plugin, for its calls', () => {
     expect(changed.at(-1)).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
   });
 
-  it('M2 it is unwell: its calls are told how, and given up they end', async () => {
+  it('M2 plugin unhealthy: calls get the reason, and end when they are cancelled', async () => {
     node.find = () => ({ ...found, healthy: false, description: 'its disk is on fire' });
     await house.register(disk);
     const access = new PluginAccess(port(), { clock: house.clock, maxInFlight: 1 });

@@ -1,4 +1,6 @@
-/** Calls and their plugins: how many at a time, who waits for what, and that one's trouble is not another's. */
+/**
+ * Admission of calls to plugins: the limit in flight, who waits for what, and that plugins do not affect each other.
+ */
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { refusalOf } from '../refusal.js';
@@ -15,20 +17,20 @@ describe('calls to plugins', () => {
 
   const errorOf = async (id: string): Promise<string | undefined> => (await house.volumes.get({ id }))?.error?.message;
 
-  it('V9 at most as many calls are in flight with a plugin as are allowed, and all get their turn', async () => {
+  it('V9 calls in flight with a plugin stay within the limit, and all get their turn', async () => {
     await house.furnish({ calls: { maxInFlightPerPlugin: 3 } });
     await Promise.all(ids(50).map((id) => house.volumes.create(spec(id))));
     expect(house.plugin.mostInFlight).to.equal(3);
     expect(house.plugin.volumes.size).to.equal(50);
   });
 
-  it('V9 one at a time for a driver that can’t take more', async () => {
+  it('V9 limit of one for a driver that accepts no more: one call at a time', async () => {
     await house.furnish({ calls: { maxInFlightPerPlugin: 1 } });
     await Promise.all(ids(5).map((id) => house.volumes.create(spec(id))));
     expect(house.plugin.mostInFlight).to.equal(1);
   });
 
-  it('V9 a call that hangs delays its own volume only', async () => {
+  it('V9 a hanging call delays only its own volume', async () => {
     await house.furnish();
     house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before: new Promise(() => {}) } : undefined);
     const hung = house.volumes.create(spec('hung'));
@@ -52,13 +54,13 @@ describe('calls to plugins', () => {
     expect(await third).to.include({ state: 'created' });
   });
 
-  it('three transport failures in a row: no more calls until the plugin was seen well again', async () => {
+  it('three transport failures in a row: no more calls until the next successful probe', async () => {
     await house.furnish({ retry: { initialMs: 10, maxMs: 20 } });
     house.plugin.script = () => ({ code: 'UNAVAILABLE' });
     house.plugin.health = { healthy: false, description: 'its socket is gone' };
     const made = ids(10).map((id) => house.volumes.create(spec(id)));
     await house.clock.advance(40_000);
-    // Ten were in flight together; when the third of them had failed, nothing more was sent.
+    // Ten calls were in flight together. Nothing more was sent after the third of them had failed.
     expect(house.plugin.calls).to.have.length(10);
     expect(await errorOf('v0')).to.match(/plugin 'disk' can't be called: its socket is gone/);
     house.plugin.script = () => undefined;
@@ -67,7 +69,7 @@ describe('calls to plugins', () => {
     for (const one of await Promise.all(made)) expect(one).to.include({ state: 'created' });
   });
 
-  it('a plugin that is well, but lets calls fail: three at most for each good probe', async () => {
+  it('plugin healthy, but its calls fail: at most three for each successful probe', async () => {
     await house.furnish({ retry: { initialMs: 1, maxMs: 1 }, calls: { maxInFlightPerPlugin: 1 } });
     house.plugin.script = () => ({ code: 'UNAVAILABLE' });
     house.volumes.create(spec('data')).catch(() => {});
@@ -76,7 +78,7 @@ describe('calls to plugins', () => {
     expect(house.plugin.calls.length).to.be.within(3 * looks, 3 * (looks + 1));
   });
 
-  it('a plugin that is not well is not called; the volume says why, and goes on when it is', async () => {
+  it('plugin unhealthy: not called; the volume names the reason, and continues once the plugin is healthy', async () => {
     await house.furnish();
     house.plugin.health = { healthy: false, description: 'initialising' };
     await house.clock.advance(31_000);
@@ -89,7 +91,7 @@ describe('calls to plugins', () => {
     expect((await made).error).to.equal(undefined);
   });
 
-  it('V5 as long as it is not known what a plugin offers, its volumes wait', async () => {
+  it('V5 capabilities of the plugin unknown: its volumes wait', async () => {
     house.plugin.capabilities = undefined;
     await house.furnish();
     const made = house.volumes.create(spec('data'));
@@ -101,7 +103,7 @@ describe('calls to plugins', () => {
     expect(await made).to.include({ state: 'created' });
   });
 
-  it('a plugin that was taken out: what waits for it says so, and goes on when it is registered again', async () => {
+  it('plugin deregistered: waiting volumes say so, and continue once it is registered again', async () => {
     await house.furnish();
     await house.volumes.create(spec('data'));
     await house.runtime.plugins.deregister('csi-controller', pluginName, 'disk-1');
@@ -124,7 +126,7 @@ describe('calls to plugins', () => {
     expect(house.plugin.volumes.size).to.equal(0);
   });
 
-  it('UNIMPLEMENTED: what the plugin offers is read again at once', async () => {
+  it('answer UNIMPLEMENTED: the capabilities of the plugin are read again at once', async () => {
     await house.furnish();
     house.plugin.capabilities = ['PUBLISH_UNPUBLISH_VOLUME'];
     house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { code: 'UNIMPLEMENTED' } : undefined);
@@ -132,11 +134,11 @@ describe('calls to plugins', () => {
     await house.clock.advance(200);
     await house.volumes.retry({ id: 'data' });
     await house.rest();
-    // It makes no volumes: the id is the user's own.
+    // The plugin makes no volumes: the id is the user's own.
     expect(await house.volumes.get({ id: 'data' })).to.include({ state: 'created', csiId: 'data' });
   });
 
-  it('V1 what ails a plugin is kept when it is of another kind, not each time that its words change', async () => {
+  it('V1 the reason of a wait is stored when its kind changes, not on each new wording', async () => {
     await house.furnish();
     house.plugin.health = { healthy: false, description: 'down for a while' };
     await house.clock.advance(31_000);
@@ -160,7 +162,7 @@ describe('calls to plugins', () => {
     expect(await errorOf('v0')).to.include('not registered');
   });
 
-  it('calls that are not made, for want of a secret, are no answers: three failures are in a row all the same', async () => {
+  it('calls not made for want of a secret count as no answer: three failures are still in a row', async () => {
     const resolve = (): Promise<never> => Promise.reject(new StagecraftError('SECRETS_UNAVAILABLE', 'not now'));
     await house.furnish({ retry: { initialMs: 3_600_000, maxMs: 3_600_000 }, secrets: { resolve } });
     house.plugin.script = () => ({ code: 'UNAVAILABLE' });
@@ -176,7 +178,7 @@ describe('calls to plugins', () => {
     expect(house.plugin.calls).to.have.length(3);
   });
 
-  it('V8 V13 a call that could not begin leaves no doubt: what was never made is deleted without a call', async () => {
+  it('V8 V13 a call that could not begin leaves nothing in doubt: deleted without a call', async () => {
     const resolve = (): Promise<never> => Promise.reject(new StagecraftError('SECRETS_UNAVAILABLE', 'not now'));
     await house.furnish({ secrets: { resolve } });
     house.volumes.create(spec('data', { secrets: { token: 'env:TOKEN' } }), { wait: true }).catch(() => {});
@@ -187,7 +189,7 @@ describe('calls to plugins', () => {
     expect(house.plugin.calls).to.deep.equal([]);
   });
 
-  it('V13 a forced deletion that waits for its plugin says so, and for what, until it gives it up', async () => {
+  it('V13 forced deletion that waits for its plugin: names the reason until it gives up', async () => {
     await house.furnish();
     await house.volumes.create(spec('data'));
     house.plugin.health = { healthy: false, description: 'gone for good' };
@@ -202,7 +204,7 @@ describe('calls to plugins', () => {
     expect((await house.volumes.get({ id: 'data' }))?.leftovers?.map(({ what }) => what)).to.deep.equal(['created']);
   });
 
-  it('one plugin’s trouble is not another’s', async () => {
+  it('trouble of one plugin does not affect another', async () => {
     await house.furnish();
     const connection = { socketPath: '/nowhere/other.sock' };
     await house.runtime.plugins.register({ type: 'csi-controller', name: 'other', allocId: 'other-1', connection });

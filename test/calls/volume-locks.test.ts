@@ -1,4 +1,4 @@
-/** One call about a volume at a time: who waits, for whom, and who does not. */
+/** Locks of volumes: one call about a volume at a time; which callers wait, and which do not. */
 import { expect } from 'chai';
 import { lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
 
@@ -16,7 +16,7 @@ describe('locks of volumes', () => {
     locks.wait(keys, until).then(() => void order.push(name));
   const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-  it('V9 one that is free is had at once, a held one not; others are not concerned', () => {
+  it('V9 a free lock is taken at once, a held lock is not; other locks are not affected', () => {
     expect(locks.take([a])).to.equal(true);
     expect(locks.take([a])).to.equal(false);
     expect(locks.take([lockKey('other', 'a')])).to.equal(true);
@@ -25,7 +25,7 @@ describe('locks of volumes', () => {
     expect(locks.take([a])).to.equal(true);
   });
 
-  it('V9 those who wait for the same get it in order', async () => {
+  it('V9 callers that wait for the same lock get it in order', async () => {
     locks.take([a]);
     void wait('first', [a]);
     void wait('second', [a]);
@@ -37,7 +37,7 @@ describe('locks of volumes', () => {
     expect(order).to.deep.equal(['first', 'second']);
   });
 
-  it('V9 who wants several waits without holding any: a call that hangs delays its own volume only', async () => {
+  it('V9 waiting for several locks holds none: a hanging call delays only its own volume', async () => {
     locks.take([c]);
     void wait('group', [a, b, c]);
     expect(locks.take([a])).to.equal(true);
@@ -50,7 +50,7 @@ describe('locks of volumes', () => {
     expect(locks.take([b])).to.equal(false);
   });
 
-  it("V9 two groups in each other's way: one after the other, in whatever order they name their volumes", async () => {
+  it('V9 two groups that share locks run one after the other, in whatever order they name their volumes', async () => {
     locks.take([a, b]);
     void wait('one', [b, c]);
     void wait('two', [c, b]);
@@ -62,7 +62,7 @@ describe('locks of volumes', () => {
     expect(order).to.deep.equal(['one', 'two']);
   });
 
-  it('V9 who gives up leaves the queue, and takes nothing', async () => {
+  it('V9 a caller that gives up leaves the queue and takes no lock', async () => {
     locks.take([a]);
     const given = new AbortController();
     const gone = wait('gone', [a, b], given.signal).catch((error: unknown) => order.push(String(error)));
@@ -78,7 +78,7 @@ describe('locks of volumes', () => {
     expect(locks.take([c])).to.equal(true);
   });
 
-  it('V9 the first of those who wait can not have all yet: whoever comes after it and can, goes before', async () => {
+  it('V9 first caller in the queue lacks a lock: a later caller that can have all its locks goes first', async () => {
     locks.take([a]);
     locks.take([b]);
     void wait('both', [a, b]);

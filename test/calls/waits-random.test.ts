@@ -1,6 +1,6 @@
 /**
- * Callers that wait for each other, for their turn and for their plugin, and are given up at any moment, with commits that may
- * take longer than a place is kept: each comes to an end, no two call about a volume at once, and nothing stays taken.
+ * Random callers that wait for their turn and their plugin and may be cancelled at any moment; commits may outlast a
+ * ticket. Each caller comes to an end, no two call about one volume at once, and no lock stays taken.
  */
 import { expect } from 'chai';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
@@ -34,12 +34,12 @@ class World {
   readonly #calls: PluginCalls;
   readonly #chance: () => number;
   readonly #commitMs: number;
-  /** Calls under way, each with its volumes. */
+  /** Running calls, each with its volumes. */
   readonly #underWay = new Set<readonly string[]>();
   readonly #maxInFlight: number;
   #sight = well;
   #changed = (): void => {};
-  /** Nobody is given up any more. */
+  /** True once no caller is cancelled any more. */
   #isQuiet = false;
   waits = 0;
 
@@ -62,7 +62,7 @@ class World {
     this.#calls = new PluginCalls({ access, clock, locks, secrets: noSecrets, retry: { initialMs: 1, maxMs: 1 } });
   }
 
-  /** Until three of its calls are done. */
+  /** Calls until three of its calls are done. */
   async caller(address: string): Promise<void> {
     for (let done = 0; done < 3; ) {
       const call: PluginCall = { plugin, secrets: {}, isForced: this.#below(3) === 0 };
@@ -95,7 +95,7 @@ class World {
     await this.clock.advance(400_000);
   }
 
-  /** All places among the calls in flight, and all volumes, can be taken. */
+  /** Checks that all places in flight and all volumes can be taken. */
   async judge(): Promise<void> {
     expect(this.locks.take(volumes.map((csiId) => lockKey(plugin, csiId)))).to.equal(true);
     const { signal } = new AbortController();
@@ -137,7 +137,7 @@ class World {
     end();
   }
 
-  /** Some are given up after a while: their state is left. */
+  /** Runs the work; cancels some of it after a while, as when its state is left. */
   async #bounded<T extends CallOutcome<void> | AdmissionOutcome>(
     begin: (signal: AbortSignal) => Promise<T>,
   ): Promise<T | typeof givenUp> {
@@ -165,8 +165,8 @@ class World {
   }
 }
 
-describe('calls that wait, at random', () => {
-  it('V9 V13 all come to an end, one at a time about a volume, and nothing stays taken', async () => {
+describe('random calls that wait', () => {
+  it('V9 V13 all calls end, one at a time per volume, and no lock stays taken', async () => {
     let waits = 0;
     for (let seed = 1; seed <= 200; seed += 1) {
       const world = new World(seed);
@@ -174,7 +174,7 @@ describe('calls that wait, at random', () => {
       const callers = Promise.all(
         ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => world.caller(name).then(() => (ended += 1))),
       );
-      callers.catch(() => {}); // told below
+      callers.catch(() => {}); // awaited below
       await world.wild();
       await world.quiet();
       expect(ended, `how many came to an end, seed ${seed}`).to.equal(6);

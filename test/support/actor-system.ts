@@ -1,6 +1,6 @@
 import type { ActorSystem } from '../../src/engine/actor-system.js';
 
-/** An engine without actors, but for what `parts` say: nothing is there, and every request is taken. */
+/** Returns an ActorSystem without actors that accepts every request; `parts` overrides methods. */
 export const actorSystem = (parts: Partial<ActorSystem>): ActorSystem => ({
   ask: async () => undefined,
   read: async () => undefined,

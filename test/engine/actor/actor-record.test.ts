@@ -1,22 +1,22 @@
-/** What actors that hold nothing have in common. */
+/** Records of actors: shared empty lists, encoding and decoding. */
 import { expect } from 'chai';
 import { decodeRecord, emptyRecord, encode } from '../../../src/engine/actor/actor-record.js';
 
 describe('the record of an actor that holds nothing', () => {
   const empty = emptyRecord({ name: 'plugin', version: '1' });
 
-  it('made or read, then it shares its empty lists with others, and nobody can change them', () => {
+  it('created or decoded: shares frozen empty lists with others', () => {
     for (const { effects, timers, received, answers } of [empty, decodeRecord(encode(empty))]) {
       for (const shared of [effects, timers, received, answers]) expect(shared).to.be.frozen;
     }
   });
 
-  it('read and written again, then its text is the same', () => {
+  it('decoded and encoded again: the text is the same', () => {
     const text = encode({ ...empty, snapshot: { value: 'on', context: {} } });
     expect(encode(decodeRecord(text))).to.equal(text);
   });
 
-  it('read and written again with all that an actor can have, then its text is the same', () => {
+  it('decoded and encoded again with all fields: the text is the same', () => {
     const text = encode({
       ...empty,
       crashes: [1],
@@ -26,12 +26,12 @@ describe('the record of an actor that holds nothing', () => {
     expect(encode(decodeRecord(text))).to.equal(text);
   });
 
-  it('damaged in its doubts, then it is not read', () => {
+  it('damaged in-doubt calls: not decoded', () => {
     const text = encode({ ...empty, doubts: { controllerPublish: { lastsMs: 125_000 } } }).replace('125000', '"long"');
     expect(() => decodeRecord(text)).to.throw('the in-doubt calls of the record are damaged');
   });
 
-  it('written where who calls went to was not kept, then that is not known', () => {
+  it('older record without recipients of in-doubt calls: decoded with recipients unknown', () => {
     const text = encode({ ...empty, doubts: { controllerPublish: { lastsMs: 125_000 } } });
     const plain = text.replace('{"lastsMs":125000}', '125000');
     expect(encode(decodeRecord(plain))).to.equal(text);

@@ -1,4 +1,4 @@
-/** What a store's record means to an actor that knows another one: each case in one row. */
+/** Verdicts on a stored record that differs from an actor's own last commit: one case per row. */
 import { expect } from 'chai';
 import { type CommitVerdict, verdictOn } from '../../../src/engine/actor/commit-conflict.js';
 
@@ -6,7 +6,7 @@ const known = { seq: 5, commitId: 'run.5' };
 const claim = { epoch: 3, owner: 'us' };
 const stored = { seq: 5, epoch: 3, owner: 'us', commitId: 'run.5' };
 
-describe('the verdict on what a store holds', () => {
+describe('the verdict on a stored record', () => {
   const cases: [what: string, record: Partial<typeof stored> | undefined, verdict: CommitVerdict][] = [
     ['our last commit', {}, 'same'],
     ['our last commit, made by the runtime before us', { epoch: 2, owner: 'before' }, 'same'],
@@ -28,7 +28,7 @@ describe('the verdict on what a store holds', () => {
     });
   }
 
-  it('nothing, of an actor that never was: same', () => {
+  it('no record of an actor that never existed: same', () => {
     expect(verdictOn(undefined, { seq: 0, commitId: '' }, claim)).to.equal('same');
   });
 });

@@ -1,4 +1,4 @@
-/** Group commit: one store call for what comes in one turn, the same commit again until it is answered. */
+/** Group commit: one store call for the commits of one turn; the same commit again until it is answered. */
 import { expect } from 'chai';
 import { Committer } from '../../../src/engine/actor/committer.js';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
@@ -13,7 +13,7 @@ describe('the committer', () => {
   let data: Store;
   let store: MoodyStore;
   let committer: Committer;
-  /** What became of each, in order. */
+  /** Outcomes in the order in which they were reported. */
   let heard: string[];
   let logged: string[];
   const keep = (_: object, message: string): void => void logged.push(message);
@@ -40,7 +40,7 @@ describe('the committer', () => {
   const batches = (): string[][] => store.commits.map((items) => items.map(({ address }) => address));
   const rest = (): Promise<void> => clock.advance(0);
 
-  it('many in one turn make one call, in order, and each hears of its own', async () => {
+  it('many commits in one turn: one call, in order, and each gets its own result', async () => {
     await data.commit([commitOf('b')]);
     for (const address of ['a', 'b', 'c']) submit(address, address === 'b' ? 5 : 0);
     expect(store.commits).to.have.length(0);
@@ -49,7 +49,7 @@ describe('the committer', () => {
     expect(heard).to.deep.equal(['a done', 'b conflict', 'c done']);
   });
 
-  it('the turn has been long, then what is submitted is written in a later one, in one call', async () => {
+  it('turn already long: the commits are written in a later turn, in one call', async () => {
     let nowMs = 0;
     committer = new Committer({
       store,
@@ -69,7 +69,7 @@ describe('the committer', () => {
     expect(heard).to.deep.equal(['a done', 'b done', 'c done']);
   });
 
-  it('very many are submitted at once, then they are written in calls of a bounded size, in order', async () => {
+  it('very many commits at once: written in order, in calls of bounded size', async () => {
     const names = Array.from({ length: 2_500 }, (_, at) => `a${at}`);
     for (const name of names) submit(name);
     await rest();
@@ -78,14 +78,14 @@ describe('the committer', () => {
     expect(heard).to.deep.equal(names.map((name) => `${name} done`));
   });
 
-  it('one is submitted as another is settled, then it is written in the next call', async () => {
+  it('commit submitted while another is settled: written in the next call', async () => {
     submit('a', 0, () => submit('a', 1));
     await rest();
     expect(heard).to.deep.equal(['a done', 'a done']);
     expect(batches()).to.deep.equal([['a'], ['a']]);
   });
 
-  it('a call hangs, then later ones do not wait for it', async () => {
+  it('call hangs: later calls do not wait for it', async () => {
     const release = store.hold('commit', 'before', 1);
     submit('a');
     await rest();
@@ -98,7 +98,7 @@ describe('the committer', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`a call fails ${moment} it was written, then each hears once, and is repeated alone until it is answered`, async () => {
+    it(`call fails ${moment} the write: each commit gets one notice, and is repeated alone until answered`, async () => {
       store.fail('commit', moment, 4);
       submit('a');
       submit('b');
@@ -110,7 +110,7 @@ describe('the committer', () => {
     });
   }
 
-  it('the store throws instead of giving a promise, then that is no answer', async () => {
+  it('store throws instead of returning a promise: counts as no answer', async () => {
     const { commit } = store;
     store.commit = () => {
       throw new Error('broken');
@@ -124,7 +124,7 @@ describe('the committer', () => {
     expect(heard).to.deep.equal(['a unanswered', 'a done']);
   });
 
-  it('one who hears of its commit throws, then the others of the call hear all the same, and stop still ends', async () => {
+  it('callback of one commit throws: the others of the call get their results, and stop still ends', async () => {
     submit('a', 0, () => {
       throw new Error('who hears is broken');
     });
@@ -138,13 +138,13 @@ describe('the committer', () => {
   });
 
   describe('stop', () => {
-    it('nothing is on its way, then it ends at once', async () => {
+    it('nothing under way: ends at once', async () => {
       const stopped = watched(committer.stop());
       await rest();
       expect(stopped.state).to.equal('answered');
     });
 
-    it('commits are on their way, then it ends when they are answered', async () => {
+    it('commits under way: ends when they are answered', async () => {
       const release = store.hold('commit');
       submit('a');
       const stopped = watched(committer.stop());
@@ -156,7 +156,7 @@ describe('the committer', () => {
       expect(stopped.state).to.equal('answered');
     });
 
-    it('a commit waits to be repeated, then it is not, and no timer is left', async () => {
+    it('commit waiting for its repeat: not repeated, and no timer remains', async () => {
       store.fail('commit', 'before', 1_000);
       submit('a');
       await rest();
@@ -167,7 +167,7 @@ describe('the committer', () => {
       expect(clock.pending).to.equal(0);
     });
 
-    it('asked for twice, then both end', async () => {
+    it('stopped twice: both calls end', async () => {
       const release = store.hold('commit');
       submit('a');
       const stopped = [watched(committer.stop()), watched(committer.stop())];
@@ -177,7 +177,7 @@ describe('the committer', () => {
     });
   });
 
-  it('calls fail at random, then every commit is written once, in the order of its address', async () => {
+  it('calls fail at random: every commit is written once, in the order of its address', async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = seededRandom(seed);
       data = memoryStore();

@@ -1,4 +1,7 @@
-/** Crash intensity: one that crashes too often is out of service from that very commit on, and only it. */
+/**
+ * Crash intensity: an actor that crashes too often is quarantined by the commit of its last crash, and no other actor
+ * is.
+ */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import { deskKind, noteTo, tell } from '../desk.js';
@@ -38,7 +41,7 @@ describe('crash intensity', () => {
   const kept = async (): Promise<{ quarantined?: object; crashes?: number[] }> =>
     JSON.parse(await textOf(lab, address));
 
-  it('five crashes within the time, then it goes on; the sixth takes it out of service, in that very commit', async () => {
+  it('five crashes within the time: the actor goes on; the sixth quarantines it in the same commit', async () => {
     await ask({ type: 'note', text: 'one' });
     await crash(5);
     await ask({ type: 'note', text: 'two' });
@@ -57,7 +60,7 @@ describe('crash intensity', () => {
     [59_999, true],
     [60_000, false],
   ] as const) {
-    it(`the sixth crash comes ${elapsedMs} ms after the first, then it is ${isTooOften ? 'too' : 'not too'} often`, async () => {
+    it(`sixth crash ${elapsedMs} ms after the first: ${isTooOften ? 'too' : 'not too'} often`, async () => {
       await crash(1);
       await lab.clock.advance(elapsedMs);
       await crash(5);
@@ -65,7 +68,7 @@ describe('crash intensity', () => {
     });
   }
 
-  it('a crash each twelve seconds for ever, then it is never too often, and its record does not grow', async () => {
+  it('a crash every twelve seconds, for ever: never too often, and the record does not grow', async () => {
     await crash(1);
     const { length } = await textOf(lab, address);
     for (let time = 0; time < 30; time += 1) {
@@ -76,7 +79,7 @@ describe('crash intensity', () => {
     expect((await textOf(lab, address)).length).to.be.below(length + 100);
   });
 
-  it('restarts between the crashes, then they count all the same', async () => {
+  it('restarts between the crashes: the crashes still count', async () => {
     await ask({ type: 'rest' });
     for (let time = 0; time < 6; time += 1) {
       expect(isQuarantined()).to.equal(false);
@@ -86,7 +89,7 @@ describe('crash intensity', () => {
     expect(life.engine.quarantined()[0]).to.include({ address });
   });
 
-  it('out of service, then it is so after restarts too; it broadcast that exactly once', async () => {
+  it('quarantined: stays so after restarts, and was broadcast exactly once', async () => {
     await crash(6);
     const at = lab.clock.now();
     for (let time = 0; time < 3; time += 1) {
@@ -99,14 +102,14 @@ describe('crash intensity', () => {
     expect(await lab.data.load(address)).to.include({ seq: 6 });
   });
 
-  it('out of service, then the report of a restart names it', async () => {
+  it('quarantined: the report of a restart names the actor', async () => {
     await ask({ type: 'rest' });
     await crash(6);
     await restart();
     expect(life.report).to.deep.equal({ actors: 0, quarantined: [address] });
   });
 
-  it('the broadcast is held up and the runtime dies, then the next one makes up for it, once', async () => {
+  it('broadcast of the quarantine delayed and the runtime dies: the next runtime sends it, once', async () => {
     life.store.hold('appendTopic');
     await crash(6);
     await restart();
@@ -117,7 +120,7 @@ describe('crash intensity', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the runtime dies just ${moment} the commit of the last crash, then the record and the topic agree`, async () => {
+    it(`runtime dies just ${moment} the commit of the last crash: record and topic agree`, async () => {
       await ask({ type: 'rest' });
       await crash(5);
       life.store.hold('commit', moment);
@@ -132,7 +135,7 @@ describe('crash intensity', () => {
       expect(await lab.told()).to.have.length(1);
     });
 
-    it(`the answer to the commit of the last crash fails ${moment} it was written, then it counts once`, async () => {
+    it(`answer to the commit of the last crash fails ${moment} the write: the crash counts once`, async () => {
       await crash(5);
       life.store.fail('commit', moment);
       const outcome = watched(ask(breakDown));
@@ -144,7 +147,7 @@ describe('crash intensity', () => {
     });
   }
 
-  it('requests wait behind the last crash, then they are refused, and messages stay owed', async () => {
+  it('requests behind the last crash are refused; messages stay owed', async () => {
     await crash(5);
     const outcomes = [breakDown, { type: 'read' }, breakDown].map((event) => watched(ask(event)));
     void message('later');
@@ -160,7 +163,7 @@ describe('crash intensity', () => {
     expect(life.engine.peek(address)?.context).to.deep.include({ notes: ['later'] });
   });
 
-  it('messages come over several restarts, then each is applied once and in order after the release', async () => {
+  it('messages over several restarts: each applied once and in order after the release', async () => {
     await message('0');
     await crash(6);
     for (let time = 1; time <= 6; time += 1) {
@@ -177,7 +180,7 @@ describe('crash intensity', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('a message was applied but not settled, then it is, once that comes again, though nothing is taken', async () => {
+  it('message applied but not settled: settled when it comes again, though the actor is quarantined', async () => {
     life.store.hold('settle');
     await message('0');
     await crash(6);
@@ -186,7 +189,7 @@ describe('crash intensity', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('messages are what crashes it, then those behind the sixth wait, and come after the release', async () => {
+  it('crashes caused by messages: those behind the sixth wait, and arrive after the release', async () => {
     const messages = [...'123456'].map(() => ({ to: address, event: breakDown }));
     await life.engine.ask('desk/b', tell(...messages, noteTo(address, 'last')));
     await lab.rest();
@@ -198,7 +201,7 @@ describe('crash intensity', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('its effect is cancelled, and neither its late result nor a restart moves it', async () => {
+  it('effect of a quarantined actor: cancelled; neither a late result nor a restart changes the actor', async () => {
     await ask({ type: 'work' });
     const { signal } = work.last;
     await crash(6);
@@ -210,7 +213,7 @@ describe('crash intensity', () => {
     expect(await lab.data.load(address)).to.include({ seq: 7 });
   });
 
-  it('its timer falls due, also while nothing runs, then it does not fire', async () => {
+  it('timer of a quarantined actor falls due, even while no runtime runs: does not fire', async () => {
     await ask(nap(1_000));
     await crash(6);
     await lab.clock.advance(2_000);
@@ -219,7 +222,7 @@ describe('crash intensity', () => {
     expect(await lab.data.load(address)).to.include({ seq: 7 });
   });
 
-  it('another actor works and rings on time while it is out of service', async () => {
+  it('another actor works on time meanwhile', async () => {
     await life.engine.ask('fragile/b', nap(1_000));
     await crash(6);
     await life.engine.ask('fragile/b', { type: 'note', text: 'fine' });
@@ -227,7 +230,7 @@ describe('crash intensity', () => {
     expect(life.engine.peek('fragile/b')?.context).to.deep.include({ notes: ['fine'], naps: 1 });
   });
 
-  it('the limits are set: none at all, and another topic, then the first crash is too often, and told there', async () => {
+  it('policy without crashes and with another topic: the first crash quarantines, and is broadcast there', async () => {
     lab.limits = { policy: { crashes: { most: 0, withinMs: 1 }, topic: 'elsewhere' } };
     await restart();
     await ask({ type: 'note', text: 'one' });
@@ -237,7 +240,7 @@ describe('crash intensity', () => {
     expect(await lab.told()).to.deep.equal([]);
   });
 
-  it('a request under an id makes the last crash, then its repeat after the release gets the same answer', async () => {
+  it('request with an id makes the last crash: its repeat after the release gets the same answer', async () => {
     await crash(5);
     const named = { requestId: 'r1' };
     expect(await failureOf(life.engine.ask(address, breakDown, named))).to.include({ code: 'ACTOR_CRASHED' });
@@ -248,7 +251,7 @@ describe('crash intensity', () => {
     expect((await kept()).crashes ?? []).to.deep.equal([]);
   });
 
-  it('it crashes as it begins, then six times are too often too, and a restart names it', async () => {
+  it('crash in the first step: the sixth one quarantines, and a restart names the actor', async () => {
     const stillborn = { ...fragileKind(), begin: (): object => ({ much: 10n }) };
     life = await lab.start([stillborn]);
     await crash6Times();
@@ -260,7 +263,7 @@ describe('crash intensity', () => {
     expect(await failureOf(ask({ type: 'read' }))).to.include({ code: 'ACTOR_CRASHED' });
   });
 
-  it('one of a kind on demand is out of service, then a restart names it', async () => {
+  it('on-demand actor quarantined: a restart names it', async () => {
     const kind = { ...fragileKind(), onDemand: true };
     life = await lab.start([kind]);
     await crash(6);

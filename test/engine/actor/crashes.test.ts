@@ -1,4 +1,4 @@
-/** Crash of an actor: journalled, its state unchanged, its caller told, its event not tried again; nothing else stops. */
+/** Crash of an actor: journalled, state unchanged, caller told, event not retried; other actors go on. */
 import { expect } from 'chai';
 import { createMachine } from 'xstate';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
@@ -22,7 +22,7 @@ describe('crash of an actor', () => {
     life = await lab.start([deskKind, workerKind({ work })]);
   };
   const ask = (event: { type: string }): Promise<unknown> => life.engine.ask('desk/a', event);
-  /** Without what it keeps of its crashes. */
+  /** Record without its list of crashes. */
   const storedState = async (): Promise<object> => {
     const { crashes: _, ...state } = JSON.parse((await lab.data.load('desk/a'))?.text ?? '');
     return state;
@@ -32,7 +32,7 @@ describe('crash of an actor', () => {
     ['breakAction', 'the action broke'],
     ['breakGuard', 'the guard broke'],
   ] as const) {
-    it(`${type} throws, then the caller hears why, the state is as it was, and the next event works`, async () => {
+    it(`${type} throws: the caller gets the reason, the state is unchanged, and the next event works`, async () => {
       await ask(note('one'));
       const before = await storedState();
       const error = await failureOf(ask({ type }));
@@ -52,7 +52,7 @@ describe('crash of an actor', () => {
   }
 
   for (const what of ['context', 'answer', 'message', 'broadcast']) {
-    it(`a ${what} that JSON can not hold is a crash, and nothing of its step is written or sent`, async () => {
+    it(`${what} that JSON cannot hold: a crash; nothing of the step is written or sent`, async () => {
       await ask(note('one'));
       const before = await storedState();
       expect(await failureOf(ask({ type: 'swell', ...{ what } }))).to.include({ code: 'ACTOR_CRASHED' });
@@ -66,14 +66,14 @@ describe('crash of an actor', () => {
     });
   }
 
-  it('a crash, then neither the event nor the crash comes again after a restart', async () => {
+  it('after a restart neither the event nor the crash comes again', async () => {
     await failureOf(ask({ type: 'breakAction' }));
     await restart();
     await ask(note('one'));
     expect(await historyOf(life.engine, 'desk/a')).to.deep.equal(['crash breakAction', 'event note']);
   });
 
-  it('a message crashes its receiver, then it counts as taken, and the next one arrives', async () => {
+  it('message crashes its receiver: counts as handled, and the next message arrives', async () => {
     await ask(note('x'));
     life.store.hold('settle');
     await ask(tell({ to: 'desk/b', event: { type: 'breakAction' } }, noteTo('desk/b', 'hello')));
@@ -83,7 +83,7 @@ describe('crash of an actor', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('one actor crashes, then others in the same commit, its mail behind and its broadcasts go on', async () => {
+  it('one actor crashes: others in the same store call, its later messages and its broadcasts go on', async () => {
     const outcomes = [
       watched(ask({ type: 'breakAction' })),
       watched(ask(say('still here'))),
@@ -108,7 +108,7 @@ describe('crash of an actor', () => {
     ]);
   });
 
-  it('an error of an effect that no transition takes is a crash, not the end of the actor', async () => {
+  it('error of an effect that no transition takes: a crash, not the end of the actor', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig', careless: true });
     work.last.fail(new Error('the shovel broke'));
     await lab.rest();
@@ -119,7 +119,7 @@ describe('crash of an actor', () => {
     expect(life.engine.peek('worker/a')).to.include({ state: 'idle' });
   });
 
-  it('the result of an effect crashes its actor, then the state waits, and the effect runs again', async () => {
+  it('result of an effect crashes the actor: the state still waits, and the effect runs again', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig', careless: true });
     work.last.finish('gold');
     await lab.rest();
@@ -148,7 +148,7 @@ describe('crash of an actor', () => {
       ],
       ['its input is not plain data', () => ({ much: 10n })],
     ] as const) {
-      it(`${what}, then the caller hears of it, the journal too, and there is no actor`, async () => {
+      it(`${what}: the caller and the journal get the error, and no actor exists`, async () => {
         const kind: ActorKind = { machine: stillborn, effects: {}, begin };
         life = await lab.start([kind]);
         expect(await failureOf(life.engine.ask('stillborn/a', { type: 'go' }))).to.include({ code: 'ACTOR_CRASHED' });
@@ -160,7 +160,7 @@ describe('crash of an actor', () => {
     }
   });
 
-  it('a machine broadcasts, but its kind has no topic, then that is a crash that says so', async () => {
+  it('machine emits, but its kind has no topic: a crash that says so', async () => {
     const { topic, ...silent } = deskKind;
     expect(topic).to.be.a('function');
     life = await lab.start([silent]);

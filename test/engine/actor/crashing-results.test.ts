@@ -1,6 +1,6 @@
 /**
- * Results that crash their machine: each is asked for once more, in the commit of the crash; one that always crashes it
- * puts the actor out of service. It never hangs.
+ * Effect results that crash their machine: the commit of the crash asks for the effect again. A result that always
+ * crashes the machine quarantines the actor. The actor never hangs.
  */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
@@ -13,7 +13,7 @@ import { PolicyLab, textOf } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const done = 'xstate.done.actor.work';
-/** More than the longest delay between two attempts. */
+/** Longer than the longest delay between two attempts. */
 const aWhileMs = 2_000;
 
 describe('results that crash their machine', () => {
@@ -27,7 +27,7 @@ describe('results that crash their machine', () => {
     work = manualEffect(120_000);
     listen = manualEffect('loop');
     await restart();
-    await restart(); // the chance of the first one gives a delay of nothing
+    await restart(); // the random value of the first life gives a delay of zero
   });
 
   const restart = async (): Promise<void> => {
@@ -38,7 +38,7 @@ describe('results that crash their machine', () => {
     work.last.finish(output);
     await lab.clock.advance(thenMs);
   };
-  /** Six attempts whose results are too much. */
+  /** Makes six attempts whose results crash the machine. */
   const breakDownAtAll = async (): Promise<void> => {
     await ask({ type: 'work' });
     for (let attempt = 1; attempt <= 6; attempt += 1) await finish(unbearable, aWhileMs);
@@ -55,7 +55,7 @@ describe('results that crash their machine', () => {
     expect((await life.engine.replay(address)).snapshot).to.deep.equal((await kept()).snapshot);
   };
 
-  it('the first does, then it is run again after a delay, with a name of its own; what that gives counts, once', async () => {
+  it('first result crashes: run again after a delay under a new name; that result counts once', async () => {
     await ask({ type: 'work' });
     await lab.clock.advance(1_000);
     const at = lab.clock.now();
@@ -79,7 +79,7 @@ describe('results that crash their machine', () => {
     expect(context()).to.deep.include({ results: ['gold'] });
   });
 
-  it('all do, then six are too many, and operators hear of it; nothing runs any more, also after a restart', async () => {
+  it('all results crash: quarantined at the sixth, operators are told, and nothing runs, even after a restart', async () => {
     await breakDownAtAll();
     expect(work.calls.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3, 4, 5, 6]);
     expect(work.calls.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);
@@ -97,7 +97,7 @@ describe('results that crash their machine', () => {
     expect((await lab.data.unsettled({ prefix: '', limit: 9 })).rows).to.have.length(1);
   });
 
-  it('out of service for it and released, then it runs again; what was sent meanwhile comes, and crashes count anew', async () => {
+  it('released: runs again; messages sent meanwhile arrive, and the count of crashes starts again', async () => {
     await breakDownAtAll();
     await life.engine.ask('desk/b', tell(noteTo(address, 'meanwhile')));
     await life.engine.release(address);
@@ -115,7 +115,7 @@ describe('results that crash their machine', () => {
     ['before', 2, 1],
     ['after', 3, 2],
   ] as const) {
-    it(`the runtime dies just ${moment} the commit of the crash, then attempt ${attempt} is taken up after the restart`, async () => {
+    it(`runtime dies just ${moment} the commit of the crash: attempt ${attempt} starts after the restart`, async () => {
       await ask({ type: 'work' });
       life.store.hold('commit', moment);
       await finish(unbearable, aWhileMs);
@@ -128,7 +128,7 @@ describe('results that crash their machine', () => {
       expect(context()).to.deep.include({ results: ['gold'] });
     });
 
-    it(`the commit of the crash fails ${moment} it was written, then there is one more run, and one crash`, async () => {
+    it(`commit of the crash fails ${moment} the write: one more run, and one crash`, async () => {
       await ask({ type: 'work' });
       life.store.fail('commit', moment);
       await finish(unbearable, 10_000);
@@ -139,7 +139,7 @@ describe('results that crash their machine', () => {
     });
   }
 
-  it('the runtime dies while the next attempt waits for its time, then that is taken up as one more, under its name', async () => {
+  it('runtime dies while the next attempt waits: started as a further attempt, under its name', async () => {
     await ask({ type: 'work' });
     await finish(unbearable);
     await restart();
@@ -150,7 +150,7 @@ describe('results that crash their machine', () => {
     ]);
   });
 
-  it('it is of a kind on demand, then the next runtime takes it up without being asked', async () => {
+  it('on-demand actor: the next runtime starts the attempt without being asked', async () => {
     life = await lab.start([{ ...fragileKind({ work }), onDemand: true }]);
     await ask({ type: 'work' });
     await finish(unbearable);
@@ -159,7 +159,7 @@ describe('results that crash their machine', () => {
     expect(work.last).to.include({ attempt: 3, recovered: true });
   });
 
-  it('restarts have made many attempts of it, then six crashes come soon enough to be too many all the same', async () => {
+  it('many attempts through restarts: six crashes still come soon enough to quarantine', async () => {
     await ask({ type: 'work' });
     for (let time = 0; time < 15; time += 1) await restart();
     await lab.clock.advance(300_000);
@@ -171,7 +171,7 @@ describe('results that crash their machine', () => {
     expect(isQuarantined()).to.equal(true);
   });
 
-  it('each takes a quarter of a minute, then they are never too many, and it is tried for ever', async () => {
+  it('each attempt takes 15 s: never too often, retried for ever', async () => {
     await ask({ type: 'work' });
     for (let attempt = 1; attempt <= 50; attempt += 1) {
       expect(work.last).to.include({ attempt });
@@ -183,7 +183,7 @@ describe('results that crash their machine', () => {
     expect(context()).to.deep.include({ results: ['gold'] });
   });
 
-  it('the state is left before the next attempt is due, then that never runs', async () => {
+  it('state left before the next attempt is due: the attempt never runs', async () => {
     await ask({ type: 'work' });
     await finish(unbearable);
     await ask({ type: 'rest' });
@@ -193,7 +193,7 @@ describe('results that crash their machine', () => {
     expect((await kept()).effects).to.deep.equal([]);
   });
 
-  it('the deadline passes and that crashes it, then what the former run gives after all is dropped', async () => {
+  it('deadline passes and its error crashes the machine: the late result of that run is dropped', async () => {
     listen = manualEffect(1_000);
     await restart();
     await ask({ type: 'listen' });
@@ -208,7 +208,7 @@ describe('results that crash their machine', () => {
     expect(await historyOf(life.engine, address)).to.deep.equal(before);
   });
 
-  it('it crashes at a request while an effect runs, then that goes on', async () => {
+  it('request crashes the machine while an effect runs: the effect goes on', async () => {
     await ask({ type: 'work' });
     watched(ask(breakDown));
     await lab.clock.advance(aWhileMs);
@@ -221,7 +221,7 @@ describe('results that crash their machine', () => {
   describe('of a loop', () => {
     beforeEach(() => ask({ type: 'listen' }));
 
-    it('what it says on its way crashes it, then the loop goes on', async () => {
+    it('event of the loop crashes the machine: the loop goes on', async () => {
       listen.last.send({ type: 'note', text: unbearable });
       await lab.clock.advance(aWhileMs);
       listen.last.send({ type: 'note', text: 'better' });
@@ -231,7 +231,7 @@ describe('results that crash their machine', () => {
       expect(context()).to.deep.include({ notes: ['better'] });
     });
 
-    it('it throws, then it begins once more; a restart is no attempt, and begins it at once', async () => {
+    it('loop throws: begins again; a restart is no attempt and begins it at once', async () => {
       listen.last.fail(new Error('deaf'));
       await lab.clock.advance(aWhileMs);
       expect(listen.last).to.include({ attempt: 2, seq: 2, recovered: false });
@@ -243,7 +243,7 @@ describe('results that crash their machine', () => {
       expect(listen.last).to.include({ attempt: 2, seq: 2, recovered: true });
     });
 
-    it('it always throws, then six times are too many; released, it begins again', async () => {
+    it('loop always throws: quarantined at the sixth; released, it begins again', async () => {
       for (let time = 1; time <= 6; time += 1) {
         listen.last.fail(new Error('deaf'));
         await lab.clock.advance(aWhileMs);

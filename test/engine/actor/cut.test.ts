@@ -1,4 +1,4 @@
-/** The process dies at every single call of the store, before or after it took effect; the next one makes good for all. */
+/** The process dies at every single store call, before or after its effect; the next process completes the work. */
 import { expect } from 'chai';
 import { seededRandom } from '../../../src/testing/index.js';
 import { builderAddress, clerkAddress, plannerAddress } from '../building-site.js';
@@ -8,7 +8,7 @@ import { SiteRun } from '../site-run.js';
 
 const seeds = [1, 2, 3];
 
-/** Runs without a mishap, and gives the outcome. */
+/** Runs without a cut. @returns the outcome */
 async function undisturbed(seed: number): Promise<object> {
   const run = new SiteRun(seed);
   const engine = await run.live();
@@ -17,7 +17,7 @@ async function undisturbed(seed: number): Promise<object> {
   return run.outcome(engine);
 }
 
-/** Lives on after the cuts, and compares what there is with a run that had none. Answers whether one of them came. */
+/** Continues after the cuts and compares the outcome with a run without cuts. @returns whether a cut happened */
 async function expectSameOutcome(seed: number, cuts: Cut[], expected: object): Promise<boolean> {
   const run = new SiteRun(seed);
   let wasCut = false;
@@ -39,7 +39,7 @@ describe('a process that dies at the n-th call of its store', () => {
     for (const seed of seeds) expected.set(seed, await undisturbed(seed));
   });
 
-  it('never, then every house is ordered, built, filed and told of once, in order', () => {
+  it('no cut: every house is ordered, built, filed and announced once, in order', () => {
     const houses = ['house-0', 'house-1', 'house-2', 'house-3'];
     for (const seed of seeds) {
       expect(expected.get(seed)).to.deep.equal({
@@ -61,7 +61,7 @@ describe('a process that dies at the n-th call of its store', () => {
 
   for (const seed of seeds) {
     for (const moment of ['before', 'after'] as const) {
-      it(`${moment} it took effect, for every n (seed ${seed}), then the next life comes to the same end`, async () => {
+      it(`cut ${moment} the effect of call n, for every n (seed ${seed}): the next life reaches the same outcome`, async () => {
         let at = 1;
         while (await expectSameOutcome(seed, [{ at, moment }], expected.get(seed) ?? {})) at += 1;
         expect(at).to.be.greaterThan(60);
@@ -69,7 +69,7 @@ describe('a process that dies at the n-th call of its store', () => {
     }
   }
 
-  it('again and again, at random calls, then the last life comes to the same end', async () => {
+  it('repeated cuts at random calls: the last life reaches the same outcome', async () => {
     const random = seededRandom(99);
     for (let round = 0; round < 60; round += 1) {
       const seed = seeds[round % seeds.length] ?? 1;
@@ -84,7 +84,7 @@ describe('a process that dies at the n-th call of its store', () => {
 
 describe('a store that fails at random calls', () => {
   for (const likelihood of [0.1, 0.3, 0.6]) {
-    it(`${likelihood * 100} in 100 fail, before or after they took effect, then all comes to the same end in one life`, async () => {
+    it(`${likelihood * 100} % of calls fail, before or after their effect: same outcome in one life`, async () => {
       for (let seed = 1; seed <= 10; seed += 1) {
         const run = new SiteRun(seed);
         const flaky = { random: seededRandom(seed), likelihood };

@@ -1,4 +1,4 @@
-/** Retention of journals: what is old is forgotten, what is kept can be replayed, whatever became of the trimming. */
+/** Retention of journals: old entries are dropped, kept entries can be replayed, even if a trim failed. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyEventObject } from 'xstate';
@@ -14,7 +14,7 @@ const seed = 7;
 describe('retention of journals', () => {
   let lab: PolicyLab;
   let life: Life;
-  /** What was committed, by seq: the snapshot's text, undefined where the actor was gone. */
+  /** Text of each committed snapshot by seq; undefined where the actor was deleted. */
   let committed: Map<number, string | undefined>;
 
   const start = async (keep: number, snapshotEvery: number): Promise<void> => {
@@ -44,7 +44,7 @@ describe('retention of journals', () => {
   };
   const seqs = async (): Promise<number[]> => (await lab.data.readJournal(address, 1, 10_000)).map(({ seq }) => seq);
 
-  /** Each seq that is kept can be replayed, and all that was forgotten is said to be. */
+  /** Checks that each kept seq can be replayed, and that the others are reported as forgotten. */
   const expectReplayable = async (): Promise<void> => {
     const [first = 0] = await seqs();
     for (const [seq, text] of committed) {
@@ -59,7 +59,7 @@ describe('retention of journals', () => {
     }
   };
 
-  it('old entries are forgotten in steps; at least so many are kept, and the first of them holds the state', async () => {
+  it('old entries are dropped in steps; the minimum is kept, and its first entry holds the state', async () => {
     await start(10, 5);
     for (const [upTo, first] of [
       [14, 1],
@@ -84,7 +84,7 @@ describe('retention of journals', () => {
     [5, 5],
     [0, 3],
   ] as const) {
-    it(`${keep} are kept, every ${every} holds the state: never fewer are there, and not many more`, async () => {
+    it(`keep ${keep}, state in every ${every}th entry: never fewer entries, and not many more`, async () => {
       await start(keep, every);
       for (let seq = 1; seq <= 25; seq += 1) {
         await note(1);
@@ -97,7 +97,7 @@ describe('retention of journals', () => {
     });
   }
 
-  it('journal() is asked for from a forgotten seq, then it begins with what is kept', async () => {
+  it('journal() from a forgotten seq: begins with the first kept entry', async () => {
     await start(5, 5);
     await note(22);
     const entries = [];
@@ -106,7 +106,7 @@ describe('retention of journals', () => {
     expect(entries[0]).to.equal(15);
   });
 
-  it('a replay to a forgotten seq says that it was forgotten; one to 0 is the time before all', async () => {
+  it('replay to a forgotten seq says so; replay to 0 gives the time before the actor', async () => {
     await start(5, 5);
     await note(22);
     const error = await failureOf(life.engine.replay(address, 14));
@@ -121,7 +121,7 @@ describe('retention of journals', () => {
     ['is an event that changes nothing', { type: 'unheard' }, () => ask({ type: 'unheard' })],
   ];
   for (const [what, , turn] of turns) {
-    it(`the entry that should hold the state ${what}, then a replay can begin there all the same`, async () => {
+    it(`entry that should hold the state ${what}: a replay can still begin there`, async () => {
       await start(4, 5);
       await note(9);
       await turn();
@@ -135,7 +135,7 @@ describe('retention of journals', () => {
     });
   }
 
-  it('the entry that should hold the state is stale, then a replay can begin there all the same', async () => {
+  it('entry that should hold the state is stale: a replay can still begin there', async () => {
     await start(4, 5);
     await note(7);
     await ask(nap(1_000)); // 8
@@ -151,7 +151,7 @@ describe('retention of journals', () => {
     await expectReplayable();
   });
 
-  it('the entries that the engine makes come where the state should be, then it is there', async () => {
+  it('entry that should hold the state is a change by the engine: it holds the state', async () => {
     await start(2, 5);
     await note(1);
     for (let time = 0; time < 4; time += 1) await failureOf(ask(breakDown)); // 2 to 5
@@ -163,7 +163,7 @@ describe('retention of journals', () => {
     await expectReplayable();
   });
 
-  it('trimming fails, then the next one makes up for it; nobody hears of it', async () => {
+  it('trim fails: the next trim makes up for it, and no caller notices', async () => {
     await start(5, 5);
     life.store.fail('trimJournal', 'before', 2);
     await note(19);
@@ -173,7 +173,7 @@ describe('retention of journals', () => {
     await expectReplayable();
   });
 
-  it('trimming hangs, then the actor goes on, and the runtime can stop', async () => {
+  it('trim hangs: the actor goes on, and the runtime can stop', async () => {
     await start(5, 5);
     life.store.hold('trimJournal');
     await note(30);
@@ -187,7 +187,7 @@ describe('retention of journals', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the runtime dies just ${moment} a trim, then nothing is missing, and the next trim does it`, async () => {
+    it(`runtime dies just ${moment} a trim: nothing is missing, and the next trim does it`, async () => {
       await start(5, 5);
       await note(14);
       life.store.hold('trimJournal', moment);
@@ -200,7 +200,7 @@ describe('retention of journals', () => {
     });
   }
 
-  it('a late trim of long ago takes effect after a newer one, then nothing more is missing', async () => {
+  it('old trim takes effect after a newer one: nothing else is missing', async () => {
     await start(5, 5);
     await note(14);
     const letGo = life.store.hold('trimJournal', 'before', 1);
@@ -212,7 +212,7 @@ describe('retention of journals', () => {
     await expectReplayable();
   });
 
-  it('limits are changed between two lives, then what is kept can be replayed all the same', async () => {
+  it('limits changed between two lives: the kept entries can still be replayed', async () => {
     await start(20, 7);
     await note(30);
     lab.limits = { policy: journalPolicy(3, 4) };
@@ -223,7 +223,7 @@ describe('retention of journals', () => {
     await expectReplayable();
   });
 
-  it('random histories under random limits, then each state that is kept can be replayed to the byte', async () => {
+  it('random histories and limits: each kept state is replayed to the byte', async () => {
     const kinds = [
       'note',
       'note',
@@ -237,7 +237,7 @@ describe('retention of journals', () => {
       'restart',
       'release',
     ] as const;
-    /** It may not have begun yet. */
+    /** Accepts that the actor has not begun yet. */
     const isNobody = (error: unknown): void => {
       expect(error).to.include({ code: 'ACTOR_NOT_FOUND' });
     };

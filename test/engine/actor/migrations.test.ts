@@ -1,4 +1,4 @@
-/** Migrations: a record of an older version is brought up to date in a commit of its own, before anything else happens. */
+/** Migrations: a record of an older version is migrated by a commit of its own, before any other step. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { Migration } from '../../../src/engine/effects/effects.js';
@@ -30,7 +30,7 @@ describe('migrations', () => {
   const history = (): Promise<string[]> => historyOf(life.engine, address);
   const contextOf = (): object | undefined => life.engine.peek(address)?.context;
 
-  it('an older record, then one commit of its own brings it up to date; its journal names how and holds the state', async () => {
+  it('older record: one commit migrates it; its journal entry names the migration and holds the state', async () => {
     await ask({ type: 'note', text: 'one' });
     await start('2');
     const [, entry, ...more] = await journalOf(life.engine, address);
@@ -43,7 +43,7 @@ describe('migrations', () => {
     expect(await history()).to.deep.equal(['event note', 'migrated begin']);
   });
 
-  it('two versions behind, then both migrations make one commit', async () => {
+  it('two versions behind: both migrations in one commit', async () => {
     await ask({ type: 'note', text: 'one' });
     await start('3');
     const [, entry] = await journalOf(life.engine, address);
@@ -51,13 +51,13 @@ describe('migrations', () => {
     expect(life.engine.peek(address)).to.deep.include({ seq: 2, state: 'free' });
   });
 
-  it('the migrations are given in another order, with ones that lead elsewhere, then the right ones are found', async () => {
+  it('migrations in another order, with unrelated ones: the right ones are found', async () => {
     await ask({ type: 'note', text: 'one' });
     await start('3', [toV3, { ...toV2, name: 'older', from: '0', to: '1' }, toV2]);
     expect(life.engine.peek(address)).to.deep.include({ seq: 2, state: 'free' });
   });
 
-  it('two migrations of one name, then both are done', async () => {
+  it('two migrations with the same name: both are applied', async () => {
     await ask({ type: 'note', text: 'one' });
     await start('3', [
       { ...toV2, name: 'renovation' },
@@ -67,7 +67,7 @@ describe('migrations', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the runtime dies just ${moment} the commit, then it is migrated once, before what waits for it`, async () => {
+    it(`runtime dies just ${moment} the commit: migrated once, before waiting messages`, async () => {
       await ask({ type: 'note', text: 'one' });
       await life.engine.ask('desk/b', tell(noteTo(address, 'two')));
       await lab.rest();
@@ -80,7 +80,7 @@ describe('migrations', () => {
     });
   }
 
-  /** A life of version 2 whose commits hang. */
+  /** Begins a life of version 2 whose commits hang. */
   const deadAfterFirstCommit = async (moment: 'before' | 'after'): Promise<Life> => {
     const store = lab.store();
     store.hold('commit', moment);
@@ -94,7 +94,7 @@ describe('migrations', () => {
     return { engine, store, report: { actors: 0, quarantined: [String(restored.state)] } };
   };
 
-  it('a message and requests come while it loads, then they are taken after the migration, in order', async () => {
+  it('message and requests during the load: handled after the migration, in order', async () => {
     await ask({ type: 'note', text: 'one' });
     life = await lab.start([houseKind('2', { work, paint }, [toV2]), deskKind], { prefixes: [] });
     const letGo = life.store.hold('load');
@@ -109,7 +109,7 @@ describe('migrations', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the commit fails several times ${moment} it was written, then it is migrated once all the same`, async () => {
+    it(`commit fails several times ${moment} the write: migrated once`, async () => {
       await ask({ type: 'note', text: 'one' });
       life = await lab.start([houseKind('2', {}, [toV2])], { prefixes: [] });
       life.store.fail('commit', moment, 3);
@@ -122,7 +122,7 @@ describe('migrations', () => {
   }
 
   describe('of effects', () => {
-    it('its state keeps the effect, then that goes on under its old name, as the next attempt', async () => {
+    it('state keeps its effect: the effect goes on under its old name, as the next attempt', async () => {
       await ask({ type: 'work' });
       await start('2');
       await lab.clock.advance(1_000);
@@ -133,7 +133,7 @@ describe('migrations', () => {
       expect(contextOf()).to.deep.include({ list: ['gold'] });
     });
 
-    it('a new effect stands beside it, then that begins at once, as a first attempt', async () => {
+    it('new effect beside it: begins at once, as a first attempt', async () => {
       await ask({ type: 'work' });
       await start('3');
       expect(paint.calls.map(({ seq, recovered, attempt }) => ({ seq, recovered, attempt }))).to.deep.equal([
@@ -143,7 +143,7 @@ describe('migrations', () => {
       expect(work.last).to.include({ seq: 1, recovered: true, attempt: 2 });
     });
 
-    it('the runtime dies after the commit, then the new effect runs, and each has one result', async () => {
+    it('runtime dies after the commit: the new effect runs, and each effect has one result', async () => {
       await ask({ type: 'work' });
       await start('3');
       await start('3');
@@ -155,7 +155,7 @@ describe('migrations', () => {
       expect(contextOf()).to.deep.include({ list: ['gold', 'red'] });
     });
 
-    it('its state has no effect any more, then that is dropped, and its late result is nothing', async () => {
+    it('state has no effect any more: the effect is dropped, and its late result is ignored', async () => {
       await ask({ type: 'work' });
       await start('2', [renamed(toV2, 'idle')]);
       await lab.clock.advance(200_000);
@@ -164,7 +164,7 @@ describe('migrations', () => {
       expect(JSON.parse(await textOf(lab, address))).to.deep.include({ effects: [] });
     });
 
-    it('the same id stands for another source, then the old one is dropped and the other begins', async () => {
+    it('same id with another src: the old effect is dropped and the new one begins', async () => {
       await ask({ type: 'work' });
       await start('2', [renamed(toV2, 'painting')]);
       expect(
@@ -176,7 +176,7 @@ describe('migrations', () => {
   });
 
   describe('of timers', () => {
-    it('its state keeps the timer, then it fires at its old time, once', async () => {
+    it('state keeps its timer: fires at its old time, once', async () => {
       await ask({ type: 'nap' });
       await lab.clock.advance(400);
       await start('2');
@@ -188,7 +188,7 @@ describe('migrations', () => {
       expect(contextOf()).to.deep.include({ rings: 1 });
     });
 
-    it('it fell due while nothing ran, then it fires after the migration, once', async () => {
+    it('timer fell due while no runtime ran: fires after the migration, once', async () => {
       await ask({ type: 'nap' });
       await lab.crash();
       await lab.clock.advance(5_000);
@@ -203,7 +203,7 @@ describe('migrations', () => {
       ['ofContext', 4_000],
       ['ofRandom', undefined],
     ] as const) {
-      it(`its state is renamed to one with a ${state} delay, then the time counts anew`, async () => {
+      it(`state renamed to one with a ${state} delay: the delay starts again`, async () => {
         await ask({ type: 'nap' });
         await lab.clock.advance(400);
         await start('2', [renamed(toV2, state)]);
@@ -218,7 +218,7 @@ describe('migrations', () => {
       });
     }
 
-    it('its state has no timer any more, then it never fires; one that was raised by hand does', async () => {
+    it('state has no timer any more: never fires; a timer raised by hand does', async () => {
       await ask({ type: 'alarm' });
       await ask({ type: 'nap' });
       await start('2', [renamed(toV2, 'idle')]);
@@ -231,7 +231,7 @@ describe('migrations', () => {
     });
   });
 
-  describe('that can not be done', () => {
+  describe('that fail', () => {
     const faults: [string, Migration[]][] = [
       ['there is none', []],
       ['one is missing in between', [toV3]],
@@ -265,7 +265,7 @@ describe('migrations', () => {
       ],
     ];
     for (const [what, migrations] of faults) {
-      it(`${what}, then the actor is out of service, its record to the byte as it was, and others run`, async () => {
+      it(`${what}: quarantined, record unchanged to the byte, other actors run`, async () => {
         await ask({ type: 'work' });
         await life.engine.ask('desk/b', tell(noteTo(address, 'owed')));
         await lab.rest();
@@ -284,13 +284,13 @@ describe('migrations', () => {
     }
   });
 
-  describe('and the rest', () => {
+  describe('and other changes', () => {
     const crash = async (): Promise<void> => {
       for (let time = 0; time < 6; time += 1) await failureOf(ask({ type: 'break' }));
       expect(life.engine.quarantined()).to.have.length(1);
     };
 
-    it('of an older version and out of service, then it stays so, and a release brings both to an end', async () => {
+    it('older version and quarantined: stays so; a release ends both', async () => {
       await ask({ type: 'work' });
       await crash();
       const before = await lab.data.load(address);
@@ -304,7 +304,7 @@ describe('migrations', () => {
       expect(await lab.told()).to.have.length(2);
     });
 
-    it('a release of one of an older version is cut off after each commit, then the next one goes on from there', async () => {
+    it('release of an older version cut off after each commit: the next release continues from there', async () => {
       await ask({ type: 'note', text: 'one' });
       await crash();
       for (let time = 0; time < 3; time += 1) {
@@ -320,7 +320,7 @@ describe('migrations', () => {
       expect((await history()).slice(7).sort()).to.deep.equal(['migrated begin', 'released begin']);
     });
 
-    it('an actor of an older version has ended, then there is nothing to migrate, and it is made anew', async () => {
+    it('ended actor of an older version: nothing to migrate, and created again in the new version', async () => {
       await ask({ type: 'note', text: 'one' });
       await ask({ type: 'end' });
       await start('3', []);
@@ -329,7 +329,7 @@ describe('migrations', () => {
       expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal({ list: ['anew'], rings: 0 });
     });
 
-    it('a replay begins at the migrated entry; one to an earlier seq says why it can not', async () => {
+    it('replay begins at the migrated entry; a replay to an earlier seq says why it fails', async () => {
       await ask({ type: 'note', text: 'one' });
       await ask({ type: 'note', text: 'two' });
       await start('2');
@@ -344,7 +344,7 @@ describe('migrations', () => {
       expect(error.message).to.include('entry 1 is of house version 1; this runtime has version 2');
     });
 
-    it('a migration answers a state in which it has ended, then it is gone with its effects and timers, and made anew', async () => {
+    it('migration returns a final state: the actor is deleted with effects and timers, and can begin again', async () => {
       await ask({ type: 'alarm' });
       await ask({ type: 'work' });
       await start('2', [renamed(toV2, 'ended')]);
@@ -357,13 +357,13 @@ describe('migrations', () => {
       expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal(contextOf());
     });
 
-    it('it crashed as it began under an older version, then a replay shows nobody', async () => {
+    it('first step crashed under an older version: a replay shows no actor', async () => {
       await failureOf(ask({ type: 'break' }));
       await start('2');
       expect(await life.engine.replay(address)).to.deep.equal({ seq: 1, snapshot: undefined });
     });
 
-    it('one of a kind on demand, then it is migrated as it is loaded, not before', async () => {
+    it('on-demand actor: migrated when it is loaded, not before', async () => {
       await ask({ type: 'note', text: 'one' });
       life = await lab.start([{ ...houseKind('2', {}, [toV2]), onDemand: true }]);
       expect(await lab.data.load(address)).to.include({ seq: 1 });

@@ -1,4 +1,4 @@
-/** Timers of kinds on demand: they fire on time and once, though nobody is in memory to wait for them. */
+/** Timers of on-demand actors: they fire on time and once, though the actor is not in memory. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyEventObject } from 'xstate';
@@ -8,7 +8,7 @@ import { PolicyLab } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const minuteMs = 60_000;
-/** How far ahead the engine looks, and how often: src/engine/actor/reminders.ts. */
+/** Window and interval of reminders: src/engine/actor/reminders.ts. */
 const [lookAheadMs, lookEachMs] = [10 * minuteMs, 5 * minuteMs];
 
 describe('timers of kinds on demand', () => {
@@ -33,7 +33,7 @@ describe('timers of kinds on demand', () => {
   const history = (): Promise<string[]> => historyOf(life.engine, address);
 
   for (const dueMs of [1_000, lookEachMs, lookAheadMs, lookAheadMs + 1, 3 * lookAheadMs + 7, 86_400_000]) {
-    it(`it naps for ${dueMs} ms, then it wakes on time, once, be there restarts or not`, async () => {
+    it(`nap of ${dueMs} ms: wakes on time, once, with or without restarts`, async () => {
       for (const [restarts, restMs] of [
         [0, dueMs],
         [3, dueMs / 4],
@@ -57,7 +57,7 @@ describe('timers of kinds on demand', () => {
     });
   }
 
-  it('it falls due while nothing runs, then the next start wakes it, once', async () => {
+  it('due while no runtime runs: the next start wakes the actor, once', async () => {
     await ask(nap(1_000));
     await lab.crash();
     await lab.clock.advance(minuteMs);
@@ -66,7 +66,7 @@ describe('timers of kinds on demand', () => {
     expect(await history()).to.deep.equal(['event nap', 'event xstate.after.nap.fragile.napping']);
   });
 
-  it('its nap is cut short, or begun again, while it was armed, then only the last one counts', async () => {
+  it('nap cut short or begun again while armed: only the last one counts', async () => {
     await ask(nap(1_000));
     await ask({ type: 'rest' });
     await ask(nap(5_000));
@@ -79,7 +79,7 @@ describe('timers of kinds on demand', () => {
     expect(await history()).to.have.length(5);
   });
 
-  it('a nap beyond the window is cut short to one within it between two looks, then it wakes on time', async () => {
+  it('nap beyond the window shortened into it between two looks: wakes on time', async () => {
     await ask(nap(3 * lookAheadMs));
     await lab.clock.advance(lookEachMs - 1);
     await ask(nap(2_000));
@@ -90,7 +90,7 @@ describe('timers of kinds on demand', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`its nap changes while a look is held up ${moment} the store read it, then it wakes on time`, async () => {
+    it(`nap changes while a look is delayed ${moment} the store read: wakes on time`, async () => {
       await ask(nap(12 * minuteMs));
       const letGo = life.store.hold('due', moment, 1);
       await lab.clock.advance(lookEachMs);
@@ -105,7 +105,7 @@ describe('timers of kinds on demand', () => {
     });
   }
 
-  it('it has already left when its look says that it is still due, then it is loaded in vain, and nothing happens', async () => {
+  it('actor has left when the look says that it is due: loaded in vain, nothing happens', async () => {
     await ask(nap(lookEachMs - 1));
     const letGo = life.store.hold('due', 'after', 1);
     await lab.clock.advance(lookEachMs);
@@ -117,7 +117,7 @@ describe('timers of kinds on demand', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the runtime dies just ${moment} the commit of the waking, then it wakes once`, async () => {
+    it(`runtime dies just ${moment} the commit of the wake-up: wakes once`, async () => {
       await ask(nap(1_000));
       life.store.hold('commit', moment);
       await lab.clock.advance(1_000);
@@ -128,7 +128,7 @@ describe('timers of kinds on demand', () => {
     });
   }
 
-  it('random naps, cut short, begun again, with restarts and late looks, then each ends at its very moment, once', async () => {
+  it('random naps, restarts and late looks: each nap ends at its exact moment, once', async () => {
     const name = fc.constantFrom('fragile/a', 'fragile/b', 'fragile/c');
     const ms = fc.constantFrom(
       1,
@@ -167,7 +167,7 @@ describe('timers of kinds on demand', () => {
     await fc.assert(property, { seed: 5, numRuns: 100 });
   });
 
-  /** Each nap in its journal ends in time, or something else came before. */
+  /** Checks that each nap in the journal ends on time, unless another event came first. */
   const expectOnTime = async (of: string): Promise<void> => {
     let dueAtMs: number | undefined;
     for (const { event, at } of await journalOf(life.engine, of)) {

@@ -1,4 +1,6 @@
-/** Kinds on demand: their actors live in the store, come when they are spoken to or due, and leave when there is no room. */
+/**
+ * On-demand kinds: actors live in the store, load on a message or a due timer, and are passivated when memory is short.
+ */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
@@ -11,7 +13,7 @@ import { PolicyLab, plant } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const minuteMs = 60_000;
-/** How far ahead the engine looks, and how often: src/engine/actor/reminders.ts. */
+/** Window and interval of reminders: src/engine/actor/reminders.ts. */
 const [lookAheadMs, lookEachMs] = [10 * minuteMs, 5 * minuteMs];
 
 describe('kinds on demand', () => {
@@ -39,7 +41,7 @@ describe('kinds on demand', () => {
     JSON.parse((await lab.data.load(of))?.text ?? '{}').snapshot.context;
   const isHere = (of = address): boolean => life.engine.has(of);
 
-  it('a restart, then it stays in the store, and peek gives nothing, until it is asked', async () => {
+  it('after a restart: stays in the store, and peek returns nothing until a request comes', async () => {
     lab.limits = {};
     await restart();
     await note('one');
@@ -52,7 +54,7 @@ describe('kinds on demand', () => {
     expect(life.engine.peek(address)).to.deep.include({ seq: 2 });
   });
 
-  it('no room at all, then it leaves after each event, and its state is the same as if it had stayed', async () => {
+  it('no room at all: leaves after each event, with the same state as if it had stayed', async () => {
     for (const text of ['1', '2', '3']) {
       await note(text);
       expect(isHere()).to.equal(false);
@@ -61,14 +63,14 @@ describe('kinds on demand', () => {
     expect((await life.engine.replay(address)).seq).to.equal(4);
   });
 
-  it('a message comes, then it is loaded, takes it once, and leaves', async () => {
+  it('message: the actor loads, applies it once, and leaves', async () => {
     await note('one');
     await ask(tell(noteTo(address, 'two'), noteTo(address, 'three')), 'desk/b');
     expect(isHere()).to.equal(false);
     expect((await stored()).notes).to.deep.equal(['one', 'two', 'three']);
   });
 
-  it('a burst of requests and messages comes for one that is not there, then all are taken in order by one load', async () => {
+  it('burst of requests and messages for an actor in the store: one load, all handled in order', async () => {
     await note('0');
     const loads = life.store.calls.filter((call) => call === 'load').length;
     const asked = ['1', '2', '3'].map((text) => life.engine.ask(address, { type: 'note', text }));
@@ -78,7 +80,7 @@ describe('kinds on demand', () => {
     expect(life.store.calls.filter((call) => call === 'load')).to.have.length(loads + 1);
   });
 
-  it('it is asked from within the very moment in which it leaves, then nothing is lost', async () => {
+  it('request in the very moment of leaving: nothing is lost', async () => {
     const outcomes: unknown[] = [];
     life.engine.observe(({ seq }) => {
       if (seq >= 20) return;
@@ -92,7 +94,7 @@ describe('kinds on demand', () => {
     expect(notes).to.include.members(['m1', 'i3', 'm6', 'i6', 'm19', 'i18']);
   });
 
-  it('it has an effect, then it stays, and a restart brings it back at once; it leaves when that has ended', async () => {
+  it('actor with an effect stays, and a restart loads it at once; it leaves when the effect has ended', async () => {
     await ask({ type: 'work' });
     expect(isHere()).to.equal(true);
     await restart();
@@ -104,7 +106,7 @@ describe('kinds on demand', () => {
     expect(await stored()).to.deep.include({ results: ['gold'] });
   });
 
-  it('its commit hangs, then it stays until that is done', async () => {
+  it('commit hangs: the actor stays until it is done', async () => {
     const letGo = life.store.hold('commit', 'after');
     const outcome = watched(life.engine.ask(address, { type: 'note', text: 'one' }));
     await lab.rest();
@@ -114,7 +116,7 @@ describe('kinds on demand', () => {
     expect([outcome.state, isHere()]).to.deep.equal(['answered', false]);
   });
 
-  it('an event for nobody, then nobody stays', async () => {
+  it('event for an address without an actor: nothing stays in memory', async () => {
     const { begin, ...kind } = fragileKind();
     expect(begin).to.be.a('function');
     life = await lab.start([{ ...kind, onDemand: true }]);
@@ -125,7 +127,7 @@ describe('kinds on demand', () => {
   describe('in memory', () => {
     const bytesOf = async (of: string): Promise<number> => (await lab.data.load(of))?.text.length ?? 0;
 
-    it('there is room for two, then the one that rested longest leaves', async () => {
+    it('room for two: the actor idle longest leaves', async () => {
       for (const name of ['a', 'b', 'c']) await note('x', `fragile/${name}`);
       lab.limits = { idleBytes: 2 * (await bytesOf('fragile/a')) + 40 };
       await restart();
@@ -139,7 +141,7 @@ describe('kinds on demand', () => {
       expect(here()).to.deep.equal(['b', 'c']);
     });
 
-    it('the one that rested longest is at work again, then another one leaves, and it counts again when it rests', async () => {
+    it('actor idle longest works again: another one leaves, and it counts again once idle', async () => {
       for (const name of ['a', 'b', 'c']) await note('x', `fragile/${name}`);
       lab.limits = { idleBytes: 2 * (await bytesOf('fragile/a')) + 40 };
       await restart();
@@ -151,7 +153,7 @@ describe('kinds on demand', () => {
       expect(['a', 'b', 'c'].map((name) => isHere(`fragile/${name}`))).to.deep.equal([true, false, true]);
     });
 
-    it('thousands are asked at once, twice, then no more stay than there is room for, and nothing is lost', async () => {
+    it('thousands of requests, twice: memory stays within the limit, and nothing is lost', async () => {
       await note('x');
       lab.limits = { idleBytes: 50 * (await bytesOf(address)) };
       await restart();
@@ -165,7 +167,7 @@ describe('kinds on demand', () => {
       for (const name of names) expect((await stored(name)).notes).to.deep.equal(['1', '2']);
     });
 
-    it('thousands nap, then each wakes once and on time, also after a restart, and memory stays bounded', async () => {
+    it('thousands of naps: each wakes once and on time, also after a restart, within the memory limit', async () => {
       await note('x');
       lab.limits = { idleBytes: 20 * (await bytesOf(address)) };
       await restart();
@@ -190,7 +192,7 @@ describe('kinds on demand', () => {
     });
   });
 
-  it('one out of service holds its place, is released, works, and leaves again; its overdue nap ends once', async () => {
+  it('quarantined actor stays in memory; released, it works and leaves; its overdue nap ends once', async () => {
     await ask(nap(1_000));
     for (let time = 0; time < 6; time += 1) await failureOf(ask({ type: 'break' }));
     await note('other', 'fragile/b');
@@ -204,7 +206,7 @@ describe('kinds on demand', () => {
   });
 
   describe('while the store fails', () => {
-    it('to load, then who asked waits, and nothing is lost', async () => {
+    it('to load: callers wait, and nothing is lost', async () => {
       await note('one');
       life.store.fail('load', 'before', 3);
       const outcome = watched(life.engine.ask(address, { type: 'note', text: 'two' }));
@@ -213,7 +215,7 @@ describe('kinds on demand', () => {
       expect((await stored()).notes).to.deep.equal(['one', 'two']);
     });
 
-    it('to say what is due, at the start or later, then that is asked again soon, and each nap ends', async () => {
+    it('to list due timers, at the start or later: asked again soon, and each nap ends', async () => {
       await ask(nap(1_000));
       await lab.crash();
       await lab.clock.advance(minuteMs);
@@ -235,7 +237,7 @@ describe('kinds on demand', () => {
       expect(await stored()).to.deep.include({ naps: 2 });
     });
 
-    it('to load one that is due, for ever, then restore ends, and the others wake in time', async () => {
+    it('to load one due actor, for ever: restore ends, and the others wake in time', async () => {
       await ask(nap(1_000), 'fragile/bad');
       await ask(nap(2 * lookAheadMs));
       const choking = (store: Store): Store => ({
@@ -253,7 +255,7 @@ describe('kinds on demand', () => {
       expect(await stored()).to.deep.include({ naps: 1 });
     });
 
-    it('it stops while a look is under way, then no timer is left behind, and nobody is loaded', async () => {
+    it('stop during a look: no timer remains, and no actor is loaded', async () => {
       await ask(nap(lookEachMs + 1_000));
       const letGo = life.store.hold('due', 'after');
       await lab.clock.advance(lookEachMs);
@@ -264,7 +266,7 @@ describe('kinds on demand', () => {
       expect(isHere()).to.equal(false);
     });
 
-    it('its record can not be read, then it is named as soon as it is due, and the others wake', async () => {
+    it('to give a readable record: the actor is reported as soon as it is due, and the others wake', async () => {
       await ask(nap(1_000));
       await ask(nap(1_000), 'fragile/b');
       await plant(lab, address, '{', { wakeAtMs: lab.clock.now() });

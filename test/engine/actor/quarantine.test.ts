@@ -1,4 +1,4 @@
-/** Records that can't be read: named, refused, left to the byte as they are; all others run. */
+/** Records that cannot be read: reported, refused, unchanged to the byte; all other actors run. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMachine } from 'xstate';
@@ -28,7 +28,7 @@ describe('quarantine', () => {
     life = await lab.start([deskKind, workerKind({ work: manualEffect() })]);
   };
 
-  /** Writes to the store as a runtime of another kind might have. */
+  /** Writes to the store as a runtime of another version could have. */
   const plant = async (address: string, more: Partial<Commit>): Promise<void> => {
     const { seq = 0, epoch = 1, owner = 'planter' } = (await lab.data.load(address)) ?? {};
     const commit: Commit = { address, commitId: `planted.${seq}`, expectedSeq: seq, epoch, owner, text, journal: '{}' };
@@ -52,7 +52,7 @@ describe('quarantine', () => {
     ['senders of another shape', (good) => good.replace('"received":{}', '"received":{"desk/b":7}')],
   ];
   for (const [what, damage] of damages) {
-    it(`a record with ${what}, then it is named and refused, stays to the byte as it is, and others run`, async () => {
+    it(`record with ${what}: reported, refused, unchanged to the byte; other actors run`, async () => {
       expect(damage(text)).to.not.equal(text);
       await plant('desk/a', { text: damage(text) });
       const before = await lab.data.load('desk/a');
@@ -73,7 +73,7 @@ describe('quarantine', () => {
     });
   }
 
-  it('a record that is loaded on demand can not be read, then its caller hears of it', async () => {
+  it('unreadable record loaded on demand: the caller gets the reason', async () => {
     await plant('desk/a', { text: '{' });
     life = await lab.start([deskKind], { prefixes: [] });
     const error = await failureOf(life.engine.ask('desk/a', note('two')));
@@ -81,7 +81,7 @@ describe('quarantine', () => {
     expect(error.message).to.include("its record can't be read");
   });
 
-  it('a record is repaired, then what was owed to it meanwhile arrives', async () => {
+  it('record repaired: the messages owed to the actor arrive', async () => {
     await plant('desk/a', { text: '{' });
     await start();
     await life.engine.ask('desk/b', tell(noteTo('desk/a', 'first')));
@@ -93,20 +93,20 @@ describe('quarantine', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('a record of a machine that is not hosted here, then it is named, and others run', async () => {
+  it('record of a machine that is not hosted here: reported, and other actors run', async () => {
     await plant('stranger/x', { text });
     await start();
     expect(life.report).to.deep.equal({ actors: 2, quarantined: ['stranger/x'] });
   });
 
-  it('a tombstone can not be read, then its actor is refused, not made anew over it', async () => {
+  it('unreadable tombstone: requests are refused, and no actor is created over it', async () => {
     await plant('desk/a', { text: '{', gone: true });
     await start();
     expect(await failureOf(life.engine.ask('desk/a', note('two')))).to.include({ code: 'ACTOR_QUARANTINED' });
     expect(await lab.data.load('desk/a')).to.include({ text: '{', gone: true });
   });
 
-  it('an ended actor of an older version is made anew, then it is of the new version', async () => {
+  it('ended actor of an older version created again: has the new version', async () => {
     await life.engine.ask('desk/a', { type: 'close' });
     const renewed: ActorKind = { ...deskKind, machine: createMachine({ ...deskMachine.config, version: '2' }) };
     const kind = { ...renewed, machine: renewed.machine.provide(deskMachine.implementations) };
@@ -116,7 +116,7 @@ describe('quarantine', () => {
     expect(life.report).to.deep.equal({ actors: 1, quarantined: [] });
   });
 
-  it('what an actor owes can not be read, then it is out of service, and nothing that it owed later overtakes it', async () => {
+  it('unreadable outbox: actor quarantined, and no later message of it overtakes', async () => {
     const owed = (to: string, said: string): string => JSON.stringify({ messages: [noteTo(to, said)], events: [] });
     await plant('desk/a', { outbox: owed('desk/b', 'before') });
     await plant('desk/a', { outbox: '{' });
@@ -129,7 +129,7 @@ describe('quarantine', () => {
     expect(rows.map(({ seq }) => seq)).to.deep.equal([3, 4]);
   });
 
-  it('records damaged at random, then each is quarantined or runs, and every caller hears something', async () => {
+  it('records damaged at random: each actor runs or is quarantined, and every caller gets a reply', async () => {
     const damage = fc.record({ path: fc.array(fc.nat(9), { minLength: 1, maxLength: 5 }), value: fc.jsonValue() });
     const states = fc.constantFrom('work', 'nap', 'leave');
     const property = fc.asyncProperty(
@@ -158,7 +158,7 @@ describe('quarantine', () => {
   });
 });
 
-/** A copy in which one value is another; the path counts keys at each level. */
+/** Returns a copy with one value replaced; the path counts keys at each level. */
 function damaged(whole: object, { path, value }: { path: number[]; value: unknown }): object {
   const [step = 0, ...rest] = path;
   const entries = Object.entries(whole);
