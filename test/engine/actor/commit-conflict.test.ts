@@ -9,18 +9,18 @@ const stored = { seq: 5, epoch: 3, owner: 'us', commitId: 'run.5' };
 describe('the verdict on a stored record', () => {
   const cases: [what: string, record: Partial<typeof stored> | undefined, verdict: CommitVerdict][] = [
     ['our last commit', {}, 'same'],
-    ['our last commit, made by the runtime before us', { epoch: 2, owner: 'before' }, 'same'],
-    ['nothing', undefined, 'behind'],
-    ['an older one of ours', { seq: 4, commitId: 'run.4' }, 'behind'],
-    ['an older one of the runtime before us', { seq: 2, epoch: 2, owner: 'before', commitId: 'x' }, 'behind'],
-    ['an older one of somebody else under our epoch', { seq: 4, owner: 'other', commitId: 'x' }, 'foreign'],
-    ['a newer one of ours', { seq: 6, commitId: 'run.6' }, 'ahead'],
-    ['a newer one of somebody else under our epoch', { seq: 6, owner: 'other', commitId: 'x' }, 'foreign'],
-    ['a newer one of the runtime before us', { seq: 6, epoch: 2, owner: 'before', commitId: 'x' }, 'foreign'],
-    ['another one with our seq', { commitId: 'x' }, 'foreign'],
-    ['one under a newer epoch, whatever its seq', { seq: 1, epoch: 4, owner: 'next', commitId: 'x' }, 'fenced'],
+    ['our last commit, made by an earlier runtime', { epoch: 2, owner: 'before' }, 'same'],
+    ['no record', undefined, 'behind'],
+    ['an older commit of ours', { seq: 4, commitId: 'run.4' }, 'behind'],
+    ['an older commit of an earlier runtime', { seq: 2, epoch: 2, owner: 'before', commitId: 'x' }, 'behind'],
+    ['an older commit of another owner under our epoch', { seq: 4, owner: 'other', commitId: 'x' }, 'foreign'],
+    ['a newer commit of ours', { seq: 6, commitId: 'run.6' }, 'ahead'],
+    ['a newer commit of another owner under our epoch', { seq: 6, owner: 'other', commitId: 'x' }, 'foreign'],
+    ['a newer commit of an earlier runtime', { seq: 6, epoch: 2, owner: 'before', commitId: 'x' }, 'foreign'],
+    ['another commit with our seq', { commitId: 'x' }, 'foreign'],
+    ['a commit under a newer epoch, whatever its seq', { seq: 1, epoch: 4, owner: 'next', commitId: 'x' }, 'fenced'],
     ['our last commit under a newer epoch', { epoch: 4 }, 'fenced'],
-    ['one that can not be read', { seq: 0, epoch: 0, owner: '', commitId: '' }, 'unreadable'],
+    ['an unreadable record', { seq: 0, epoch: 0, owner: '', commitId: '' }, 'unreadable'],
   ];
   for (const [what, record, verdict] of cases) {
     it(`${what}: ${verdict}`, () => {

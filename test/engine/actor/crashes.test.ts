@@ -141,7 +141,7 @@ describe('crash of an actor', () => {
     for (const [what, begin] of [
       ['its context throws', () => ({ fault: 'no context' })],
       [
-        'its input can not be told',
+        'its input function throws',
         (): object => {
           throw new Error('no input');
         },

@@ -1,4 +1,6 @@
-/** Effects that a runtime left behind: the next one takes them up as further attempts, later each time, not all at once. */
+/**
+ * Effects left by an earlier runtime: the next one starts them as further attempts, with growing delays, in batches.
+ */
 import { expect } from 'chai';
 import { createMachine, setup } from 'xstate';
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
@@ -36,13 +38,13 @@ describe('recovery of effects', () => {
   };
   const kindsOf = async (): Promise<string[]> => (await journalOf(life.engine, address)).map(({ kind }) => kind);
 
-  it('the first run is attempt 1, and nothing is written for it', async () => {
+  it('first run is attempt 1, and no commit is written for it', async () => {
     await ask('work');
     expect(work.last).to.include({ attempt: 1, recovered: false });
     expect(await stored()).to.not.have.any.keys('attempt', 'notBeforeMs');
   });
 
-  it('after a restart it is attempt 2, by a commit of its own, which replays, under its old name', async () => {
+  it('restart: attempt 2, by a commit of its own, which can be replayed, under the old name', async () => {
     await ask('work');
     await restart();
     const [, entry] = await journalOf(life.engine, address);
@@ -59,7 +61,7 @@ describe('recovery of effects', () => {
     expect(life.engine.peek(address)?.context).to.deep.include({ results: ['gold'] });
   });
 
-  it('it is not started before its time, nor later', async () => {
+  it('starts at its time, neither earlier nor later', async () => {
     await ask('work');
     for (let round = 0; round < 5; round += 1) await restart();
     const { notBeforeMs = 0 } = await stored();
@@ -72,7 +74,7 @@ describe('recovery of effects', () => {
     expect(work.last.attempt).to.equal(6);
   });
 
-  it('a loop and one without deadline are not counted: no entry, and they start at once', async () => {
+  it('loop, and effect without deadline: not counted, no entry, started at once', async () => {
     work = manualEffect();
     await restart();
     await ask('work');
@@ -84,7 +86,7 @@ describe('recovery of effects', () => {
     expect(await kindsOf()).to.deep.equal(['event']);
   });
 
-  it('killed again and again, then each time counts, and the distances grow as those of any backoff', async () => {
+  it('killed again and again: each restart counts, and the delays grow as in any backoff', async () => {
     await ask('work');
     for (let attempt = 2; attempt <= 13; attempt += 1) {
       await restart();
@@ -98,7 +100,7 @@ describe('recovery of effects', () => {
     expect(work.last.attempt).to.equal(13);
   });
 
-  it('killed so often that no power of two can say it, then it waits at most five minutes', async () => {
+  it('killed so often that the exponent overflows: waits at most five minutes', async () => {
     await ask('work');
     const record = await lab.data.load(address);
     if (!record) throw new Error('nothing is stored');
@@ -110,7 +112,7 @@ describe('recovery of effects', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`killed just ${moment} that commit is written, then the next one counts from what is stored`, async () => {
+    it(`killed just ${moment} the write of that commit: the next runtime counts from the stored record`, async () => {
       await ask('work');
       await lab.crash();
       const store = lab.store();
@@ -127,7 +129,7 @@ describe('recovery of effects', () => {
     });
   }
 
-  it('that commit is refused or unanswered for long, then nothing starts until it is taken', async () => {
+  it('commit refused or unanswered for long: nothing starts before it is accepted', async () => {
     await ask('work');
     await lab.crash();
     const store = lab.store();
@@ -142,7 +144,7 @@ describe('recovery of effects', () => {
     expect(new Set(store.commits.flat().map(({ commitId }) => commitId)).size).to.equal(1);
   });
 
-  it('its state is left while it waits for its time, then it never starts', async () => {
+  it('state left during the delay: the effect never starts', async () => {
     await ask('work');
     await restart();
     await ask('leave');
@@ -150,7 +152,7 @@ describe('recovery of effects', () => {
     expect(work.calls).to.have.length(1);
   });
 
-  it('its state is entered anew, then it is attempt 1 of another one', async () => {
+  it('state entered again: attempt 1 of a new effect', async () => {
     await ask('work');
     await restart();
     await ask('again');
@@ -159,7 +161,7 @@ describe('recovery of effects', () => {
     expect(work.calls).to.have.length(2);
   });
 
-  it('an effect says how long it takes by throwing, then that is an error of it after a restart as before', async () => {
+  it('deadline function throws: an error of the effect, after a restart as before', async () => {
     await ask('work');
     work = Object.assign(manualEffect(), {
       deadlineMs: (): number => {
@@ -172,7 +174,7 @@ describe('recovery of effects', () => {
     expect(await historyOf(life.engine, address)).to.include('event xstate.error.actor.work');
   });
 
-  it('the lease lapses before its time and is regained after it, then it starts then, once', async () => {
+  it('lease lapses before the start time and is regained after it: starts then, once', async () => {
     await ask('work');
     for (let round = 0; round < 10; round += 1) await restart();
     const { notBeforeMs = 0 } = await stored();
@@ -191,7 +193,7 @@ describe('recovery of effects', () => {
     expect(work.calls).to.have.length(2);
   });
 
-  it('many actors have effects, then at most 100 start at once, and all of them do', async () => {
+  it('many actors with effects: at most 100 start at once, and all of them start', async () => {
     for (let at = 0; at < 450; at += 1) await ask('listen', `worker/${at}`);
     const known = listen.calls.length;
     life = await lab.start(kinds());
@@ -207,7 +209,7 @@ describe('recovery of effects', () => {
     expect(new Set(listen.calls.slice(known).map((call) => call.address)).size).to.equal(450);
   });
 
-  it('many wait for their turn, and the states of some are left, then those never start', async () => {
+  it('many wait for their batch, some states are left: those effects never start', async () => {
     for (let at = 0; at < 250; at += 1) await ask('listen', `worker/${at}`);
     const known = listen.calls.length;
     life = await lab.start(kinds());
@@ -218,7 +220,7 @@ describe('recovery of effects', () => {
     expect(listen.calls.length - known).to.equal(started);
   });
 
-  it('a migration begins an effect, then that is its first attempt', async () => {
+  it('migration begins an effect: that is its first attempt', async () => {
     const effect = unbound<void, object>();
     const old = createMachine({
       id: 'grown',
@@ -253,7 +255,7 @@ describe('recovery of effects', () => {
     expect(effects.second.last).to.include({ attempt: 1, recovered: false });
   });
 
-  it('killed at random moments, then each start was committed before, and no attempt number comes twice', async () => {
+  it('killed at random: each start was committed before, and no attempt number comes twice', async () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = seededRandom(seed);
       lab = new Lab();

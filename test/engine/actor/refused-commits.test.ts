@@ -1,4 +1,4 @@
-/** A store that refuses commits: nothing was written, and that is known. Requests are refused, all else is tried again. */
+/** Refused commits: nothing was written for certain. Requests are refused; all other messages are retried. */
 import { expect } from 'chai';
 import type { CommitResult, Store } from '../../../src/engine/store.js';
 import { seededRandom } from '../../../src/testing/index.js';
@@ -11,7 +11,7 @@ describe('refused commits', () => {
   let lab: Lab;
   let life: Life;
   let work: ManualEffect;
-  /** Whether the store refuses a commit to this address. */
+  /** Tells whether the store refuses a commit to this address. */
   let refuses: (address: string) => boolean;
 
   beforeEach(async () => {
@@ -41,7 +41,7 @@ describe('refused commits', () => {
   const worker = (): object | undefined => life.engine.peek('worker/a')?.context;
   const refusal = { code: 'STORE_UNAVAILABLE', outcome: 'refused' };
 
-  it('a request is refused, then its caller hears that nothing has changed, nothing has, and the next one works', async () => {
+  it('request refused: the caller learns that nothing has changed, and the next request works', async () => {
     await life.engine.ask('desk/a', note('one'));
     const before = await lab.data.load('desk/a');
     refuses = () => true;
@@ -57,7 +57,7 @@ describe('refused commits', () => {
     expect(await historyOf(life.engine, 'desk/a')).to.deep.equal(['event note', 'event note', 'event read']);
   });
 
-  it('the first request of an actor is refused, then the actor is not there, and the next one begins it', async () => {
+  it('first request of an actor refused: no actor exists, and the next request begins it', async () => {
     refuses = () => true;
     const asked = ask('one');
     await lab.rest();
@@ -68,7 +68,7 @@ describe('refused commits', () => {
     expect(await notes()).to.deep.equal(['two']);
   });
 
-  it('a request is refused, then its id was not used up', async () => {
+  it('request refused: its id was not used up', async () => {
     refuses = () => true;
     const asked = ask('one', 'desk/a', 'r1');
     await lab.rest();
@@ -79,7 +79,7 @@ describe('refused commits', () => {
     expect(await notes()).to.deep.equal(['one']);
   });
 
-  it('what a refused request asked for never happens', async () => {
+  it('effects and messages of a refused request never happen', async () => {
     refuses = () => true;
     void watched(life.engine.ask('worker/a', { type: 'work', job: 'dig' }));
     void watched(life.engine.ask('desk/a', tell(noteTo('desk/b', 'x'))));
@@ -92,14 +92,14 @@ describe('refused commits', () => {
     expect(await topicOf(lab, deskTopic)).to.deep.equal([]);
   });
 
-  it('one actor is refused, then another one in the same store call goes on', async () => {
+  it('one actor refused: another actor in the same store call goes on', async () => {
     refuses = (address) => address === 'desk/a';
     const asked = [ask('one', 'desk/a'), ask('one', 'desk/b')];
     await lab.rest();
     expect(asked.map(({ state }) => state)).to.deep.equal(['rejected', 'answered']);
   });
 
-  it('an answer was lost and its repeat is refused, then it stays in doubt until it is taken, and counts once', async () => {
+  it('answer lost and repeat refused: in doubt until accepted, and counts once', async () => {
     life.store.fail('commit', 'before', 1);
     const asked = ask('one', 'desk/a', 'r1');
     await lab.rest();
@@ -115,7 +115,7 @@ describe('refused commits', () => {
     expect(await notes()).to.deep.equal(['one']);
   });
 
-  it('requests behind one in doubt wait for five seconds, then they are refused, those that come later at once', async () => {
+  it('requests behind a commit in doubt: refused after five seconds; later ones at once', async () => {
     life.store.fail('commit', 'before', 1_000);
     void ask('one', 'desk/a', 'r1');
     await lab.rest();
@@ -132,7 +132,7 @@ describe('refused commits', () => {
     expect(await notes()).to.deep.equal(['one']);
   });
 
-  describe('what nobody can repeat', () => {
+  describe('of messages that no caller repeats', () => {
     const cases: [string, () => Promise<void>, () => void][] = [
       [
         'a message',
@@ -159,10 +159,10 @@ describe('refused commits', () => {
 
     for (const [what, happen, check] of cases) {
       for (const [end, go] of [
-        ['it is taken', async () => {}],
-        ['the runtime is killed, and it is taken by the next', () => start()],
+        ['it is accepted', async () => {}],
+        ['the runtime is killed and the next one writes it', () => start()],
       ] as const) {
-        it(`${what} is refused for long, then it is tried until ${end}, once, without a nudge`, async () => {
+        it(`${what} refused for long: retried until ${end}, once, without help`, async () => {
           refuses = (address) => address !== 'desk/a';
           await happen();
           await lab.clock.advance(70_000);
@@ -180,7 +180,7 @@ describe('refused commits', () => {
       }
     }
 
-    it('messages are refused, then requests behind them wait for five seconds, and are refused; then all goes on', async () => {
+    it('messages refused: requests behind them are refused after five seconds; then all goes on', async () => {
       refuses = (address) => address === 'desk/b';
       await life.engine.ask('desk/a', tell(noteTo('desk/b', 'one'), noteTo('desk/b', 'two')));
       await lab.rest();
@@ -197,7 +197,7 @@ describe('refused commits', () => {
     });
   });
 
-  it('commits fail, are refused and are taken at random, then each message counts once, in order, and each caller knows', async () => {
+  it('commits fail, are refused or accepted at random: each message counts once, in order, and callers know', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = seededRandom(seed);
       lab = new Lab();
@@ -228,7 +228,7 @@ describe('refused commits', () => {
     }
   });
 
-  it('a broadcast is committed after a refusal, then it is in the topic once', async () => {
+  it('broadcast committed after a refusal: in the topic once', async () => {
     refuses = () => true;
     void watched(life.engine.ask('desk/a', say('one')));
     await lab.rest();
@@ -238,7 +238,7 @@ describe('refused commits', () => {
     expect(textsOf(await topicOf(lab, deskTopic)).map(({ text }) => text)).to.deep.equal(['two']);
   });
 
-  it('the runtime stops while a message is refused, then it leaves no timer, and the message to the next one', async () => {
+  it('runtime stops while a message is refused: no timer remains, and the next runtime gets the message', async () => {
     refuses = (address) => address === 'desk/b';
     await life.engine.ask('desk/a', tell(noteTo('desk/b', 'one')));
     await lab.clock.advance(1_000);

@@ -1,4 +1,4 @@
-/** Release: an actor that is out of service is taken back, once, with all that was owed to it; killed anywhere on its way. */
+/** Release of a quarantined actor: it runs again, once, with all messages owed to it, even if killed on the way. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyEventObject } from 'xstate';
@@ -31,7 +31,7 @@ describe('release', () => {
     for (let time = 0; time < 6; time += 1) await failureOf(ask(breakDown));
     expect(life.engine.quarantined()).to.have.length(1);
   };
-  /** The record as it would be after damage; answers what it was. */
+  /** Damages the stored record. @returns the text before */
   const damage = async (): Promise<string> => {
     const text = await textOf(lab, address);
     await plant(lab, address, '{');
@@ -40,7 +40,7 @@ describe('release', () => {
     return text;
   };
 
-  it('one that crashed is released, then it works, is told of, and its crashes count anew', async () => {
+  it('crashed actor released: works, is reported, and its crashes count from zero', async () => {
     await ask({ type: 'note', text: 'one' });
     await crash();
     await life.engine.release(address);
@@ -58,7 +58,7 @@ describe('release', () => {
     expect(more).to.deep.equal([]);
   });
 
-  it('released again and again, then each time there is one event of each kind', async () => {
+  it('released again and again: each time one event of each kind', async () => {
     for (let time = 0; time < 3; time += 1) {
       await crash();
       await life.engine.release(address);
@@ -69,7 +69,7 @@ describe('release', () => {
     );
   });
 
-  it('a replay goes through crash, quarantine and release', async () => {
+  it('replay covers crash, quarantine and release', async () => {
     await ask({ type: 'note', text: 'one' });
     await crash();
     await life.engine.release(address);
@@ -77,7 +77,7 @@ describe('release', () => {
     expect((await life.engine.replay(address)).snapshot).to.deep.equal(JSON.parse(await textOf(lab, address)).snapshot);
   });
 
-  it('a healthy one, one at work and one that never was: nothing is written', async () => {
+  it('healthy actor, working actor, missing actor: nothing is written', async () => {
     await ask({ type: 'work' });
     const before = await lab.data.load(address);
     await life.engine.release(address);
@@ -89,7 +89,7 @@ describe('release', () => {
     expect(await failureOf(life.engine.release('stranger/a'))).to.include({ code: 'ACTOR_NOT_FOUND' });
   });
 
-  it('its effect runs again, recovered, and only one result counts', async () => {
+  it('effect of a released actor runs again, recovered, and only one result counts', async () => {
     await ask({ type: 'work' });
     const [first] = work.calls;
     await crash();
@@ -107,7 +107,7 @@ describe('release', () => {
     ['overdue', 5_000],
     ['not due yet', 500],
   ] as const) {
-    it(`its timer is ${what}, then it fires once, at once or on time`, async () => {
+    it(`timer ${what}: fires once, at once or on time`, async () => {
       await ask(nap(1_000));
       await crash();
       await lab.clock.advance(releaseMs);
@@ -121,7 +121,7 @@ describe('release', () => {
   }
 
   for (const moment of ['before', 'after'] as const) {
-    it(`the runtime dies just ${moment} its commit, then it is ${moment === 'after' ? 'in' : 'out of'} service`, async () => {
+    it(`runtime dies just ${moment} the commit: ${moment === 'after' ? 'in' : 'out of'} service`, async () => {
       await ask({ type: 'work' });
       await crash();
       await life.engine.ask('desk/b', tell(noteTo(address, 'hello')));
@@ -138,7 +138,7 @@ describe('release', () => {
       expect(work.last).to.include({ recovered: true });
     });
 
-    it(`its commit fails ${moment} it was written, then it is released all the same, once`, async () => {
+    it(`commit fails ${moment} the write: released, once`, async () => {
       await crash();
       life.store.fail('commit', moment, 2);
       const released = watched(life.engine.release(address));
@@ -149,7 +149,7 @@ describe('release', () => {
     });
   }
 
-  it('its load hangs, then the release waits, and so does what is asked meanwhile', async () => {
+  it('load hangs: the release waits, and so do requests', async () => {
     await crash();
     const letGo = life.store.hold('load');
     const outcomes = [watched(life.engine.release(address))];
@@ -163,7 +163,7 @@ describe('release', () => {
     expect(life.engine.peek(address)?.context).to.deep.include({ notes: ['meanwhile'] });
   });
 
-  it('released several times at once, then all hear of it when it is in service, and it is committed once', async () => {
+  it('released several times at once: all callers wait for it, and one commit is written', async () => {
     await crash();
     const letGo = life.store.hold('load');
     const outcomes = [1, 2, 3].map(() => watched(life.engine.release(address)));
@@ -178,7 +178,7 @@ describe('release', () => {
     expect(await lab.told()).to.have.length(2);
   });
 
-  it('an unreadable record is released several times at once, then each of them is rejected', async () => {
+  it('unreadable record released several times at once: each call is rejected', async () => {
     await ask({ type: 'note', text: 'one' });
     await damage();
     const outcomes = [1, 2, 3].map(() => watched(life.engine.release(address)));
@@ -186,7 +186,7 @@ describe('release', () => {
     expect(outcomes.map(({ error }) => error?.code)).to.deep.equal([1, 2, 3].map(() => 'ACTOR_QUARANTINED'));
   });
 
-  it('an unreadable record: released in vain, to the byte as it was; repaired, it comes with all that was owed', async () => {
+  it('unreadable record: release fails, record unchanged; once repaired, it gets all owed messages', async () => {
     await ask({ type: 'note', text: 'one' });
     const text = await damage();
     await life.engine.ask('desk/b', tell(noteTo(address, 'two'), noteTo(address, 'three')));
@@ -203,7 +203,7 @@ describe('release', () => {
     expect(life.engine.peek(address)?.context).to.deep.include({ notes: ['one', 'two', 'three'] });
   });
 
-  it('one that both crashed and was damaged, then it needs to be repaired and released, and is still told of', async () => {
+  it('crashed and damaged: needs repair and release, and is still reported', async () => {
     await crash();
     const text = await damage();
     expect(await failureOf(life.engine.release(address))).to.include({ code: 'ACTOR_QUARANTINED' });
@@ -216,7 +216,7 @@ describe('release', () => {
   });
 
   for (const end of ['stops', 'is fenced']) {
-    it(`the engine ${end} while a release waits for the store, then it is rejected, not said to be done`, async () => {
+    it(`engine ${end} while a release waits for the store: rejected, not reported as done`, async () => {
       await crash();
       life.store.hold('load');
       const released = watched(life.engine.release(address));
@@ -238,7 +238,7 @@ describe('release', () => {
     await life.engine.lost;
   };
 
-  it('what it owes could not be read, then nothing that it sends after its release overtakes that', async () => {
+  it('unreadable outbox: nothing sent after the release overtakes it', async () => {
     await life.engine.ask('desk/a', note('one'));
     const text = await textOf(lab, 'desk/a');
     const owed = (said: string): string => JSON.stringify({ messages: [noteTo('desk/b', said)], events: [] });
@@ -266,7 +266,7 @@ describe('release', () => {
     expect(life.engine.peek('desk/b')?.context).to.deep.include({ notes: ['first', 'before', 'after'] });
   });
 
-  it('released while one of its messages is on the way to the store, then nothing of it is lost or doubled', async () => {
+  it('released while one of its messages is under way to the store: neither lost nor doubled', async () => {
     await crash();
     for (const text of ['1', '2', '3']) await life.engine.ask('desk/b', tell(noteTo(address, text)));
     const letGo = life.store.hold('commit', 'after', 2);
@@ -279,7 +279,7 @@ describe('release', () => {
     expect(life.engine.peek(address)?.context).to.deep.include({ notes: ['1', '2', '3'] });
   });
 
-  it('random crashes, releases, upgrades, failures, evictions and deaths, then each message counts once, in order', async () => {
+  it('random crashes, releases, migrations, failures, passivations, deaths: messages count once, in order', async () => {
     const house = 'house/a';
     const move = fc.constantFrom<Move[]>(
       ...(['send', 'send', 'send', 'break', 'break', 'release', 'nap', 'work', 'restart', 'upgrade', 'stop'] as const),
@@ -297,7 +297,7 @@ describe('release', () => {
       };
       await begin();
       const sent: string[] = [];
-      /** Asks until it is known to be sent: under its id it is so once. */
+      /** Repeats the request until it is known to be sent; its id makes it count once. */
       const send = async (text: string): Promise<void> => {
         for (let outcome = watched(Promise.reject(new Error('not yet'))); outcome.state !== 'answered'; ) {
           const event = tell(noteTo(house, text));
@@ -322,7 +322,7 @@ describe('release', () => {
       await begin();
       await life.engine.release(house);
       await lab.clock.advance(70_000);
-      // Results of effects are noted, too; messages are numbers.
+      // Results of effects are noted too; messages are numbers.
       const { snapshot } = JSON.parse(await textOf(lab, house));
       expect(snapshot.context.list.filter((text: unknown) => /^\d+$/.test(String(text)))).to.deep.equal(sent);
       expect((await life.engine.replay(house)).snapshot).to.deep.equal(snapshot);

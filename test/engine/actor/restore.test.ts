@@ -1,11 +1,14 @@
-/** Restore: what is stored runs again, also where the listing is slow, long or overtaken. What can't be read: quarantine.test.ts */
+/**
+ * Restore: stored actors run again, also if the listing is slow, long or outdated. Unreadable records:
+ * quarantine.test.ts
+ */
 import { expect } from 'chai';
 import type { Store } from '../../../src/engine/store.js';
 import { deskKind, note, noteTo, tell } from '../desk.js';
 import { interceptedStore, type StoreMethod } from '../intercepted-store.js';
 import { Lab, type Life } from '../lab.js';
 
-/** Answers to one method come some turns after the store gave them. */
+/** Delays answers to one method by some turns after the store gave them. */
 const slow =
   (slowMethod: StoreMethod) =>
   (store: Store): Store =>
@@ -30,11 +33,11 @@ describe('restore', () => {
     life = await lab.start([deskKind]);
   };
 
-  it('nothing is stored, then nothing is restored', () => {
+  it('empty store: restores nothing', () => {
     expect(life.report).to.deep.equal({ actors: 0, quarantined: [] });
   });
 
-  it('actors and ended ones are stored, then only those that live are counted and in memory', async () => {
+  it('actors and tombstones stored: only living actors are counted and in memory', async () => {
     for (const name of ['a', 'b', 'c']) await life.engine.ask(`desk/${name}`, note(name));
     await life.engine.ask('desk/b', { type: 'close' });
     await start();
@@ -42,7 +45,7 @@ describe('restore', () => {
     expect([...life.engine.views('')].map(([address]) => address)).to.deep.equal(['desk/a', 'desk/c']);
   });
 
-  it('more actors and more owed messages than a page of the store holds, then all are restored and delivered', async () => {
+  it('more actors and owed messages than a page: all are restored and delivered', async () => {
     const addresses = Array.from({ length: 1_100 }, (_, index) => `desk/${index}`);
     await Promise.all(addresses.map((address) => life.engine.ask(address, note('first'))));
     life.store.hold('settle');
@@ -53,7 +56,7 @@ describe('restore', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('a prefix, then what lies outside it is loaded when it is asked', async () => {
+  it('with a prefix: actors outside it are loaded on request', async () => {
     await life.engine.ask('desk/a/1', note('x'));
     await life.engine.ask('desk/b/1', note('x'));
     life = await lab.start([deskKind], { prefixes: ['desk/a/'] });
@@ -62,7 +65,7 @@ describe('restore', () => {
     expect(await life.engine.ask('desk/b/1', { type: 'read' })).to.deep.equal(['x']);
   });
 
-  it('an actor ends while the listing is under way, then its old record does not bring it back', async () => {
+  it('actor ends during the listing: its old record does not bring it back', async () => {
     await life.engine.ask('desk/b', note('x'));
     life = await lab.start([deskKind], { prefixes: [] });
     await life.engine.ask('desk/a', note('x'));
@@ -75,7 +78,7 @@ describe('restore', () => {
     expect(life.engine.peek('desk/b')).to.deep.include({ seq: 3, context: { name: 'desk/b', notes: ['made anew'] } });
   });
 
-  it('an actor goes on while the listing is under way, then its old record does not set it back', async () => {
+  it('actor continues during the listing: its old record does not set it back', async () => {
     await life.engine.ask('desk/b', note('one'));
     life = await lab.start([deskKind], { prefixes: [] });
     await life.engine.ask('desk/a', note('x'));
@@ -86,7 +89,7 @@ describe('restore', () => {
     expect(life.engine.peek('desk/b')).to.deep.include({ seq: 2, context: { name: 'desk/b', notes: ['one', 'two'] } });
   });
 
-  it('a record is being loaded when its listing comes, then the actor is restored once', async () => {
+  it('record being loaded when its listing comes: restored once', async () => {
     await life.engine.ask('desk/a', note('one'));
     life = await lab.start([deskKind], { prefixes: [] });
     const release = life.store.hold('load', 'after');
@@ -100,7 +103,7 @@ describe('restore', () => {
     expect(await life.engine.ask('desk/a', { type: 'read' })).to.deep.equal(['one', 'two']);
   });
 
-  it('it is asked for twice, then the second changes nothing', async () => {
+  it('called twice: the second call changes nothing', async () => {
     await life.engine.ask('desk/a', tell(noteTo('desk/b', 'once')));
     await lab.rest();
     expect(await life.engine.restore([''])).to.deep.equal({ actors: 2, quarantined: [] });
@@ -108,7 +111,7 @@ describe('restore', () => {
     expect(life.engine.peek('desk/b')).to.deep.include({ seq: 1 });
   });
 
-  it('the runtime was closed before, then it says so', async () => {
+  it('runtime closed before: the error says so', async () => {
     await lab.stop(life.engine);
     const reason: unknown = await life.engine.restore(['']).catch((error: unknown) => error);
     expect(reason).to.include({ code: 'RUNTIME_CLOSED' });

@@ -1,4 +1,4 @@
-/** A store that was rolled back, while something else goes on: migrations, restarts, deletions, deliveries, anything. */
+/** Store rolled back while other work goes on: migrations, restarts, deletions, deliveries, random work. */
 import { expect } from 'chai';
 import { assign, createMachine } from 'xstate';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
@@ -26,7 +26,7 @@ describe('a store that was rolled back meanwhile', () => {
   };
   const ask = (text: string, address = 'desk/a'): Promise<unknown> => life.engine.ask(address, note(text));
   const notes = (address = 'desk/a'): Promise<unknown> => life.engine.ask(address, { type: 'read' });
-  /** Begins a life whose commits wait, as the store sees them. */
+  /** Begins a life whose commits wait at the store. */
   const startHeld = async (hosted: ActorKind[]): Promise<() => void> => {
     await lab.crash();
     const store = lab.store();
@@ -38,7 +38,7 @@ describe('a store that was rolled back meanwhile', () => {
     return release;
   };
 
-  describe('a migration is being committed', () => {
+  describe('during the commit of a migration', () => {
     const machineOf = (version: string, state: string): ActorKind['machine'] =>
       createMachine({
         id: 'book',
@@ -63,7 +63,7 @@ describe('a store that was rolled back meanwhile', () => {
       await life.engine.ask('book/a', { type: 'write' });
     });
 
-    /** Loses what came after the mark, but not the lease of the present life. */
+    /** Rolls back to the mark, but keeps the lease of the present life. */
     const forget = async (): Promise<void> => {
       const { epoch = 0, owner = '' } = life.store.commits.flat()[0] ?? {};
       await lab.rollBack(mark);
@@ -72,7 +72,7 @@ describe('a store that was rolled back meanwhile', () => {
       await lab.data.acquireLease({ name: 'node/n1', owner, ttlMs: 15_000, holder: 'x', above: epoch - 1 });
     };
 
-    it('then it is written again, and migrated, and at no moment is it taken for deleted', async () => {
+    it('written again and migrated; never taken for deleted', async () => {
       const release = await startHeld([grown]);
       await forget();
       release();
@@ -85,7 +85,7 @@ describe('a store that was rolled back meanwhile', () => {
       expect(life.engine.peek('book/a')).to.deep.include({ state: 'opened', context: { pages: 2 } });
     });
 
-    it('killed just after it was written again, then the next one reads it', async () => {
+    it('killed just after it was written again: the next runtime reads it', async () => {
       const release = await startHeld([grown]);
       await forget();
       const { commit } = lab.data;
@@ -93,7 +93,7 @@ describe('a store that was rolled back meanwhile', () => {
       lab.data.commit = async (items) => {
         const results = await commit(items);
         written += results.filter(({ status }) => status === 'done').length;
-        if (written > 0) lab.data.commit = () => new Promise(() => {}); // dies here
+        if (written > 0) lab.data.commit = () => new Promise(() => {}); // the process dies here
         return results;
       };
       release();
@@ -106,7 +106,7 @@ describe('a store that was rolled back meanwhile', () => {
     });
   });
 
-  it('an effect is being taken up again, then that counts once, and it starts after it is written', async () => {
+  it('during the recovery of an effect: counts once, and starts after the record is written again', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     const release = await startHeld(kinds());
     lab.suspect();
@@ -116,7 +116,7 @@ describe('a store that was rolled back meanwhile', () => {
     expect((await journalOf(life.engine, 'worker/a')).map(({ kind }) => kind)).to.deep.equal(['event', 'recovered']);
   });
 
-  it('an actor is being deleted, then it is deleted all the same, and its seq goes on when it is made anew', async () => {
+  it('during a deletion: deleted all the same, and its seq continues in the next life', async () => {
     await ask('one');
     const mark = lab.mark();
     await ask('two');
@@ -134,7 +134,7 @@ describe('a store that was rolled back meanwhile', () => {
     expect(await lab.data.load('desk/a')).to.include({ seq: 6 });
   });
 
-  it('an actor is out of service since it crashed too often, then it stays so', async () => {
+  it('actor quarantined for crashes: stays quarantined', async () => {
     for (let round = 0; round < 6; round += 1) await watched(life.engine.ask('desk/a', { type: 'breakAction' }));
     await lab.rest();
     expect(life.engine.quarantined()).to.have.length(1);
@@ -146,7 +146,7 @@ describe('a store that was rolled back meanwhile', () => {
     expect(await notes()).to.deep.equal(['one']);
   });
 
-  it('actors are being restored, then each is compared, and effects of all of them start in the end', async () => {
+  it('during a restore: each actor is compared, and all effects start in the end', async () => {
     for (const name of ['a', 'b', 'c']) await life.engine.ask(`worker/${name}`, { type: 'work', job: 'dig' });
     await lab.crash();
     const store = lab.store();
@@ -164,8 +164,8 @@ describe('a store that was rolled back meanwhile', () => {
     expect(work.calls).to.have.length(6);
   });
 
-  describe('what was acknowledged is on its way, its sender is written again, and the runtime is killed', () => {
-    it('a message, then the next runtime delivers it', async () => {
+  describe('acknowledged item under way, its sender written again, and the runtime killed', () => {
+    it('a message: the next runtime delivers it', async () => {
       await ask('begin');
       const mark = lab.mark();
       life.store.hold('load', 'before', 1);
@@ -176,7 +176,7 @@ describe('a store that was rolled back meanwhile', () => {
       expect(await notes('desk/b')).to.deep.equal(['acknowledged']);
     });
 
-    it('a broadcast, then the next runtime appends it', async () => {
+    it('a broadcast: the next runtime appends it', async () => {
       await ask('begin');
       const mark = lab.mark();
       life.store.hold('appendTopic');
@@ -188,7 +188,7 @@ describe('a store that was rolled back meanwhile', () => {
     });
   });
 
-  it('the store has lost the lease too, and the runtime is killed, then the next one may write what was written again', async () => {
+  it('lease lost too, and runtime killed: the next one may write the restored records', async () => {
     await ask('one');
     await start();
     await ask('two');
@@ -199,7 +199,7 @@ describe('a store that was rolled back meanwhile', () => {
     expect(life.engine.quarantined()).to.deep.equal([]);
   });
 
-  it('a request under an id was acknowledged and lost, then its repeat counts no second time', async () => {
+  it('acknowledged request with an id was lost: its repeat does not count twice', async () => {
     const mark = lab.mark();
     await life.engine.ask('desk/a', note('one'), { requestId: 'r1' });
     await lab.lose(mark);
@@ -208,7 +208,7 @@ describe('a store that was rolled back meanwhile', () => {
     expect(await notes()).to.deep.equal(['one']);
   });
 
-  it('at any moment, losing any part, killed or not, then what was acknowledged to a live runtime counts, once', async () => {
+  it('any loss at any moment, killed or not: acknowledged work of a live runtime counts, once', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = seededRandom(seed);
       const upTo = (most: number): number => Math.floor(random.next() * most);
@@ -242,7 +242,7 @@ describe('a store that was rolled back meanwhile', () => {
     }
   });
 
-  it('it loses, hangs, fails and refuses at random, then callers were told the truth, and each message counts once', async () => {
+  it('random losses, hangs, failures, refusals: callers learn the truth, and each message counts once', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = seededRandom(seed);
       const upTo = (most: number): number => Math.floor(random.next() * most);

@@ -1,4 +1,4 @@
-/** A store that has lost what it took: each actor in memory is compared, and written again, before its next effect. */
+/** Store that has lost confirmed writes: each actor in memory is compared and written again before its next effect. */
 import { expect } from 'chai';
 import type { StoredRecord } from '../../../src/engine/store.js';
 import { deskKind, note, noteTo, tell } from '../desk.js';
@@ -11,7 +11,7 @@ describe('a store that was rolled back', () => {
   let lab: LossyLab;
   let life: Life;
   let work: ManualEffect;
-  /** Nothing but the lease. */
+  /** Length of the log with nothing but the lease. */
   let empty: number;
 
   beforeEach(async () => {
@@ -33,7 +33,7 @@ describe('a store that was rolled back', () => {
     if (!record) throw new Error(`nothing is stored of ${address}`);
     return record;
   };
-  /** Writes what the actor doesn't know of, on top of what is stored. */
+  /** Writes a commit that the actor does not know, on top of the stored record. */
   const writeBehind = async (changed: { owner?: string; epoch?: number }, outbox?: object): Promise<void> => {
     const { address, seq, epoch, owner, text } = await stored();
     const commit = { address, commitId: 'behind', expectedSeq: seq, epoch, owner, journal: '{}', ...changed };
@@ -44,7 +44,7 @@ describe('a store that was rolled back', () => {
     expect(await lab.data.commit([{ ...commit, ...more }])).to.deep.equal([{ status: 'done' }]);
   };
 
-  it('an actor is behind, then it is written again whole, under the next seq, and says so', async () => {
+  it('actor behind: written again as a whole, under the next seq, and logged', async () => {
     await ask('one');
     const mark = lab.mark();
     await ask('two');
@@ -63,7 +63,7 @@ describe('a store that was rolled back', () => {
     expect(await notes()).to.deep.equal(['one', 'two', 'three']);
   });
 
-  it('nothing was lost, then nothing is written', async () => {
+  it('nothing lost: nothing is written', async () => {
     await ask('one');
     const written = life.store.commits.length;
     lab.suspect();
@@ -73,7 +73,7 @@ describe('a store that was rolled back', () => {
     expect(await stored()).to.include({ seq: 2 });
   });
 
-  it('everything was lost, the lease too, then all that is in memory is written again, and replays', async () => {
+  it('everything lost, lease included: all actors in memory are written again, and can be replayed', async () => {
     await ask('one');
     await ask('two', 'desk/b');
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
@@ -92,7 +92,7 @@ describe('a store that was rolled back', () => {
     expect(await notes('desk/b')).to.deep.equal(['two']);
   });
 
-  it('nobody said that anything was lost, then the next commit finds out, and what came is taken once', async () => {
+  it('no warning of the loss: the next commit finds it, and its message is handled once', async () => {
     await ask('one');
     const mark = lab.mark();
     await ask('two');
@@ -102,7 +102,7 @@ describe('a store that was rolled back', () => {
     expect(await notes()).to.deep.equal(['one', 'two', 'three']);
   });
 
-  it('a timer was lost, then it still fires, once, also after a restart', async () => {
+  it('timer lost: still fires, once, also after a restart', async () => {
     await life.engine.ask('worker/a', { type: 'nap' });
     await lab.lose(empty);
     await lab.rest();
@@ -112,7 +112,7 @@ describe('a store that was rolled back', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    it(`a commit is on its way (held ${moment} it is written), then it is asked for again: neither lost nor doubled`, async () => {
+    it(`commit under way (held ${moment} the write): repeated, neither lost nor doubled`, async () => {
       await ask('one');
       const mark = lab.mark();
       await ask('two');
@@ -131,7 +131,7 @@ describe('a store that was rolled back', () => {
     });
   }
 
-  it('a commit was acknowledged, and its repeat is refused, then its caller is not told that nothing has changed', async () => {
+  it('repeat of an acknowledged commit refused: the caller is not told that nothing has changed', async () => {
     await ask('one');
     const release = life.store.hold('commit', 'after', 1);
     const asked = watched(ask('two'));
@@ -148,7 +148,7 @@ describe('a store that was rolled back', () => {
     expect(await notes()).to.deep.equal(['one', 'two']);
   });
 
-  it('a load is on its way, then what it brings is compared too', async () => {
+  it('load under way: the loaded record is compared too', async () => {
     await ask('one');
     const mark = lab.mark();
     await ask('two');
@@ -168,7 +168,7 @@ describe('a store that was rolled back', () => {
   });
 
   describe('more than once', () => {
-    it('said twice at once, then it is written again once', async () => {
+    it('reported twice at once: written again once', async () => {
       await ask('one');
       await lab.lose(empty);
       lab.suspect();
@@ -178,7 +178,7 @@ describe('a store that was rolled back', () => {
       expect(await stored()).to.include({ seq: 3 });
     });
 
-    it('more is lost while it is being written again, then it is written again from there', async () => {
+    it('more is lost while writing again: written again from there', async () => {
       await ask('one');
       const mark = lab.mark();
       await ask('two');
@@ -193,7 +193,7 @@ describe('a store that was rolled back', () => {
       expect(await notes()).to.deep.equal(['one', 'two', 'three']);
     });
 
-    it('what was written again is lost again, then it is written once more', async () => {
+    it('restored record lost again: written once more', async () => {
       await ask('one');
       const mark = lab.mark();
       await ask('two');
@@ -206,7 +206,7 @@ describe('a store that was rolled back', () => {
       expect(await notes()).to.deep.equal(['one', 'two']);
     });
 
-    it('more is lost while it is being compared, then that is seen too', async () => {
+    it('more is lost during the comparison: found too', async () => {
       await life.engine.ask('worker/a', { type: 'nap' });
       const mark = lab.mark();
       await life.engine.ask('worker/a', { type: 'leave' });
@@ -221,7 +221,7 @@ describe('a store that was rolled back', () => {
   });
 
   describe('effects meanwhile', () => {
-    /** One that was recovered, and waits for its time. */
+    /** A recovered effect waits for its time. */
     beforeEach(async () => {
       await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
       empty = lab.mark();
@@ -229,7 +229,7 @@ describe('a store that was rolled back', () => {
       expect(work.calls).to.have.length(1);
     });
 
-    it('the store can not say what it has, then none starts; it can, then they do', async () => {
+    it('store cannot say what it holds: no effect starts until it can', async () => {
       const release = life.store.hold('load');
       lab.suspect();
       await lab.clock.advance(5_000);
@@ -239,7 +239,7 @@ describe('a store that was rolled back', () => {
       expect(work.calls).to.have.length(2);
     });
 
-    it('an actor that was lost is not yet written again, then its effect does not start', async () => {
+    it('lost actor not written again yet: its effect does not start', async () => {
       const release = life.store.hold('commit');
       await lab.lose(empty);
       await lab.clock.advance(4_000);
@@ -249,7 +249,7 @@ describe('a store that was rolled back', () => {
       expect(work.calls).to.have.length(2);
     });
 
-    it('a commit is asked for again and has no answer yet, then the effects of its actor do not start', async () => {
+    it('repeated commit without an answer yet: the effects of its actor do not start', async () => {
       const first = life.store.hold('commit', 'after', 1);
       const asked = watched(life.engine.ask('worker/a', { type: 'unknown to it' }));
       await lab.rest();
@@ -265,12 +265,12 @@ describe('a store that was rolled back', () => {
     });
   });
 
-  describe('the store is ahead', () => {
+  describe('with a record ahead of the actor', () => {
     beforeEach(async () => {
       await ask('one');
     });
 
-    it('by what we wrote ourselves, then the actor goes on from there', async () => {
+    it('written by ourselves: the actor continues from there', async () => {
       await writeBehind({});
       lab.suspect();
       await lab.rest();
@@ -278,7 +278,7 @@ describe('a store that was rolled back', () => {
       expect(life.engine.quarantined()).to.deep.equal([]);
     });
 
-    it('by what we wrote ourselves, then what that owes is delivered, before anything that it sends later', async () => {
+    it('written by ourselves: its outbox is delivered before later messages of the actor', async () => {
       await ask('x', 'desk/b');
       const release = life.store.hold('unsettled', 'after', 1);
       await writeBehind({}, { messages: [noteTo('desk/b', 'owed')], events: [] });
@@ -292,7 +292,7 @@ describe('a store that was rolled back', () => {
       expect(await notes('desk/b')).to.deep.equal(['x', 'owed', 'later']);
     });
 
-    it('and what that owes can not be read at first, then it is delivered later', async () => {
+    it('with an outbox that cannot be read at first: delivered later', async () => {
       life.store.fail('unsettled', 'before', 3);
       await writeBehind({}, { messages: [noteTo('desk/b', 'owed')], events: [] });
       lab.suspect();
@@ -300,7 +300,7 @@ describe('a store that was rolled back', () => {
       expect(await notes('desk/b')).to.deep.equal(['owed']);
     });
 
-    it('what waits in the mailbox is handed on, in order, and counts once', async () => {
+    it('waiting messages are handed on, in order, and count once', async () => {
       const release = life.store.hold('load', 'after', 1);
       await writeBehind({});
       lab.suspect();
@@ -313,7 +313,7 @@ describe('a store that was rolled back', () => {
       expect(await notes()).to.deep.equal(['behind', 'one', 'two', 'three']);
     });
 
-    it('by another owner under the same epoch, then the actor is quarantined, and its record left as it is', async () => {
+    it('written by another owner under the same epoch: quarantined, record left as it is', async () => {
       await lab.rollBack(empty);
       const foreign = {
         address: 'desk/a',
@@ -331,7 +331,7 @@ describe('a store that was rolled back', () => {
       expect(await stored()).to.include({ commitId: 'x' });
     });
 
-    it('under a newer epoch, then the runtime is fenced', async () => {
+    it('written under a newer epoch: the runtime is fenced', async () => {
       await writeBehind({ owner: 'another', epoch: 9 });
       lab.suspect();
       await lab.rest();
@@ -340,7 +340,7 @@ describe('a store that was rolled back', () => {
     });
   });
 
-  it('said while the runtime stops, then it stops all the same, and leaves no timer', async () => {
+  it('reported while the runtime stops: it stops, and no timer remains', async () => {
     await ask('one');
     life.store.hold('load');
     const stopped = life.engine.stop();
@@ -350,7 +350,7 @@ describe('a store that was rolled back', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('the runtime stops while actors are compared, then it leaves no timer', async () => {
+  it('runtime stops during the comparison: no timer remains', async () => {
     await ask('one');
     life.store.hold('load');
     await lab.lose(empty);
@@ -363,7 +363,7 @@ describe('a store that was rolled back', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('the store can not say what it has for long, then requests are refused, not kept waiting', async () => {
+  it('store silent for long: requests are refused, not kept waiting', async () => {
     await ask('one');
     life.store.fail('load', 'before', 1_000);
     lab.suspect();

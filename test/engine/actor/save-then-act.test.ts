@@ -1,4 +1,4 @@
-/** Save, then act: with the store's answer held back, nothing that a step asked for has happened yet. */
+/** Save, then act: while the store's answer is held back, nothing that a step asked for happens. */
 import { expect } from 'chai';
 import type { Engine } from '../../../src/engine/engine.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
@@ -27,7 +27,7 @@ describe('save, then act', () => {
         release = life.store.hold('commit', moment);
       });
 
-      it('no effect starts; once released it does', async () => {
+      it('no effect starts; after the answer it does', async () => {
         void engine.ask('worker/a', { type: 'work', job: 'dig' });
         await lab.rest();
         expect(work.calls).to.have.length(0);
@@ -36,7 +36,7 @@ describe('save, then act', () => {
         expect(work.last).to.deep.include({ address: 'worker/a', id: 'work', seq: 1, input: { job: 'dig' } });
       });
 
-      it('no timer starts; it counts from the moment of its event all the same', async () => {
+      it('no timer starts; its delay still counts from the moment of its event', async () => {
         void engine.ask('worker/a', { type: 'nap' });
         await lab.clock.advance(napMs - 1);
         release();
@@ -64,7 +64,7 @@ describe('save, then act', () => {
         expect(await topicOf(lab, deskTopic)).to.have.length(1);
       });
 
-      it('no caller gets an answer, and nobody sees the new state', async () => {
+      it('no caller gets an answer, and no observer sees the new state', async () => {
         let notices = 0;
         engine.observe(() => {
           notices += 1;
@@ -83,7 +83,7 @@ describe('save, then act', () => {
     });
   }
 
-  it('a left state is left at the commit, not before: until then its effect goes on', async () => {
+  it('state is left at the commit, not before: its effect goes on until then', async () => {
     await engine.ask('worker/a', { type: 'work', job: 'dig' });
     const release = life.store.hold('commit');
     void engine.ask('worker/a', { type: 'leave' });
@@ -94,7 +94,7 @@ describe('save, then act', () => {
     expect(work.last.signal.aborted).to.equal(true);
   });
 
-  it('mail comes while a commit is under way, then the actor takes none of it until that is done', async () => {
+  it('messages during a commit: none is handled until the commit is done', async () => {
     await engine.ask('desk/a', note('first'));
     const before = life.store.commits.length;
     const release = life.store.hold('commit');
@@ -107,7 +107,7 @@ describe('save, then act', () => {
     expect(life.store.commits.slice(before).map((items) => items.length)).to.deep.equal([1, 1, 1]);
   });
 
-  it('many actors commit at once, then one call of the store carries them all', async () => {
+  it('many actors commit at once: one store call carries them all', async () => {
     const addresses = Array.from({ length: 100 }, (_, index) => `desk/${index}`);
     for (const address of addresses) await engine.ask(address, note('begin'));
     const before = life.store.commits.length;
@@ -115,7 +115,7 @@ describe('save, then act', () => {
     expect(life.store.commits.slice(before).map((items) => items.length)).to.deep.equal([100]);
   });
 
-  it("one actor's commit waits, then other actors don't wait for it", async () => {
+  it('commit of one actor waits: other actors do not wait for it', async () => {
     await engine.ask('desk/b', note('begin'));
     const release = life.store.hold('commit', 'before', 1);
     const slow = watched(engine.ask('desk/a', note('slow')));
@@ -128,7 +128,7 @@ describe('save, then act', () => {
     expect(slow.state).to.equal('answered');
   });
 
-  it('an event gets its time and chance from the engine, whatever its sender says, and the journal keeps both', async () => {
+  it('time and random value of an event come from the engine, and the journal keeps both', async () => {
     await lab.clock.advance(5_000);
     await engine.ask('desk/a', { type: 'note', text: 'x', at: 1, random: 7 });
     for await (const entry of engine.journal('desk/a')) {
@@ -137,7 +137,7 @@ describe('save, then act', () => {
     }
   });
 
-  it('what the caller does with its event after asking changes nothing', async () => {
+  it('caller changes its event after asking: no effect', async () => {
     const event = { type: 'note', text: 'as asked' };
     const asked = engine.ask('desk/a', event);
     event.text = 'changed';
@@ -145,7 +145,7 @@ describe('save, then act', () => {
     expect(engine.peek('desk/a')?.context).to.deep.include({ notes: ['as asked'] });
   });
 
-  it('what the caller does with its answer changes nothing', async () => {
+  it('caller changes its answer: no effect', async () => {
     await engine.ask('desk/a', note('one'));
     const answer = await engine.ask('desk/a', { type: 'read' });
     if (Array.isArray(answer)) answer.push('mine');
@@ -153,7 +153,7 @@ describe('save, then act', () => {
     expect(await engine.ask('desk/a', { type: 'read' })).to.deep.equal(['one']);
   });
 
-  it('an observer that throws disturbs nobody', async () => {
+  it('observer that throws disturbs nobody', async () => {
     engine.observe(() => {
       throw new Error('the observer broke');
     });

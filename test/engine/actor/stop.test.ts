@@ -1,4 +1,6 @@
-/** Stopping: what is on its way to the store finishes, all else is refused or left to the next life; nothing lingers. */
+/**
+ * Stop of a runtime: writes under way finish, other requests are refused or left to the next life, and nothing lingers.
+ */
 import { expect } from 'chai';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
 import { failureOf, Lab, type Life, leaseTtlMs, textsOf, topicOf, watched } from '../lab.js';
@@ -20,12 +22,12 @@ describe('stopping', () => {
     life = await lab.start([deskKind, workerKind({ work })]);
   };
 
-  it('nothing runs, then it stops without any time passing, and no timer is left', async () => {
+  it('nothing runs: stops without any time passing, and no timer remains', async () => {
     await life.engine.stop();
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('later requests hear RUNTIME_CLOSED, whether their actor is in memory or not', async () => {
+  it('later requests get RUNTIME_CLOSED, whether their actor is in memory or not', async () => {
     await life.engine.ask('desk/a', note('one'));
     await life.engine.stop();
     for (const address of ['desk/a', 'desk/b']) {
@@ -33,7 +35,7 @@ describe('stopping', () => {
     }
   });
 
-  it('a commit is under way, then its caller is answered; those behind it hear RUNTIME_CLOSED', async () => {
+  it('commit under way: its caller is answered; requests behind it get RUNTIME_CLOSED', async () => {
     await life.engine.ask('desk/a', note('one'));
     const release = life.store.hold('commit');
     const first = watched(life.engine.ask('desk/a', note('two')));
@@ -49,7 +51,7 @@ describe('stopping', () => {
     expect(life.engine.peek('desk/a')?.context).to.deep.include({ notes: ['one', 'two'] });
   });
 
-  it('a request that waits for its record hears RUNTIME_CLOSED, and the late record starts nothing', async () => {
+  it('request waiting for a record gets RUNTIME_CLOSED, and the late record starts nothing', async () => {
     const release = life.store.hold('load');
     const asked = watched(life.engine.ask('desk/a', note('one')));
     await life.engine.stop();
@@ -60,7 +62,7 @@ describe('stopping', () => {
     expect(await lab.data.load('desk/a')).to.equal(undefined);
   });
 
-  it('the last commit has messages for actors that are not in memory, then they wait for the next life', async () => {
+  it('last commit has messages for actors in the store: they wait for the next life', async () => {
     await life.engine.ask('desk/b', note('in store'));
     life = await lab.start([deskKind], { prefixes: [] });
     await life.engine.ask('desk/a', note('in memory'));
@@ -79,7 +81,7 @@ describe('stopping', () => {
     expect(life.engine.peek('desk/c')?.context).to.deep.include({ notes: ['hello'] });
   });
 
-  it('the last commit broadcasts, then that is in the topic once, at the latest in the next life', async () => {
+  it('last commit broadcasts: in the topic once, at the latest in the next life', async () => {
     await life.engine.ask('desk/a', note('in memory'));
     const release = life.store.hold('commit');
     const asked = life.engine.ask('desk/a', say('farewell'));
@@ -91,7 +93,7 @@ describe('stopping', () => {
     expect(textsOf(await topicOf(lab, deskTopic)).map(({ text }) => text)).to.deep.equal(['farewell']);
   });
 
-  it('effects run, then they are told why, and what they give afterwards is dropped', async () => {
+  it('running effects get the reason, and their late results are dropped', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     const stopped = life.engine.stop();
     expect(work.last.signal.reason).to.include({ code: 'RUNTIME_CLOSED' });
@@ -104,7 +106,7 @@ describe('stopping', () => {
     expect(life.engine.peek('worker/a')).to.deep.include({ seq: 2, state: 'working' });
   });
 
-  it('an effect does not listen, then it stops without it after its grace, and leaves no timer', async () => {
+  it('effect ignores its signal: the stop ends after the grace, and no timer remains', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     const stopped = watched(life.engine.stop());
     await lab.clock.advance(4_999);
@@ -114,7 +116,7 @@ describe('stopping', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('an effect of a state that was left does not end, then that delays stopping no longer either', async () => {
+  it('effect of a left state does not end: delays the stop no longer than the grace', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     await life.engine.ask('worker/a', { type: 'leave' });
     const stopped = watched(life.engine.stop());
@@ -123,7 +125,7 @@ describe('stopping', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('a deadline passes while effects have their grace, then nothing comes of it', async () => {
+  it('deadline passes during the grace of effects: has no consequence', async () => {
     work = manualEffect(1_000);
     await start();
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
@@ -132,7 +134,7 @@ describe('stopping', () => {
   });
 
   for (const method of ['settle', 'appendTopic', 'releaseLease', 'renewLease'] as const) {
-    it(`the store fails at ${method} meanwhile, then it stops all the same, and leaves no timer`, async () => {
+    it(`store fails at ${method} meanwhile: stops, and no timer remains`, async () => {
       life.store.fail(method, 'before', Number.POSITIVE_INFINITY);
       await life.engine.ask('desk/a', say('hello'));
       await life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello')));
@@ -144,7 +146,7 @@ describe('stopping', () => {
   }
 
   for (const method of ['appendTopic', 'settle'] as const) {
-    it(`${method} is under way, then the store is closed after it`, async () => {
+    it(`${method} under way: the store is closed after it`, async () => {
       const release = life.store.hold(method);
       await life.engine.ask('desk/a', say('hello'));
       await lab.rest();
@@ -157,7 +159,7 @@ describe('stopping', () => {
     });
   }
 
-  it('a renewal of the lease is under way, then its late answer begins nothing', async () => {
+  it('renewal of the lease under way: its late answer starts nothing', async () => {
     const release = life.store.hold('renewLease', 'after');
     await lab.clock.advance(leaseTtlMs / 3);
     await life.engine.stop();
@@ -166,7 +168,7 @@ describe('stopping', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('the store answers neither renewals nor the return of a lapsed lease, then it stops all the same', async () => {
+  it('store answers neither renewals nor the release of a lapsed lease: stops', async () => {
     life.store.hold('renewLease');
     life.store.hold('acquireLease');
     life.store.hold('releaseLease');
@@ -176,7 +178,7 @@ describe('stopping', () => {
   });
 
   for (const method of ['commit', 'releaseLease'] as const) {
-    it(`the store hangs at ${method}, then it stops without that after its grace`, async () => {
+    it(`store hangs at ${method}: stops without it after the grace`, async () => {
       life.store.hold(method);
       void life.engine.ask('desk/a', note('one')).catch(() => {});
       await lab.rest();
@@ -186,14 +188,14 @@ describe('stopping', () => {
     });
   }
 
-  it('twice is once', async () => {
+  it('stopped twice: same as once', async () => {
     await life.engine.ask('desk/a', note('one'));
     await Promise.all([life.engine.stop(), life.engine.stop()]);
     await life.engine.stop();
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it('all that had been delivered is settled, then the next life has nothing to deliver', async () => {
+  it('deliveries done: all are settled, and the next life has nothing to deliver', async () => {
     for (let turn = 0; turn < 20; turn += 1) await life.engine.ask('desk/a', tell(noteTo('desk/b', `${turn}`)));
     await lab.rest();
     await life.engine.stop();
@@ -201,7 +203,7 @@ describe('stopping', () => {
     expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('it was fenced before, then it stops all the same, and says FENCED to those who come', async () => {
+  it('fenced before: stops, and later callers get FENCED', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     await lab.data.close();
     await lab.data.open();

@@ -1,4 +1,6 @@
-/** Tombstones: what an ended actor leaves, so that nothing counts twice when it is made anew; its journal goes in time. */
+/**
+ * Tombstones of deleted actors: nothing counts twice when the actor is created again; the journal is dropped in time.
+ */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import { deskKind, noteTo, tell } from '../desk.js';
@@ -8,7 +10,7 @@ import { journalPolicy, PolicyLab } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const goneMs = 3_600_000;
-/** How long after its time a journal may still be there: what is due is looked for now and then. */
+/** Tolerance for dropping a journal: due work is looked for from time to time. */
 const slackMs = 300_000;
 
 describe('tombstones', () => {
@@ -33,7 +35,7 @@ describe('tombstones', () => {
   const history = (): Promise<string[]> => historyOf(life.engine, address);
   const notes = (): unknown => Object(life.engine.peek(address)?.context).notes;
 
-  it('it ends, then it leaves memory and no live record, and made anew it continues its seq', async () => {
+  it('actor ends: leaves memory and listings; created again, its seq continues', async () => {
     await note('one');
     await end();
     expect([life.engine.peek(address), life.engine.has(address)]).to.deep.equal([undefined, false]);
@@ -44,7 +46,7 @@ describe('tombstones', () => {
     expect(await lab.data.load(address)).to.not.have.property('wakeAtMs');
   });
 
-  it('it ended while a timer was set, then that never fires, nor in its next life', async () => {
+  it('actor ends with a timer set: never fires, also not in its next life', async () => {
     await ask(nap(1_000));
     await end();
     await note('anew');
@@ -53,7 +55,7 @@ describe('tombstones', () => {
     expect(await history()).to.deep.equal(['event nap', 'event end', 'event note']);
   });
 
-  it('many lives with restarts, then the seq only rises', async () => {
+  it('many lives with restarts: the seq only rises', async () => {
     for (let life_ = 0; life_ < 5; life_ += 1) {
       await note('x');
       await end();
@@ -64,7 +66,7 @@ describe('tombstones', () => {
     );
   });
 
-  it('a message is repeated after the end, also after a restart, then it counts once', async () => {
+  it('message repeated after the end, also after a restart: counts once', async () => {
     life.store.hold('settle');
     await life.engine.ask('desk/b', tell(noteTo(address, 'one'), { to: address, event: { type: 'end' } }));
     await lab.rest();
@@ -75,7 +77,7 @@ describe('tombstones', () => {
     expect(notes()).to.deep.equal(['two']);
   });
 
-  it('a request that ended it is repeated under its id, then its answer comes, and it is not made anew', async () => {
+  it('request that ended the actor repeated under its id: same answer, and no new actor', async () => {
     await note('one');
     await ask({ type: 'end' }, 'r1');
     await restart();
@@ -83,10 +85,10 @@ describe('tombstones', () => {
     expect(await lab.data.load(address)).to.include({ gone: true, seq: 2 });
   });
 
-  describe('in time', () => {
+  describe('when their time is over', () => {
     const marks = async (): Promise<object> => JSON.parse((await lab.data.load(address))?.text ?? '').received;
 
-    it('the time has come, then its journal is forgotten, once, and not before', async () => {
+    it('time reached: the journal is dropped, once, and not before', async () => {
       await note('one');
       await end();
       await lab.clock.advance(goneMs - 1);
@@ -102,7 +104,7 @@ describe('tombstones', () => {
       expect(record).to.include({ seq: 3, gone: true }).and.not.have.property('wakeAtMs');
     });
 
-    it('nothing ran at that time, then it is forgotten at the next start', async () => {
+    it('no runtime at that time: dropped at the next start', async () => {
       await note('one');
       await end();
       await lab.crash();
@@ -111,7 +113,7 @@ describe('tombstones', () => {
       expect(await history()).to.deep.equal(['forgotten begin']);
     });
 
-    it('restarts and requests to nobody before that time, then it comes in time all the same', async () => {
+    it('restarts and requests to the missing actor before: dropped in time', async () => {
       life = await lab.start([{ machine: fragileKind().machine, effects: {} }, deskKind]);
       await life.engine.ask('desk/b', tell({ to: address, input: {} }, { to: address, event: { type: 'end' } }));
       await lab.rest();
@@ -124,7 +126,7 @@ describe('tombstones', () => {
       expect(await history()).to.deep.equal(['forgotten begin']);
     });
 
-    it('it was made anew meanwhile, then nothing is forgotten', async () => {
+    it('actor created again meanwhile: nothing is dropped', async () => {
       await note('one');
       await end();
       await lab.clock.advance(goneMs - 1_000);
@@ -141,7 +143,7 @@ describe('tombstones', () => {
 
     for (const held of ['load', 'trimJournal', 'commit'] as const) {
       for (const moment of ['before', 'after'] as const) {
-        it(`it is made anew while it is forgotten, held up ${moment} ${held}, then it lives, and no life counts twice`, async () => {
+        it(`created again during the drop, held ${moment} ${held}: lives, and no life counts twice`, async () => {
           await note('one');
           await end();
           await lab.crash();
@@ -166,7 +168,7 @@ describe('tombstones', () => {
       }
     }
 
-    it('forgotten, then it is made anew with a rising seq, and messages of before still count once', async () => {
+    it('dropped, then created again: the seq rises, and old messages still count once', async () => {
       life.store.hold('settle');
       await life.engine.ask('desk/b', tell(noteTo(address, 'one'), { to: address, event: { type: 'end' } }));
       await lab.rest();
@@ -182,7 +184,7 @@ describe('tombstones', () => {
       expect(notes()).to.deep.equal(['two']);
     });
 
-    it('forgotten and made anew, then each state that is kept can be replayed', async () => {
+    it('dropped and created again: each kept state can be replayed', async () => {
       await note('one');
       await end();
       await lab.crash();
@@ -196,7 +198,7 @@ describe('tombstones', () => {
 
     for (const moment of ['before', 'after'] as const) {
       for (const method of ['commit', 'trimJournal'] as const) {
-        it(`the runtime dies just ${moment} the ${method} that forgets, then the next one forgets, once`, async () => {
+        it(`runtime dies just ${moment} the ${method} of the drop: the next one drops, once`, async () => {
           await note('one');
           await end();
           await lab.crash();
@@ -215,7 +217,7 @@ describe('tombstones', () => {
       }
     }
 
-    it('the store fails to forget the journal, then that is done later', async () => {
+    it('store fails to drop the journal: dropped later', async () => {
       await note('one');
       await end();
       life.store.fail('trimJournal', 'before', 1);
@@ -225,7 +227,7 @@ describe('tombstones', () => {
       expect(await history()).to.deep.equal(['forgotten begin']);
     });
 
-    it('hundreds fall due at once, then all are forgotten and none stays in memory', async () => {
+    it('hundreds due at once: all are dropped, and none stays in memory', async () => {
       for (let index = 0; index < 700; index += 1) void life.engine.ask(`fragile/${index}`, { type: 'end' });
       await lab.rest();
       await lab.crash();

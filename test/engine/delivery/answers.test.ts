@@ -1,4 +1,4 @@
-/** Answers: what a caller gets after the commit, and gets again when it repeats its request. */
+/** Answers: a caller gets its answer after the commit, and the same answer for a repeated request. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import { deskKind, note, orderedDeskKind } from '../desk.js';
@@ -22,22 +22,22 @@ describe('answers', () => {
   const ask = (event: AnyEventObject, requestId?: string): Promise<unknown> =>
     life.engine.ask(address, event, requestId === undefined ? {} : { requestId });
 
-  it('the machine answers with a value, then the caller gets it', async () => {
+  it('machine answers with a value: the caller gets it', async () => {
     await ask(note('one'));
     expect(await ask(read)).to.deep.equal(['one']);
   });
 
-  it('the machine refuses, then the caller gets its error, and the state it came to is committed', async () => {
+  it('machine refuses: the caller gets its error, and the new state is committed', async () => {
     const error = await failureOf(ask({ type: 'refuse', code: 'NODE_FULL' }));
     expect(error).to.include({ code: 'NODE_FULL', message: 'not today', address });
     expect(await ask(read)).to.deep.equal(['refused']);
   });
 
-  it('the machine does not answer, then the caller gets undefined', async () => {
+  it('machine does not answer: the caller gets undefined', async () => {
     expect(await ask(note('one'))).to.equal(undefined);
   });
 
-  it('the machine has no transition for the event, then the caller gets undefined', async () => {
+  it('machine has no transition for the event: the caller gets undefined', async () => {
     expect(await ask({ type: 'unheard of' })).to.equal(undefined);
   });
 
@@ -47,7 +47,7 @@ describe('answers', () => {
       if (isRestarted) await restart();
     };
 
-    it(`a request is repeated ${when}, then it gets the same value, and counts once`, async () => {
+    it(`request repeated ${when}: same value, and counts once`, async () => {
       await ask(note('one'), 'r-note');
       expect(await ask(read, 'r-read')).to.deep.equal(['one']);
       await ask(note('two'));
@@ -57,7 +57,7 @@ describe('answers', () => {
       expect(await ask(read)).to.deep.equal(['one', 'two']);
     });
 
-    it(`a refused request is repeated ${when}, then it is refused with the same words`, async () => {
+    it(`refused request repeated ${when}: refused with the same message`, async () => {
       const event = { type: 'refuse', code: 'NODE_FULL' };
       const [first] = [await failureOf(ask(event, 'r1')), await between()];
       const second = await failureOf(ask(event, 'r1'));
@@ -65,14 +65,14 @@ describe('answers', () => {
       expect(await ask(read)).to.deep.equal(['refused']);
     });
 
-    it(`a request that crashed its actor is repeated ${when}, then it is not tried again`, async () => {
+    it(`request that crashed its actor repeated ${when}: not tried again`, async () => {
       await failureOf(ask({ type: 'breakAction' }, 'r1'));
       await between();
       expect(await failureOf(ask({ type: 'breakAction' }, 'r1'))).to.include({ code: 'ACTOR_CRASHED' });
       expect(await historyOf(life.engine, address)).to.deep.equal(['crash breakAction']);
     });
 
-    it(`the request that ended its actor is repeated ${when}, then it is not told that nobody is there`, async () => {
+    it(`request that ended its actor repeated ${when}: same answer, not ACTOR_NOT_FOUND`, async () => {
       await ask({ type: 'close' }, 'r1');
       await between();
       expect(await ask({ type: 'close' }, 'r1')).to.equal(undefined);
@@ -80,12 +80,12 @@ describe('answers', () => {
     });
   }
 
-  it('a request is repeated while the first is under way, then both get the same answer, and it counts once', async () => {
+  it('request repeated while the first is under way: both get the same answer, and it counts once', async () => {
     const answers = await Promise.all([ask(note('one'), 'r1'), ask(note('one'), 'r1'), ask(read)]);
     expect(answers).to.deep.equal([undefined, undefined, ['one']]);
   });
 
-  it('the runtime dies before the caller hears, then the repeat gets the answer of the first', async () => {
+  it('runtime dies before the caller gets the answer: the repeat gets the first answer', async () => {
     life.store.hold('commit', 'after');
     void ask(note('one'), 'r1');
     await lab.rest();
@@ -94,40 +94,40 @@ describe('answers', () => {
     expect(await ask(read)).to.deep.equal(['one']);
   });
 
-  it('different requests with the same event, then each counts', async () => {
+  it('different requests with the same event: each counts', async () => {
     await ask(note('one'), 'r1');
     await ask(note('one'), 'r2');
     expect(await ask(read, 'r3')).to.deep.equal(['one', 'one']);
   });
 
-  it('the same request id at another actor, then it is another request', async () => {
+  it('same request id at another actor: another request', async () => {
     await ask(note('one'), 'r1');
     await life.engine.ask('desk/b', note('one'), { requestId: 'r1' });
     expect(await life.engine.ask('desk/b', read)).to.deep.equal(['one']);
   });
 
-  it('a request is repeated after 31 others, then it still gets its answer', async () => {
+  it('request repeated after 31 others: still gets its answer', async () => {
     await ask(note('first'), 'r0');
     for (let index = 1; index <= 31; index += 1) await ask(note(index), `r${index}`);
     await ask(note('first'), 'r0');
     expect(await ask(read)).to.have.length(32);
   });
 
-  it('an answer of more than plain data is the same at first and when it is repeated', async () => {
+  it('answer of more than plain data: the same at first and when repeated', async () => {
     await failureOf(ask({ type: 'swell', what: 'answer' }));
     await failureOf(ask({ type: 'swell', what: 'answer' }, 'r1'));
     expect(await historyOf(life.engine, address)).to.deep.equal(['crash swell', 'crash swell']);
   });
 
   for (const type of ['xstate.done.actor.work', 'xstate.init', 'xstate.stop', 'xstate.after.1.desk', '*']) {
-    it(`a request with the event ${type} is refused before it is seen`, async () => {
+    it(`request with the event ${type}: refused before the machine sees it`, async () => {
       expect(await failureOf(ask({ type }))).to.include({ code: 'INVALID_ARGUMENT', address });
       expect(await historyOf(life.engine, address)).to.deep.equal([]);
     });
   }
 
   for (const nobody of ['stranger/a', 'desks', 'des', '', 'desk2/a']) {
-    it(`a request to '${nobody}', whose machine is not hosted here, is refused`, async () => {
+    it(`request to '${nobody}', whose machine is not hosted here: refused`, async () => {
       expect(await failureOf(life.engine.ask(nobody, read))).to.include({ code: 'ACTOR_NOT_FOUND' });
     });
   }
@@ -137,20 +137,20 @@ describe('answers', () => {
     ['a control character', 'desk/\u0000'],
     ['half a surrogate pair', 'desk/\ud800'],
   ] as const) {
-    it(`an address that no store can keep (${what}) is refused, and others commit`, async () => {
+    it(`address that no store can keep (${what}): refused, and others commit`, async () => {
       const refused = failureOf(life.engine.ask(unwritable, note('x')));
       await ask(note('one'));
       expect(await refused).to.include({ code: 'INVALID_ARGUMENT' });
     });
   }
 
-  it('a request to an actor that nobody began is refused, and leaves no record', async () => {
+  it('request to an actor that was never begun: refused, and leaves no record', async () => {
     life = await lab.start([orderedDeskKind]);
     expect(await failureOf(ask(read))).to.include({ code: 'ACTOR_NOT_FOUND', address });
     expect(await lab.data.load(address)).to.equal(undefined);
   });
 
-  it('an event that JSON can not hold is its sender`s mistake', async () => {
+  it('event that JSON cannot hold: an error of its sender', async () => {
     const thrown: unknown = await ask({ type: 'note', text: 10n }).catch((error: unknown) => error);
     expect(thrown).to.be.instanceOf(TypeError);
     await ask(note('one'));

@@ -1,4 +1,4 @@
-/** Messages between actors: after the commit, in order per pair, each counts once, whatever dies in between. */
+/** Messages between actors: sent after the commit, in order per pair; each counts once, whatever dies in between. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Engine } from '../../../src/engine/engine.js';
@@ -30,7 +30,7 @@ describe('messages', () => {
   const begin = (to: string, name = 'begun'): object => tell({ to, input: { name } });
   const ask = (address: string, event: object): Promise<unknown> => engine.ask(address, { type: '', ...event });
 
-  it('many messages of one sender, then they arrive in the order in which they were sent', async () => {
+  it('many messages of one sender arrive in the order of sending', async () => {
     const texts = Array.from({ length: 30 }, (_, index) => `${index}`);
     for (let at = 0; at < 30; at += 3) {
       void ask('desk/a', tell(...texts.slice(at, at + 3).map((text) => noteTo('desk/b', text))));
@@ -39,7 +39,7 @@ describe('messages', () => {
     expect(notesOf('desk/b')).to.deep.equal(texts);
   });
 
-  it('a message arrives, then the journal names its sender, commit and place', async () => {
+  it('message arrives: the journal names its sender, commit and position', async () => {
     await ask('desk/a', note('x'));
     await ask('desk/a', tell(noteTo('desk/b', '1'), noteTo('desk/b', '2')));
     await lab.rest();
@@ -49,13 +49,13 @@ describe('messages', () => {
     ]);
   });
 
-  it('a message to oneself arrives after the commit that sent it', async () => {
+  it('message to the sender itself arrives after the commit that sent it', async () => {
     await ask('desk/a', tell(noteTo('desk/a', 'to me')));
     await lab.rest();
     expect(await historyOf(engine, 'desk/a')).to.deep.equal(['event tell', 'event note']);
   });
 
-  it('messages are unread until the commit that applies them is done', async () => {
+  it('messages stay unread until the commit that applies them is done', async () => {
     await ask('desk/b', note('there'));
     const unread = (): unknown[] => engine.unread('desk/b').map(({ event }) => event?.text);
     const release = life.store.hold('commit');
@@ -70,13 +70,13 @@ describe('messages', () => {
     expect(seen).to.deep.equal([['1', '2'], ['2'], []]);
   });
 
-  it('all is delivered, then nothing is owed any more', async () => {
+  it('all delivered: nothing is owed any more', async () => {
     await ask('desk/a', tell(noteTo('desk/b', '1'), noteTo('desk/c', '2')));
     await lab.rest();
     expect(await owed(lab)).to.deep.equal({ rows: [] });
   });
 
-  it('the runtime dies before the receiver commits, then the message is delivered after the restart', async () => {
+  it('runtime dies before the receiver commits: delivered after the restart', async () => {
     await ask('desk/a', note('in memory'));
     life.store.hold('load');
     await ask('desk/a', tell(noteTo('desk/b', 'hello')));
@@ -87,7 +87,7 @@ describe('messages', () => {
     expect(await owed(lab)).to.deep.equal({ rows: [] });
   });
 
-  it('the runtime dies between the commit of the receiver and settling, then the message comes again and counts once', async () => {
+  it("runtime dies between the receiver's commit and settling: delivered again, counts once", async () => {
     life.store.hold('settle');
     await ask('desk/a', tell(noteTo('desk/b', 'hello')));
     await lab.rest();
@@ -98,15 +98,15 @@ describe('messages', () => {
     expect(await owed(lab)).to.deep.equal({ rows: [] });
   });
 
-  it('settling fails, then it is tried until it succeeds', async () => {
+  it('settling fails: retried until it succeeds', async () => {
     life.store.fail('settle', 'before', 3);
     await ask('desk/a', tell(noteTo('desk/b', 'hello')));
     await lab.clock.advance(1_000);
     expect(await owed(lab)).to.deep.equal({ rows: [] });
   });
 
-  it('messages that were owed and new ones that their delivery sets off, then the old ones come first', async () => {
-    // b owes c a note; a owes b the order to send c another one.
+  it('owed messages come before new ones that their delivery sets off', async () => {
+    // The outbox of b owes c a note; the outbox of a owes b the order to send c another note.
     await ask('desk/a', note('in memory'));
     await ask('desk/b', note('in memory'));
     life.store.hold('load');
@@ -127,7 +127,7 @@ describe('messages', () => {
     expect(notesOf('desk/c')).to.deep.equal(['old', 'new']);
   });
 
-  it('an actor is asked while what it owed is still being gathered, then its old message comes first', async () => {
+  it('request to an actor during redelivery: its old message comes first', async () => {
     await ask('desk/a', note('in memory'));
     life.store.hold('load');
     await ask('desk/a', tell(noteTo('desk/b', 'old')));
@@ -147,38 +147,38 @@ describe('messages', () => {
 
   describe('that begin an actor', () => {
     beforeEach(async () => {
-      // The one desk that nobody has to begin.
+      // The one desk that begins by itself.
       await ask('desk/a', note('first'));
       await start(orderedDeskKind);
     });
 
-    it('the input begins it', async () => {
+    it('input begins the actor', async () => {
       await ask('desk/a', begin('desk/b', 'Bea'));
       await lab.rest();
       expect(engine.peek('desk/b')?.context).to.deep.equal({ name: 'Bea', notes: [] });
     });
 
-    it('an event follows in the same commit, then it finds the actor begun', async () => {
+    it('event in the same commit: finds the actor begun', async () => {
       await ask('desk/a', tell({ to: 'desk/b', input: { name: 'Bea' } }, noteTo('desk/b', 'hello')));
       await lab.rest();
       expect(engine.peek('desk/b')?.context).to.deep.equal({ name: 'Bea', notes: ['hello'] });
     });
 
-    it('the actor is there already, then the beginning is journalled as stale', async () => {
+    it('actor exists already: the begin is journalled as stale', async () => {
       await ask('desk/a', tell({ to: 'desk/b', input: { name: 'Bea' } }, { to: 'desk/b', input: { name: 'Bob' } }));
       await lab.rest();
       expect(engine.peek('desk/b')?.context).to.deep.equal({ name: 'Bea', notes: [] });
       expect(await historyOf(engine, 'desk/b')).to.deep.equal(['event begin', 'stale begin']);
     });
 
-    it('an event for nobody, then it is acknowledged and leaves no record', async () => {
+    it('event for a missing actor: acknowledged, and leaves no record', async () => {
       await ask('desk/a', tell(noteTo('desk/b', 'hello')));
       await lab.rest();
       expect(await owed(lab)).to.deep.equal({ rows: [] });
       expect(await lab.data.load('desk/b')).to.equal(undefined);
     });
 
-    it('the actor has ended when its beginning is delivered again, then it stays ended', async () => {
+    it('actor ended when its begin is delivered again: stays ended', async () => {
       life.store.hold('settle');
       await ask('desk/a', begin('desk/b'));
       await lab.rest();
@@ -189,7 +189,7 @@ describe('messages', () => {
       expect(await owed(lab)).to.deep.equal({ rows: [] });
     });
 
-    it('an ended actor is begun by a new message, then its seq goes on', async () => {
+    it('ended actor begun by a new message: its seq continues', async () => {
       await ask('desk/a', begin('desk/b', 'Bea'));
       await lab.rest();
       await ask('desk/b', { type: 'close' });
@@ -198,7 +198,7 @@ describe('messages', () => {
       expect(engine.peek('desk/b')).to.deep.include({ seq: 3, context: { name: 'Bob', notes: [] } });
     });
 
-    it('an actor tells others as its last act, then they hear of it, also when it dies right then', async () => {
+    it('last messages of an ending actor arrive, also if the runtime dies at that moment', async () => {
       await ask('desk/a', begin('desk/b'));
       await lab.rest();
       life.store.hold('settle');
@@ -210,7 +210,7 @@ describe('messages', () => {
     });
   });
 
-  it('a message to a machine that is not hosted here, then it stays owed, and others arrive', async () => {
+  it('message to a machine that is not hosted here: stays owed, and others arrive', async () => {
     await ask('desk/a', tell(noteTo('stranger/x', 'hello'), noteTo('desk/b', 'hello')));
     await ask('desk/a', tell(noteTo('desk/b', 'again')));
     await lab.rest();
@@ -222,14 +222,14 @@ describe('messages', () => {
     });
   });
 
-  it('a message to an address that no store can keep, then it stays owed, and others are written', async () => {
+  it('message to an address that no store can keep: stays owed, and others are written', async () => {
     await ask('desk/a', tell(noteTo(`desk/${'x'.repeat(2_000)}`, 'hello'), noteTo('desk/b', 'hello')));
     await lab.rest();
     expect(notesOf('desk/b')).to.deep.equal(['hello']);
     expect((await owed(lab)).rows).to.have.length(1);
   });
 
-  it('random messages and deaths at random moments, then each that was answered for counts once, in order', async () => {
+  it('random messages and deaths: each acknowledged message counts once, in order', async () => {
     const names = ['desk/a', 'desk/b', 'desk/c'];
     const step = fc.record({
       from: fc.constantFrom(...names),

@@ -1,10 +1,10 @@
-/** The map that knows its oldest entry: against a Map, through many changes. */
+/** OldestFirst compared with a Map through many changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { OldestFirst } from '../../../src/engine/delivery/oldest-first.js';
 
 describe('a map that knows its oldest entry', () => {
-  it('after any changes it has what a Map has whose entries are deleted before they are set again', () => {
+  it('after any changes: same entries as a Map whose entries are deleted before they are set again', () => {
     const change = fc.record({ key: fc.option(fc.nat(5)), value: fc.option(fc.nat()) });
     fc.assert(
       fc.property(fc.array(change, { maxLength: 60 }), (changes) => {

@@ -1,4 +1,4 @@
-/** Effects that are not repeated: after a restart, or a result that made its machine crash, they end as interrupted. */
+/** Effects with `atMostOnce`: after a restart, or a result that crashed the machine, they end as interrupted. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import { fragileKind, unbearable } from '../fragile.js';
@@ -28,7 +28,7 @@ describe('effects that are not repeated', () => {
   const ask = (event: AnyEventObject, to = address): Promise<unknown> => life.engine.ask(to, event);
   const results = (): unknown => life.engine.peek(address)?.context;
 
-  it('the runtime ends while one runs: the next one does not run it, and its machine hears that it was interrupted', async () => {
+  it('runtime ends during a run: the next one does not run it; the machine gets INTERRUPTED', async () => {
     await ask({ type: 'work', job: 'dig' });
     await restart();
     await lab.rest();
@@ -39,7 +39,7 @@ describe('effects that are not repeated', () => {
     expect(results()).to.have.nested.property('results[0].code', 'INTERRUPTED');
   });
 
-  it('its machine asks again: that is another one, which runs', async () => {
+  it('machine asks again: a new effect, which runs', async () => {
     await ask({ type: 'work', job: 'dig' });
     await restart();
     await lab.rest();
@@ -49,7 +49,7 @@ describe('effects that are not repeated', () => {
   });
 
   for (const moment of ['before', 'after'] as const)
-    it(`the runtime is killed just ${moment} that is committed: the one after it hears the same, once`, async () => {
+    it(`runtime killed just ${moment} that commit: the next one reports the same, once`, async () => {
       await ask({ type: 'work', job: 'dig' });
       await lab.crash();
       const store = lab.store();
@@ -64,7 +64,7 @@ describe('effects that are not repeated', () => {
       expect(await historyOf(life.engine, address)).to.deep.equal(['event work', `event ${error}`]);
     });
 
-  it('its result makes its machine crash: it is not run again, and ends as interrupted', async () => {
+  it('result crashes the machine: not run again, ends as interrupted', async () => {
     await ask({ type: 'work' }, 'fragile/a');
     work.last.finish(unbearable);
     await lab.clock.advance(2_000);
@@ -72,7 +72,7 @@ describe('effects that are not repeated', () => {
     expect(life.engine.peek('fragile/a')?.context).to.have.nested.property('results[0].code', 'INTERRUPTED');
   });
 
-  it('its state is left before the next runtime gets to it: nothing is heard of it', async () => {
+  it('state left before the next runtime gets to it: no event', async () => {
     await ask({ type: 'work', job: 'dig' });
     await lab.crash();
     const engine = lab.engine([workerKind({ work, listen })], lab.store());
@@ -89,7 +89,7 @@ describe('effects that are not repeated', () => {
     await engine.stop();
   });
 
-  it('more are interrupted at once than the gate lets in: each machine hears it, once', async () => {
+  it('more interrupted at once than the gate admits: each machine gets its event, once', async () => {
     const all = Array.from({ length: 150 }, (_, at) => `worker/${at}`);
     for (const to of all) await ask({ type: 'work', job: 'dig' }, to);
     await restart();

@@ -1,4 +1,4 @@
-/** When an effect may start: the gate open, its time come, and no more than so many of an earlier runtime at once. */
+/** Start of effects: only with an open gate, at their time, and recovered effects in batches. */
 import { expect } from 'chai';
 import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
 import { EffectGate, type Entrance } from '../../../src/engine/effects/effect-gate.js';
@@ -11,7 +11,7 @@ describe('the gate of effects', () => {
   let gate: EffectGate;
   let isOpen: boolean;
   let started: string[];
-  /** How far the wall clock was set. */
+  /** Milliseconds by which the wall clock was set. */
   let setMs: number;
 
   beforeEach(() => {
@@ -33,13 +33,13 @@ describe('the gate of effects', () => {
   const names = (from: number, to: number): string[] => Array.from({ length: to - from }, (_, at) => `${from + at}`);
   const admitRecovered = (count: number): LiveEffect[] => names(0, count).map((id) => admit(id, { recovered: true }));
 
-  it('it is open, then an effect starts at once, within the call', () => {
+  it('gate open: the effect starts at once, within the call', () => {
     admit('a');
     expect(started).to.deep.equal(['a']);
     expect(timers.size).to.equal(0);
   });
 
-  it('it is closed, then an effect starts once it is opened again, once, in order', async () => {
+  it('gate closed: effects start once it opens again, once, in order', async () => {
     isOpen = false;
     admit('a');
     admit('b');
@@ -52,7 +52,7 @@ describe('the gate of effects', () => {
     expect(started).to.deep.equal(['a', 'b']);
   });
 
-  it('an effect has a time, then it starts then, not a millisecond sooner, also where it is reopened meanwhile', async () => {
+  it('effect with a start time: not a millisecond earlier, even if the gate is reopened meanwhile', async () => {
     admit('a', { delayMs: 500 });
     await clock.advance(499);
     gate.reopen();
@@ -63,7 +63,7 @@ describe('the gate of effects', () => {
     expect(timers.size).to.equal(0);
   });
 
-  it('the time has come while it is closed, then the effect starts when it opens', async () => {
+  it('start time passed while the gate is closed: starts when it opens', async () => {
     admit('a', { delayMs: 500 });
     isOpen = false;
     await clock.advance(1_000);
@@ -77,7 +77,7 @@ describe('the gate of effects', () => {
     ['forward', 3_600_000],
     ['back', -3_600_000],
   ] as const) {
-    it(`the wall clock is set ${how} by an hour, then the time of an effect comes when it would have come`, async () => {
+    it(`wall clock set ${how} by an hour: the effect still starts after its delay`, async () => {
       admit('a', { delayMs: 500 });
       setMs = byMs;
       gate.reopen();
@@ -88,7 +88,7 @@ describe('the gate of effects', () => {
     });
   }
 
-  it('an effect is withdrawn while it waits, for whatever it waits, then it never starts, and leaves no timer', async () => {
+  it('effect withdrawn during any wait: never starts, and no timer remains', async () => {
     const waiting = [admit('timed', { delayMs: 500 })];
     isOpen = false;
     waiting.push(admit('closed'), admit('recovered', { recovered: true }));
@@ -100,7 +100,7 @@ describe('the gate of effects', () => {
     expect(started).to.deep.equal([]);
   });
 
-  it('withdrawn twice, or never admitted, then nothing happens', () => {
+  it('withdrawn twice, or never admitted: nothing happens', () => {
     const effect = admit('a', { delayMs: 500 });
     gate.withdraw(effect);
     gate.withdraw(effect);
@@ -109,7 +109,7 @@ describe('the gate of effects', () => {
   });
 
   describe('effects of an earlier runtime', () => {
-    it('there are many, then at most 100 start at once and in each tenth of a second, in order', async () => {
+    it('many effects: at most 100 start at once and per tenth of a second, in order', async () => {
       admitRecovered(1_000);
       const counts: number[] = [];
       for (let known = 0; started.length < 1_000; known = started.length) {
@@ -129,7 +129,7 @@ describe('the gate of effects', () => {
       expect(started).to.include('new');
     });
 
-    it('many are withdrawn, then they take nobody’s turn', async () => {
+    it('many withdrawn: they use up no place of a batch', async () => {
       const effects = admitRecovered(600);
       await clock.advance(100);
       const known = started.length;
@@ -138,13 +138,13 @@ describe('the gate of effects', () => {
       expect(started.slice(known)).to.deep.equal(names(known + 150, known + 250));
     });
 
-    it('all that wait are withdrawn, then no timer stays for long', async () => {
+    it('all waiting effects withdrawn: no timer stays for long', async () => {
       for (const effect of admitRecovered(400)) gate.withdraw(effect);
       await clock.advance(100);
       expect(timers.size).to.equal(0);
     });
 
-    it('it closes for several turns and opens again, then they start in order, at the same rate', async () => {
+    it('gate closed for several batches, then opened: start in order, at the same rate', async () => {
       admitRecovered(1_000);
       await clock.advance(100);
       const known = started.length;
@@ -158,7 +158,7 @@ describe('the gate of effects', () => {
       expect(started).to.deep.equal(names(0, 1_000));
     });
 
-    it('it opens and closes again and again, then it lets no more through than the rate', async () => {
+    it('gate opens and closes repeatedly: never more starts than the rate', async () => {
       admitRecovered(400);
       for (let round = 0; round < 20; round += 1) {
         isOpen = round % 2 === 0;
@@ -168,7 +168,7 @@ describe('the gate of effects', () => {
       expect(started.length).to.be.at.most(300);
     });
 
-    it('one starts another, or withdraws the next, then that holds', async () => {
+    it('start of one admits another or withdraws the next: respected', async () => {
       const next = live('next');
       admit('first', { recovered: true, start: () => gate.withdraw(next) });
       gate.admit(next, { recovered: true, delayMs: 0, start: () => started.push('next') });
@@ -177,7 +177,7 @@ describe('the gate of effects', () => {
       expect(started).to.include('from x');
     });
 
-    it('they have times of their own, then each waits for its time and for its turn', async () => {
+    it('effects with start times: each waits for its time and its batch', async () => {
       names(0, 250).map((id) => admit(id, { recovered: true, delayMs: 1_000 }));
       await clock.advance(999);
       expect(started).to.deep.equal([]);

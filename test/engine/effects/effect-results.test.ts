@@ -1,4 +1,4 @@
-/** What becomes of what an effect gives back or throws, and of one that takes too long. */
+/** Results of effects: outputs, errors, and effects that take too long. */
 import { expect } from 'chai';
 import { flattened } from '../../../src/engine/effects/effect-runner.js';
 import { defaultDeadlineMs, type Effect, type EffectCall } from '../../../src/engine/effects/effects.js';
@@ -43,10 +43,14 @@ describe('effect results', () => {
         { name: 'StagecraftError', message: 'no', code: 'CSI_ERROR', final: true },
       ],
       ['a code that is a number', new Odd(14, false), { name: 'Odd', message: 'odd', code: '14', final: false }],
-      ['a final that is no boolean', new Odd('X', 1), { name: 'Odd', message: 'odd', code: 'X', final: false }],
+      ['a final that is not a boolean', new Odd('X', 1), { name: 'Odd', message: 'odd', code: 'X', final: false }],
       ['a text', 'no', { name: 'Error', message: 'no', code: 'EFFECT_FAILED', final: false }],
       ['nothing', undefined, { name: 'Error', message: 'undefined', code: 'EFFECT_FAILED', final: false }],
-      ['what has no text', nameless, { name: 'Error', message: 'unknown error', code: 'EFFECT_FAILED', final: false }],
+      [
+        'a value without text',
+        nameless,
+        { name: 'Error', message: 'unknown error', code: 'EFFECT_FAILED', final: false },
+      ],
       [
         'a code without text',
         new Odd(nameless, false),
@@ -59,7 +63,7 @@ describe('effect results', () => {
       ],
     ];
     for (const [what, error, data] of thrown) {
-      it(`an effect throws ${what}, then its machine gets plain data`, async () => {
+      it(`effect throws ${what}: the machine gets plain data`, async () => {
         expect(flattened(error)).to.deep.equal(data);
         await startWork({
           run: async () => {
@@ -72,7 +76,7 @@ describe('effect results', () => {
       });
     }
 
-    it('an effect throws before it gives a promise, then that is its error too', async () => {
+    it('effect throws before it returns a promise: counts as its error too', async () => {
       await startWork({
         run: () => {
           throw new Error('at once');
@@ -82,20 +86,20 @@ describe('effect results', () => {
     });
   });
 
-  describe('outputs that JSON can not hold', () => {
+  describe('outputs that JSON cannot hold', () => {
     const cyclic: { self?: object } = {};
     cyclic.self = cyclic;
     for (const [what, output] of [
       ['a bigint', 10n],
       ['a cycle', cyclic],
     ] as const) {
-      it(`an effect resolves with ${what}, then that is an error of it`, async () => {
+      it(`effect resolves with ${what}: an error of the effect`, async () => {
         await startWork({ run: async () => ({ output }) });
         expect(await historyOf(life.engine, address)).to.deep.equal(['event work', 'event xstate.error.actor.work']);
       });
     }
 
-    it('an effect sends what JSON can not hold, then it is the one who hears of it', async () => {
+    it('effect sends an event that JSON cannot hold: the effect gets the exception', async () => {
       await startWork({
         run: async ({ send }) => {
           try {
@@ -109,7 +113,7 @@ describe('effect results', () => {
       expect(results()).to.deep.include({ results: ['refused'] });
     });
 
-    it('an output of more than plain data reaches the machine as the journal keeps it', async () => {
+    it('output of more than plain data: reaches the machine as the journal keeps it', async () => {
       await startWork({ run: async () => new Date(0) });
       expect(results()).to.deep.include({ results: ['1970-01-01T00:00:00.000Z'] });
     });
@@ -118,7 +122,7 @@ describe('effect results', () => {
   describe('deadlines', () => {
     let work: ManualEffect;
 
-    it('the deadline passes, then the machine gets TIMEOUT, the effect is told, and its late result is dropped', async () => {
+    it('deadline passes: the machine gets TIMEOUT, the effect is aborted, and its late result is dropped', async () => {
       work = manualEffect(1_000);
       await startWork(work);
       await lab.clock.advance(999);
@@ -133,7 +137,7 @@ describe('effect results', () => {
       expect(await historyOf(life.engine, address)).to.have.length(2);
     });
 
-    it('no deadline is set, then it is two minutes', async () => {
+    it('no deadline set: two minutes', async () => {
       let signal: AbortSignal | undefined;
       await startWork({
         run: (call) => {
@@ -147,7 +151,7 @@ describe('effect results', () => {
       expect(signal?.aborted).to.equal(true);
     });
 
-    it('the deadline depends on the input, then that is what counts', async () => {
+    it('deadline that depends on the input: applied', async () => {
       let signal: AbortSignal | undefined;
       await startWork({
         deadlineMs: ({ job }: { job: string }) => job.length * 10,
@@ -162,7 +166,7 @@ describe('effect results', () => {
       expect(signal?.aborted).to.equal(true);
     });
 
-    it('the deadline can not be told, then that is an error of the effect, and it never ran', async () => {
+    it('deadline function throws: an error of the effect, which never ran', async () => {
       let ran = false;
       await startWork({
         deadlineMs: () => {
@@ -177,7 +181,7 @@ describe('effect results', () => {
     });
 
     for (const end of ['finish', 'leave'] as const) {
-      it(`an effect with a deadline comes to its end by '${end}', then its deadline passes unnoticed`, async () => {
+      it(`effect with a deadline ends by '${end}': the deadline has no consequence`, async () => {
         work = manualEffect(1_000);
         await startWork(work);
         if (end === 'finish') work.last.finish('gold');

@@ -1,4 +1,4 @@
-/** One run of an effect after the other: what it is told, what comes of it, and that it comes once. */
+/** Single runs of effects: what the run gets, and its only result. */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
@@ -39,7 +39,7 @@ describe('the runner of effects', () => {
   };
   const rest = (): Promise<void> => clock.advance(0);
   const errors = (): unknown[] => delivered.map(({ event }) => event.error?.code);
-  /** Runs it, and gives the call that it was called with. */
+  /** Runs an effect. @returns the call that it got */
   const callOf = (deadlineMs: number, live: Partial<LiveEffect> = {}): { call: EffectCall; run: Run } => {
     let seen: EffectCall | undefined;
     const run = start(
@@ -56,7 +56,7 @@ describe('the runner of effects', () => {
     return { call: seen, run };
   };
 
-  it('an effect is told who asked for it, with what, and which attempt it is', () => {
+  it('run knows its actor, its input, and its attempt', () => {
     const { call } = callOf(1_000, { attempt: 3 });
     expect({ ...call }).to.deep.include({
       ...{ address: 'worker/a', id: 'work', seq: 7, input: { job: 'dig' }, recovered: false, attempt: 3 },
@@ -64,7 +64,7 @@ describe('the runner of effects', () => {
     expect(callOf(1_000).call.attempt).to.equal(1);
   });
 
-  it('it is cancelled before it asks for its signal, then the signal is aborted, with the reason', () => {
+  it('cancelled before it reads its signal: the signal is aborted, with the reason', () => {
     const { call, run } = callOf(1_000);
     runner.cancel(run);
     expect(call.signal.aborted).to.equal(true);
@@ -72,7 +72,7 @@ describe('the runner of effects', () => {
     expect(call.signal).to.equal(call.signal);
   });
 
-  it('it is cancelled with a reason, then its signal says so, and only the first one', () => {
+  it('cancelled with a reason: the signal has the first reason only', () => {
     const { call, run } = callOf(1_000);
     const { signal } = call;
     runner.cancel(run, new StagecraftError('FENCED', 'gone'));
@@ -80,13 +80,13 @@ describe('the runner of effects', () => {
     expect(signal.reason).to.include({ code: 'FENCED' });
   });
 
-  it('its deadline has passed before it asks for its signal, then the signal is aborted with TIMEOUT', async () => {
+  it('deadline passed before it reads its signal: aborted with TIMEOUT', async () => {
     const { call } = callOf(1_000);
     await clock.advance(1_000);
     expect(call.signal.reason).to.include({ code: 'TIMEOUT' });
   });
 
-  it('it listens to its signal, then it is told once', () => {
+  it('listener on the signal: called once', () => {
     const { call, run } = callOf(1_000);
     let told = 0;
     call.signal.addEventListener('abort', () => {
@@ -97,7 +97,7 @@ describe('the runner of effects', () => {
     expect(told).to.equal(1);
   });
 
-  it('it asks to be called back, then it is, once and with the reason, but not where it has ended that', () => {
+  it('onAbort: called once with the reason, unless the effect has unsubscribed', () => {
     const { call, run } = callOf(1_000);
     const told: unknown[] = [];
     const hearNoMore = call.onAbort(() => told.push('too late'));
@@ -108,7 +108,7 @@ describe('the runner of effects', () => {
     expect(call.signal.reason).to.include({ code: 'FENCED' });
   });
 
-  it('one that is called back ends what another waits for, then that is not called', () => {
+  it('callback that unsubscribes another one: that one is not called', () => {
     const { call, run } = callOf(1_000);
     const told: string[] = [];
     const ends: (() => void)[] = [];
@@ -121,7 +121,7 @@ describe('the runner of effects', () => {
     expect(told).to.deep.equal(['first']);
   });
 
-  it('it asks to be called back once its deadline has passed, then it is at once', async () => {
+  it('onAbort after the deadline: called at once', async () => {
     const { call } = callOf(1_000);
     await clock.advance(1_000);
     const told: unknown[] = [];
@@ -130,7 +130,7 @@ describe('the runner of effects', () => {
     expect(told[0]).to.include({ code: 'TIMEOUT' });
   });
 
-  it('its deadline passes and it gives a result later, then its one result is the TIMEOUT', async () => {
+  it('deadline passes and a result comes later: TIMEOUT is the only result', async () => {
     const work = manualEffect(1_000);
     start(work);
     await clock.advance(1_000);
@@ -141,7 +141,7 @@ describe('the runner of effects', () => {
     expect(timers.size).to.equal(0);
   });
 
-  it('its result comes in the very moment of the deadline, then one of both counts', async () => {
+  it('result in the very moment of the deadline: only one of both counts', async () => {
     const work = manualEffect(1_000);
     start(work);
     clock.after(1_000, () => work.last.finish('just in time'));
@@ -149,7 +149,7 @@ describe('the runner of effects', () => {
     expect(delivered).to.have.length(1);
   });
 
-  it('an effect without deadline goes on, and sets no timer', async () => {
+  it('effect without deadline goes on, and sets no timer', async () => {
     start(manualEffect());
     start(manualEffect('loop'));
     expect(timers.size).to.equal(0);
@@ -157,7 +157,7 @@ describe('the runner of effects', () => {
     expect(delivered).to.deep.equal([]);
   });
 
-  it('it sends after its end, its cancellation or its deadline, then that reaches nobody', async () => {
+  it('event sent after the end, the cancellation or the deadline: dropped', async () => {
     const [ended, cancelled, late, loop] = [manualEffect(), manualEffect(), manualEffect(10), manualEffect('loop')];
     start(ended);
     const run = start(cancelled);
@@ -174,7 +174,7 @@ describe('the runner of effects', () => {
     expect(known).to.equal(2);
   });
 
-  it('what it sends comes at once, in order, as a copy, and is not its end', async () => {
+  it('sent events arrive at once, in order, as copies, and do not end the run', async () => {
     const work = manualEffect();
     start(work);
     const event = { type: 'news', list: [1] };
@@ -205,7 +205,7 @@ describe('the runner of effects', () => {
     ],
   ];
   for (const [how, run, event] of odd) {
-    it(`an effect ${how}, then that is its error, once, and no timer is left`, async () => {
+    it(`effect ${how}: that is its error, once, and no timer remains`, async () => {
       start({ run, deadlineMs: 1_000 });
       await rest();
       expect(delivered).to.have.length(1);
@@ -214,7 +214,7 @@ describe('the runner of effects', () => {
     });
   }
 
-  it('an effect gives no promise, then what it gives is its output', async () => {
+  it('effect returns no promise: the returned value is its output', async () => {
     const run = Object.assign(async () => {}, {});
     const plain: Effect = { run };
     Object.assign(plain, { run: () => 'gold' });
@@ -224,7 +224,7 @@ describe('the runner of effects', () => {
     expect(delivered[0]?.event).to.deep.include({ type: 'xstate.done.actor.work', output: 'gold' });
   });
 
-  it('an effect gives a thenable that calls back twice and then throws, then its first word counts', async () => {
+  it('thenable that calls back twice and then throws: the first call counts', async () => {
     const plain: Effect = { run: async () => {} };
     const thenable = {
       // biome-ignore lint/suspicious/noThenProperty: what the test is about
@@ -251,7 +251,7 @@ describe('the runner of effects', () => {
       },
     ],
   ] as const) {
-    it(`its output is ${what}, then that is an error of it`, async () => {
+    it(`output is ${what}: an error of the effect`, async () => {
       start({ run: async () => output });
       await rest();
       expect(delivered).to.have.length(1);
@@ -260,20 +260,20 @@ describe('the runner of effects', () => {
     });
   }
 
-  it('nobody runs such an effect, then its error is NO_EFFECT', async () => {
+  it('no such effect: error NO_EFFECT', async () => {
     start(undefined);
     await rest();
     expect(errors()).to.deep.equal(['NO_EFFECT']);
   });
 
   describe('stop', () => {
-    it('nothing runs, then it ends at once', async () => {
+    it('nothing runs: ends at once', async () => {
       const stopped = watched(runner.stop(5_000));
       await rest();
       expect(stopped.state).to.equal('answered');
     });
 
-    it('cancelled effects need a moment, then it waits for the last of them', async () => {
+    it('cancelled effects need a moment: waits for the last of them', async () => {
       const [quick, slow] = [manualEffect(), manualEffect()];
       for (const effect of [quick, slow]) runner.cancel(start(effect));
       const stopped = watched(runner.stop(5_000));
@@ -287,7 +287,7 @@ describe('the runner of effects', () => {
       expect(delivered).to.deep.equal([]);
     });
 
-    it('an effect does not end, then it waits as long as it was told', async () => {
+    it('effect does not end: waits for the whole grace', async () => {
       runner.cancel(start(manualEffect()));
       const stopped = watched(runner.stop(5_000));
       await clock.advance(4_999);
@@ -296,7 +296,7 @@ describe('the runner of effects', () => {
       expect(stopped.state).to.equal('answered');
     });
 
-    it('an effect goes on beyond its deadline, then it is waited for all the same', async () => {
+    it('effect goes on beyond its deadline: the stop still waits for it', async () => {
       const work = manualEffect(10);
       start(work);
       await clock.advance(10);
@@ -308,7 +308,7 @@ describe('the runner of effects', () => {
       expect(stopped.state).to.equal('answered');
     });
 
-    it('asked for twice, then both end when the effects have', async () => {
+    it('called twice: both end when the effects have ended', async () => {
       const work = manualEffect();
       runner.cancel(start(work));
       const stopped = [watched(runner.stop(5_000)), watched(runner.stop(5_000))];

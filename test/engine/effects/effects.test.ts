@@ -1,4 +1,4 @@
-/** Effects: at least once, their results at most once, cancelled with their state, and never the end of us. */
+/** Effects: run at least once, give at most one result, are cancelled with their state, and never crash the process. */
 import { expect } from 'chai';
 import { assign, setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
@@ -29,7 +29,7 @@ describe('effects', () => {
   const history = (): Promise<string[]> => historyOf(life.engine, address);
   const ask = (type: string): Promise<unknown> => life.engine.ask(address, { type, job: 'dig' });
 
-  it('an effect resolves twice, then its output reaches the machine once', async () => {
+  it('effect resolves twice: the machine gets the output once', async () => {
     await ask('work');
     work.last.finish('gold');
     work.last.finish('more gold');
@@ -38,7 +38,7 @@ describe('effects', () => {
     expect(await history()).to.deep.equal(['event work', 'event xstate.done.actor.work']);
   });
 
-  it('a state is entered again, then its effect begins anew and the run before counts no more', async () => {
+  it('state entered again: a new effect begins, and the former run does not count', async () => {
     await ask('work');
     const [first] = work.calls;
     await ask('again');
@@ -53,7 +53,7 @@ describe('effects', () => {
   });
 
   for (const leave of ['leave', 'again']) {
-    it(`a result waits in the mailbox behind '${leave}', then it is journalled as stale`, async () => {
+    it(`result waits in the mailbox behind '${leave}': journalled as stale`, async () => {
       await ask('work');
       const release = life.store.hold('commit');
       void ask(leave);
@@ -67,7 +67,7 @@ describe('effects', () => {
     });
   }
 
-  it('a state is left, then its effect is told, and what it does afterwards reaches nobody', async () => {
+  it('state left: the effect is aborted, and its later results are dropped', async () => {
     await ask('work');
     await ask('leave');
     expect(work.last.signal.reason).to.include({ code: 'ABORTED' });
@@ -77,7 +77,7 @@ describe('effects', () => {
     expect(await history()).to.deep.equal(['event work', 'event leave']);
   });
 
-  it('a loop sends, then each event reaches the machine, in order, until its state is left', async () => {
+  it('loop sends events: each reaches the machine, in order, until its state is left', async () => {
     await ask('listen');
     for (const text of ['one', 'two', 'three']) listen.last.send({ type: 'heard', text });
     await lab.rest();
@@ -88,7 +88,7 @@ describe('effects', () => {
     expect(listen.last.signal.aborted).to.equal(true);
   });
 
-  it('a loop sends while its state is being left, then that is journalled as stale', async () => {
+  it('loop sends while its state is being left: journalled as stale', async () => {
     await ask('listen');
     const release = life.store.hold('commit');
     void ask('leave');
@@ -99,7 +99,7 @@ describe('effects', () => {
     expect(await history()).to.deep.equal(['event listen', 'event leave', 'stale heard']);
   });
 
-  it('a loop ends by itself, then that is no event; after a restart it runs again', async () => {
+  it('loop ends by itself: no event; after a restart it runs again', async () => {
     await ask('listen');
     listen.last.finish('never seen');
     await lab.rest();
@@ -110,14 +110,14 @@ describe('effects', () => {
     expect(listen.last).to.include({ recovered: true });
   });
 
-  it('a loop throws, then that is an error event as of any effect', async () => {
+  it('loop throws: an error event, as with any effect', async () => {
     await ask('listen');
     listen.last.fail(new Error('deaf'));
     await lab.rest();
     expect(await history()).to.deep.equal(['event listen', 'crash xstate.error.actor.listen']);
   });
 
-  it('the runtime dies, then the effect of a waiting state runs again, under its old name, marked as recovered', async () => {
+  it('runtime dies: the effect of a waiting state runs again, under its name, marked as recovered', async () => {
     await ask('work');
     expect(work.last).to.include({ recovered: false, seq: 1 });
     await restart();
@@ -130,7 +130,7 @@ describe('effects', () => {
     expect(worker()).to.deep.include({ results: ['gold'] });
   });
 
-  it('a run of a life before ends late, then it reaches nobody', async () => {
+  it('run of an earlier life ends late: dropped', async () => {
     await ask('work');
     const [before] = work.calls;
     await restart();
@@ -139,7 +139,7 @@ describe('effects', () => {
     expect(worker()).to.deep.include({ results: [] });
   });
 
-  it('a machine that takes the effect of an unknown name, then its error is NO_EFFECT', async () => {
+  it('machine asks for an unknown effect: error NO_EFFECT', async () => {
     life = await lab.start([workerKind({})]);
     await ask('work');
     await lab.rest();
@@ -149,7 +149,7 @@ describe('effects', () => {
     });
   });
 
-  it('an effect that changes its input changes neither the record nor its next run', async () => {
+  it('effect that changes its input: neither the record nor the next run changes', async () => {
     await ask('work');
     Object.assign(work.last.input ?? {}, { job: 'spoiled' });
     await ask('nothing to it');
@@ -157,7 +157,7 @@ describe('effects', () => {
     expect(work.last.input).to.deep.equal({ job: 'dig' });
   });
 
-  it('input that JSON would change is the same in the first run as in a recovered one', async () => {
+  it('input that JSON would change: the same in the first run and in a recovered run', async () => {
     const seen: unknown[] = [];
     const machine = setup({
       types: {} as { events: { type: 'go' } & Stamped },
@@ -182,7 +182,7 @@ describe('effects', () => {
     expect(seen).to.deep.equal([{ on: '1970-01-01T00:00:00.000Z' }, { on: '1970-01-01T00:00:00.000Z' }]);
   });
 
-  it('a state is entered and left within one step, then its effect never starts', async () => {
+  it('state entered and left within one step: its effect never starts', async () => {
     const transient = setup({ actors: { work: unbound<void, object>() } }).createMachine({
       id: 'transient',
       initial: 'a',
@@ -198,7 +198,7 @@ describe('effects', () => {
     expect(work.calls).to.have.length(0);
   });
 
-  it('a state is entered twice within one step, then its effect starts once, with what the last entry said', async () => {
+  it('state entered twice within one step: its effect starts once, with the input of the last entry', async () => {
     const bouncing = setup({
       types: {} as { context: { entries: number } },
       actors: { work: unbound<void, { entry: number }>() },
@@ -222,7 +222,7 @@ describe('effects', () => {
     expect(work.calls.map(({ input }) => input)).to.deep.equal([{ entry: 2 }]);
   });
 
-  it('the first event of an actor enters its first state anew, then the effect of that starts once', async () => {
+  it('first event of an actor enters the first state again: the effect starts once', async () => {
     const eager = setup({ actors: { work: unbound<void, object>() } }).createMachine({
       id: 'eager',
       initial: 'a',
@@ -233,7 +233,7 @@ describe('effects', () => {
     expect(work.calls).to.have.length(1);
   });
 
-  it('an effect ends and its state stays, then it does not run again after a restart', async () => {
+  it('effect ends and its state stays: not run again after a restart', async () => {
     const contented = setup({
       actors: { work: unbound<void, object>() },
       actions: { note: assign({}) },
@@ -251,7 +251,7 @@ describe('effects', () => {
     expect(work.calls).to.have.length(1);
   });
 
-  it('two effects run at once, then the end of one leaves the other alone', async () => {
+  it('two effects at once: the end of one does not affect the other', async () => {
     const both = setup({
       actors: { work: unbound<void, object>(), listen: unboundLoop<{ type: 'x' }, object>() },
     }).createMachine({
@@ -269,7 +269,7 @@ describe('effects', () => {
     expect(listen.calls).to.have.length(1);
   });
 
-  it('an actor ends, then its effects are told', async () => {
+  it('actor ends: its effects are aborted', async () => {
     const mortal = setup({ actors: { listen: unboundLoop<{ type: 'x' }, object>() } }).createMachine({
       id: 'mortal',
       invoke: { id: 'listen', src: 'listen', input: {} },

@@ -1,4 +1,4 @@
-/** An effect that undoes another: it is not clear until no call that nobody waits for can still be under way. */
+/** Effects that undo others: they wait until no call in doubt can still run. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
@@ -13,7 +13,7 @@ type DoorEvent = { type: 'open' | 'shut' | 'look' | 'both' | 'watch' | 'remove' 
 
 const effect = unbound<void, object>();
 
-/** What is opened is shut: opening and shutting are effects, and the one undoes the other. */
+/** Door machine: opening and shutting are effects, and shutting undoes opening. */
 const doorMachine = setup({
   types: {} as { events: DoorEvent },
   actors: { open: effect, shut: effect, look: effect, watch: unboundLoop<DoorEvent, object>() },
@@ -40,7 +40,7 @@ const doorMachine = setup({
 
 const deadlineMs = 60_000;
 
-describe('negating effects', () => {
+describe('effects that undo others', () => {
   let lab: Lab;
   let life: Life;
   let open: ManualEffect;
@@ -60,7 +60,7 @@ describe('negating effects', () => {
     const kind: ActorKind = { machine: doorMachine, effects, begin: () => ({}), ...how };
     life = await lab.start([kind]);
   };
-  /** It waits until it is clear, and begins then. */
+  /** Waits until no opening can still run, then shuts. */
   const shutting = ({ run }: ManualEffect): Effect => ({
     sentDeadlineMs: 5_000,
     compensates: ['open'],
@@ -74,7 +74,7 @@ describe('negating effects', () => {
   });
   const ask = (type: string, address = 'door/a'): Promise<unknown> => life.engine.ask(address, { type });
 
-  /** From now on it waits for as long as a call may last, then it is made. */
+  /** Expects a wait as long as a call may last, then the call. */
   const waitsOutACall = async (): Promise<void> => {
     await lab.clock.advance(deadlineMs - 1);
     expect(shut.calls).to.have.length(0);
@@ -82,7 +82,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   };
 
-  it('its counterpart has ended in this runtime, then it starts at once', async () => {
+  it('opening ended in this runtime: starts at once', async () => {
     await ask('open');
     open.last.finish();
     await lab.rest();
@@ -90,7 +90,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('its counterpart was cancelled in this runtime, then it waits until the deadline of that has passed', async () => {
+  it('opening cancelled in this runtime: waits until its deadline has passed', async () => {
     await ask('open');
     await lab.clock.advance(1_000);
     await ask('look');
@@ -101,14 +101,14 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('its counterpart has timed out in this runtime, then it starts at once', async () => {
+  it('opening timed out in this runtime: starts at once', async () => {
     await ask('open');
     await lab.clock.advance(deadlineMs);
     await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
 
-  it('a runtime ended while its counterpart ran, then it waits until the deadline of that has passed', async () => {
+  it("runtime ended during an opening: waits until the opening's deadline has passed", async () => {
     await ask('open');
     await restart();
     await ask('shut');
@@ -118,7 +118,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('its state is left while it waits, then it never starts', async () => {
+  it('state left during the wait: never starts', async () => {
     await ask('open');
     await restart();
     await ask('shut');
@@ -127,16 +127,16 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(0);
   });
 
-  it('it is asked for when the deadline has passed, then it starts at once', async () => {
+  it('asked for after the deadline has passed: starts at once', async () => {
     await ask('open');
     await restart();
-    await ask('look'); // before it is taken up again
+    await ask('look'); // before the opening runs again
     await lab.clock.advance(deadlineMs);
     await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
 
-  it('the counterpart, taken up again, has ended since: the call of before may still be under way', async () => {
+  it('recovered opening has ended: the call of the former runtime may still run, so it waits', async () => {
     await ask('open');
     await restart();
     await lab.clock.advance(100);
@@ -148,13 +148,13 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('what was cancelled is none of those that it undoes, then it starts at once', async () => {
+  it('cancelled effect is none that it undoes: starts at once', async () => {
     await ask('look');
     await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
 
-  it('others do not wait, nor do those of other actors', async () => {
+  it('other effects and other actors do not wait', async () => {
     await ask('open');
     await restart();
     await ask('look');
@@ -163,14 +163,14 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('what ran before was a loop, then it does not wait', async () => {
+  it('earlier effect was a loop: does not wait', async () => {
     await ask('watch');
     await restart();
     await ask('shut');
     expect(shut.calls).to.have.length(1);
   });
 
-  it('it stands in the record beside its counterpart, before it, then it waits as well', async () => {
+  it('listed before the opening in the record: waits as well', async () => {
     await ask('both');
     expect(shut.calls).to.have.length(1);
     await restart();
@@ -180,7 +180,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(2);
   });
 
-  it('it waits, and the runtime is killed, then it waits as long again: no clock tells what has passed between', async () => {
+  it('runtime killed during the wait: waits the whole time again, as no clock tells what has passed', async () => {
     await ask('open');
     await restart();
     await ask('shut');
@@ -189,7 +189,7 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  it('killed again when its counterpart, taken up again, has ended: the call of the first runtime is not forgotten', async () => {
+  it('killed again after the recovered opening ended: the call of the first runtime still counts', async () => {
     await ask('open');
     await restart();
     await lab.clock.advance(100);
@@ -200,7 +200,7 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  it('its counterpart was cancelled, and the runtime killed, then it waits in the next one', async () => {
+  it('opening cancelled and runtime killed: waits in the next runtime', async () => {
     await ask('open');
     await ask('look');
     look.last.finish();
@@ -210,7 +210,7 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  it('its actor was deleted while its counterpart ran, and made anew after a restart, then it waits', async () => {
+  it('actor deleted during an opening, and created again after a restart: waits', async () => {
     await ask('open');
     await ask('remove');
     await restart();
@@ -218,7 +218,7 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  it('the time of the call is over, and something was committed since, then it starts at once in the next runtime', async () => {
+  it('time of the call over, and a commit since: starts at once in the next runtime', async () => {
     await ask('open');
     await restart();
     await lab.clock.advance(100);
@@ -232,7 +232,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('its actor comes into memory long after the restart, then that time counts', async () => {
+  it('actor loaded long after the restart: that time counts', async () => {
     await ask('open');
     await ask('look');
     look.last.finish();
@@ -246,7 +246,7 @@ describe('negating effects', () => {
     expect(shut.calls).to.have.length(1);
   });
 
-  it('its counterpart is given less time since the restart, then it waits as long as that was given before', async () => {
+  it('opening has a shorter limit since the restart: waits for the former limit', async () => {
     await ask('open');
     Object.assign(open, { deadlineMs: 1_000 });
     await restart();
@@ -254,7 +254,7 @@ describe('negating effects', () => {
     await waitsOutACall();
   });
 
-  it('its counterpart, as an older version recorded it, had made no call, then it starts at once', async () => {
+  it('opening that made no call, as an older version recorded it: starts at once', async () => {
     const record = { ...emptyRecord({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
     const waiting = { id: 'open', src: 'open', input: {}, seq: 1, lastsMs: deadlineMs, waits: true };
     const kind: ActorKind = { machine: doorMachine, effects: { open, shut: shutting(shut) } };
@@ -264,7 +264,7 @@ describe('negating effects', () => {
     expect(doubted(kind, undefined, [under])).to.deep.equal({ open: { lastsMs: deadlineMs } });
   });
 
-  it('an effect that makes no call can not ask anything', async () => {
+  it('effect without calls: sent() throws', async () => {
     let asked: unknown;
     const idle: Effect = { makesCall: false, deadlineMs: Number.POSITIVE_INFINITY, run: async (call) => call.sent() };
     life = await lab.start([{ machine: doorMachine, effects: { look: idle }, begin: () => ({}) }]);
@@ -276,7 +276,7 @@ describe('negating effects', () => {
     expect(asked).to.deep.include({ message: 'look is an effect that asks nothing of the world' });
   });
 
-  it('an effect that makes no call can tell when another is clear, before that is asked for', async () => {
+  it('effect without calls can ask when another is clear, before that one is requested', async () => {
     let clearInMs: number | undefined;
     const waiter: Effect = {
       makesCall: false,
@@ -292,14 +292,14 @@ describe('negating effects', () => {
     expect(clearInMs).to.equal(deadlineMs);
   });
 
-  it('one that makes no call, and is undone by another, is refused', async () => {
+  it('effect without calls that another undoes: refused', async () => {
     const idle: Effect = { makesCall: false, run: open.run };
     const effects = { open: idle, shut: shutting(shut) };
     const refused = await lab.start([{ machine: doorMachine, effects, begin: () => ({}) }]).catch(String);
     expect(refused).to.include("door: open makes no call, and can't undo one or be undone");
   });
 
-  it('one that would not say when it asks is refused', async () => {
+  it('effect that undoes others but has no sentDeadlineMs: refused', async () => {
     const { run } = shut;
     const kind: ActorKind = {
       machine: doorMachine,
@@ -310,7 +310,7 @@ describe('negating effects', () => {
     expect(refused).to.include('door: shut compensates others, and has no sentDeadlineMs');
   });
 
-  it('it can ask nothing before it is clear', async () => {
+  it('sent() throws before the effect is clear', async () => {
     let early: unknown;
     const hasty = { ...shutting(shut), run: async (call: EffectCall) => call.sent() };
     await ask('open');
@@ -328,7 +328,7 @@ describe('negating effects', () => {
     ['forward', 3_600_000],
     ['back', -3_600_000],
   ] as const) {
-    it(`the wall clock is set ${how} meanwhile, then it waits neither less nor more`, async () => {
+    it(`wall clock set ${how} meanwhile: waits neither less nor more`, async () => {
       await ask('open');
       await restart();
       await ask('shut');
@@ -342,7 +342,7 @@ describe('negating effects', () => {
     });
   }
 
-  it('killed again before it was asked for, then the wait begins anew with the last restart', async () => {
+  it('killed again before it was asked for: the wait starts again at the last restart', async () => {
     await ask('open');
     await restart();
     await lab.clock.advance(deadlineMs / 2);

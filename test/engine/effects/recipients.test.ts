@@ -1,4 +1,6 @@
-/** An effect that undoes calls whose recipient has ended: those calls are over, however much time they had. */
+/**
+ * Effects that undo calls with known recipients: once the recipient has ended, so have its calls, before their time.
+ */
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound } from '../../../machines/kit/host.js';
@@ -32,11 +34,11 @@ describe('an effect that undoes calls to recipients', () => {
   let life: Life;
   let open: ManualEffect;
   let shut: ManualEffect;
-  /** Recipient that opens now; recipients that have ended; recipients whose end stays unknown. */
+  /** Present recipient of opening; recipients that have ended; recipients whose end stays unknown. */
   let keeper: string | undefined;
   let ended: Set<string>;
   let unknown: Set<string>;
-  /** Of the last `shut`, at its start. */
+  /** Result of `endDoubts` at the start of the last `shut`. */
   let isWorthAsking: boolean | undefined;
 
   beforeEach(async () => {
@@ -76,21 +78,21 @@ describe('an effect that undoes calls to recipients', () => {
     await life.engine.ask('door/a', { type });
     await lab.rest();
   };
-  /** Whether it is clear to be shut. */
+  /** Tells whether shutting may start. */
   const isClear = async (): Promise<boolean> => {
     const before = shut.calls.length;
     await ask('shut');
     return shut.calls.length > before;
   };
 
-  it('left by a runtime before, and its recipient has ended: it is clear at once', async () => {
+  it('left by an earlier runtime, recipient ended: clear at once', async () => {
     await ask('open');
     ended.add('ann');
     await restart();
     expect(await isClear()).to.equal(true);
   });
 
-  it('its recipient has not ended: it is worth asking again, and clear once it has', async () => {
+  it('recipient still runs: worth asking again, and clear once it has ended', async () => {
     await ask('open');
     await restart();
     expect([await isClear(), isWorthAsking]).to.deep.equal([false, true]);
@@ -98,7 +100,7 @@ describe('an effect that undoes calls to recipients', () => {
     expect(await isClear()).to.equal(true);
   });
 
-  it('nobody will know whether its recipient has ended: it is clear when the time is over', async () => {
+  it('end of the recipient stays unknown: clear when the time is over', async () => {
     unknown.add('ann');
     await ask('open');
     await restart();
@@ -107,7 +109,7 @@ describe('an effect that undoes calls to recipients', () => {
     expect(await isClear()).to.equal(true);
   });
 
-  it('who its recipient was is not known: it is clear when the time is over', async () => {
+  it('recipient unknown: clear when the time is over', async () => {
     keeper = undefined;
     await ask('open');
     await restart();
@@ -116,7 +118,7 @@ describe('an effect that undoes calls to recipients', () => {
     expect(await isClear()).to.equal(true);
   });
 
-  it('several runtimes ended meanwhile: all recipients have to have ended', async () => {
+  it('several runtimes ended meanwhile: clear when all recipients have ended', async () => {
     await ask('open');
     await restart();
     await ask('rest');
@@ -130,7 +132,7 @@ describe('an effect that undoes calls to recipients', () => {
     expect(await isClear()).to.equal(true);
   });
 
-  it('one of several calls went to nobody that is known: it waits for the time of all', async () => {
+  it('one of several calls has no known recipient: waits for the time of all', async () => {
     await ask('open');
     await restart();
     await ask('rest');
@@ -143,14 +145,14 @@ describe('an effect that undoes calls to recipients', () => {
     expect(await isClear()).to.equal(true);
   });
 
-  it('cancelled in this runtime, and its recipient has ended since: it is clear at once', async () => {
+  it('cancelled in this runtime, recipient ended since: clear at once', async () => {
     await ask('open');
     expect(await isClear()).to.equal(false);
     ended.add('ann');
     expect(await isClear()).to.equal(true);
   });
 
-  it('known to have ended, and the runtime ends before anything is committed: the next one finds it out again', async () => {
+  it('recipient known to have ended, runtime ends before a commit: the next one finds it again', async () => {
     await ask('open');
     ended.add('ann');
     await restart();

@@ -1,13 +1,13 @@
-/** An effect that waits before it asks the world for something: it asks nothing once its lease has lapsed. */
+/** Effects that prepare a request: after the lease has lapsed they send nothing. */
 import { expect } from 'chai';
 import type { Effect } from '../../../src/engine/effects/effects.js';
 import { Lab, type Life, leaseTtlMs } from '../lab.js';
 import { workerKind } from '../worker.js';
 
-describe('an effect that waits', () => {
+describe('an effect that prepares a request', () => {
   let lab: Lab;
   let life: Life;
-  /** What was asked of the world. */
+  /** Requests that were sent. */
   let asked: string[];
   let goOn: () => void;
 
@@ -37,7 +37,7 @@ describe('an effect that waits', () => {
     };
   };
 
-  it('the lease is held when it asks: it does', async () => {
+  it('lease held at the request: sent', async () => {
     await lab.clock.advance(10 * leaseTtlMs);
     goOn();
     await lab.rest();
@@ -45,7 +45,7 @@ describe('an effect that waits', () => {
     expect(context()).to.deep.include({ results: ['gold'] });
   });
 
-  it('the lease has lapsed when it would ask: it asks nothing, and its machine hears LEASE_LAPSED', async () => {
+  it('lease lapsed before the request: nothing sent, and the machine gets LEASE_LAPSED', async () => {
     const speak = silence();
     await lab.clock.advance(leaseTtlMs);
     goOn();
@@ -56,7 +56,7 @@ describe('an effect that waits', () => {
     expect(context()).to.have.nested.property('results[0].code', 'LEASE_LAPSED');
   });
 
-  it('the lease had lapsed and is held again: it asks', async () => {
+  it('lease lapsed and held again: sent', async () => {
     const speak = silence();
     await lab.clock.advance(leaseTtlMs + 1_000);
     speak();
