@@ -1,4 +1,4 @@
-/** An engine that comes and goes with its lease: what its front keeps for those who send, ask and watch. */
+/** Elected engine over several terms: what it keeps for senders, callers and observers. */
 import { expect } from 'chai';
 import { Engine } from '../../../src/engine/engine.js';
 import { ElectedEngine } from '../../../src/engine/lease/elected-engine.js';
@@ -30,7 +30,7 @@ describe('an elected engine', () => {
   let seeds: number;
   let left: Side;
   let right: Side;
-  /** Names of the sides that are to lead, where any of these sides can. */
+  /** Names of the sides that should lead, if they can. */
   const fit = new Set<string>();
 
   beforeEach(async () => {
@@ -42,10 +42,10 @@ describe('an elected engine', () => {
     right = await side('right');
   });
 
-  /** One process: an engine for what is its own, and the elected one. */
+  /** Makes one process: an engine of its own, and an elected engine. */
   async function side(name: string): Promise<Side> {
     const store = lab.store();
-    // The data outlive each of them.
+    // The data outlive each of the processes.
     const shared = new SharedStore({ ...store, close: async () => {} });
     const { clock } = lab;
     const work = manualEffect(60_000);
@@ -101,7 +101,7 @@ describe('an elected engine', () => {
     await stopped;
   };
 
-  it('a message to what leads in the same process is applied, and one from there comes back', async () => {
+  it('message to the leader in the same process: applied, and its reply comes back', async () => {
     await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'there')));
     await left.elected.ask('desk/shared/a', tell(noteTo('desk/left/a', 'and back')));
     await lab.rest();
@@ -112,7 +112,7 @@ describe('an elected engine', () => {
 
   const leads = ({ elected }: Side): boolean => elected.refusal === undefined;
 
-  it('one that is fit is refused: the unfit one gives the lease back, and takes it no more while that leads', async () => {
+  it('fit side refused: the unfit one releases the lease, and stands by while the fit one leads', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
     fit.add('right');
     await lab.clock.advance(leaseTtlMs);
@@ -123,7 +123,7 @@ describe('an elected engine', () => {
     expect([left.elections, right.elections].map(({ length }) => length)).to.deep.equal([1, 1]);
   });
 
-  it('a fit one waits for the lease of the one that leads: an unfit one that is granted it first begins no term', async () => {
+  it('fit side waits for the lease: an unfit one that gets it first begins no term', async () => {
     fit.add('left').add('right');
     const third = await side('third');
     await lab.clock.advance(1_000);
@@ -133,7 +133,7 @@ describe('an elected engine', () => {
     expect(third.elections).to.deep.equal([]);
   });
 
-  it('the fit one that waits is gone: the unfit one leads on, or leads again', async () => {
+  it('waiting fit side is gone: the unfit one goes on leading, or leads again', async () => {
     fit.add('right');
     await lab.clock.advance(leaseTtlMs);
     await stop(right);
@@ -142,7 +142,7 @@ describe('an elected engine', () => {
     expect(left.elections).to.have.length(2);
   });
 
-  it('a message to what another process leads stays owed, and is applied in order, once, when it leads here', async () => {
+  it('message while another process leads: owed, then applied in order, once, when this one leads', async () => {
     for (const text of ['one', 'two']) await right.own.ask('desk/right/a', tell(noteTo('desk/shared/a', text)));
     await lab.clock.advance(5_000);
     expect((await lab.data.unsettled({ prefix: 'desk/right/', limit: 10 })).rows).to.have.length(2);
@@ -154,13 +154,13 @@ describe('an elected engine', () => {
     expect((await lab.data.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal([]);
   });
 
-  it('a message that a term did not come to apply is applied in the next one, and what it applied is not again', async () => {
+  it('message not applied in its term: applied in the next one; applied messages are not repeated', async () => {
     await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'one')));
     await lab.rest();
     const speak = (['renewLease', 'acquireLease'] as const).map((method) => left.store.hold(method));
     await lab.clock.advance(leaseTtlMs + 2_000);
     expect(right.elections).to.have.length(1);
-    // It does not know yet that its term is over.
+    // The side does not know yet that its term is over.
     await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'two')));
     for (const release of speak) release();
     await lab.clock.advance(leaseTtlMs);
@@ -172,7 +172,7 @@ describe('an elected engine', () => {
     expect(await notes(left, 'desk/shared/a')).to.deep.equal(['one', 'two']);
   });
 
-  it('who watches sees the commits of each term, and who follows all that is broadcast', async () => {
+  it('observers see the commits of each term, and followers all broadcasts', async () => {
     const seen: string[] = [];
     right.elected.observe(({ address, seq }) => void seen.push(`${address} ${seq}`));
     await left.elected.ask('desk/shared/a', say('by the left'));
@@ -184,7 +184,7 @@ describe('an elected engine', () => {
     expect(await topicOf(lab, deskTopic)).to.have.length(2);
   });
 
-  it('while another leads: read from the store, and nothing of it is in memory', async () => {
+  it('while another side leads: reads come from the store, and no actor is in memory', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
     expect(right.elected.has('desk/shared/a')).to.equal(false);
     expect(await right.elected.read('desk/shared/a')).to.deep.include({ seq: 1, state: 'open' });
@@ -197,7 +197,7 @@ describe('an elected engine', () => {
     expect([...right.own.views('')]).to.deep.equal([]);
   });
 
-  it('the store can not bring back what there is: the lease is given back, and it is tried again', async () => {
+  it('restore fails: the lease is released, and the next attempt follows', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
     right.store.fail('unsettled', 'before', 1);
     await stop(left);
@@ -206,7 +206,7 @@ describe('an elected engine', () => {
     expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
   });
 
-  it('stopped while it asks for the lease: that is given back', async () => {
+  it('stopped during the request for the lease: the lease is released', async () => {
     const release = right.store.hold('acquireLease', 'after');
     await stop(left);
     await lab.clock.advance(500);
@@ -219,7 +219,7 @@ describe('an elected engine', () => {
   });
 
   for (const method of ['unsettled', 'due'] as const) {
-    it(`stopped just after a takeover, before the restoring runtime hears of '${method}': the stop ends`, async () => {
+    it(`stopped just after a takeover, while '${method}' is under way: the stop ends`, async () => {
       await left.elected.ask('desk/shared/a', note('one'));
       const release = right.store.hold(method, 'after');
       const leaving = left.elected.stop();
@@ -235,7 +235,7 @@ describe('an elected engine', () => {
     });
   }
 
-  it('all have ended: no timer is left', async () => {
+  it('all stopped: no timer remains', async () => {
     await left.elected.ask('worker/a', { type: 'work', job: 'dig' });
     left.work.last.finish('gold');
     for (const one of [left, right]) {

@@ -1,4 +1,7 @@
-/** Commits carry their lease: one of an older epoch writes nothing, and whoever wrote it finds out whose the newer one is. */
+/**
+ * Fencing: each commit carries its lease; a commit of an older epoch writes nothing, and its writer learns the new
+ * owner.
+ */
 import { expect } from 'chai';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { CommitResult, Store } from '../../../src/engine/store.js';
@@ -14,7 +17,7 @@ describe('fencing', () => {
   let life: Life;
   let work: ManualEffect;
   let through: (store: Store) => Store;
-  /** What the store answers to commits instead of taking them. */
+  /** Answer of the store to commits, instead of writing them. */
   let answers: CommitResult | undefined;
 
   beforeEach(async () => {
@@ -43,8 +46,8 @@ describe('fencing', () => {
     expect({ lease, epoch }).to.deep.equal({ lease: 'node/n1', epoch: 1 });
   });
 
-  describe('a commit is answered with a newer epoch', () => {
-    it('of somebody else, then everything stops here with FENCED, its caller and all others hear of it', async () => {
+  describe('commit answered with a newer epoch', () => {
+    it('of another owner: the runtime stops, and all callers get FENCED', async () => {
       await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
       answers = { status: 'fenced', epoch: 2, owner: 'x' };
       const asked = [watched(ask('one')), watched(ask('two')), watched(ask('three', 'desk/b'))];
@@ -61,7 +64,7 @@ describe('fencing', () => {
       expect(await failureOf(ask('four'))).to.include({ code: 'FENCED' });
     });
 
-    it('of our own, regained since, then it is written again under that one, once', async () => {
+    it('of our own, regained since: written again under the new epoch, once', async () => {
       await ask('one');
       const speak = silence(life.store);
       await lab.clock.advance(leaseTtlMs - 1_000);
@@ -79,7 +82,7 @@ describe('fencing', () => {
       expect(new Set(ids).size).to.equal(3);
     });
 
-    it('of our own, but it was written before, then it counts as done', async () => {
+    it('of our own, but written before: counts as done', async () => {
       await ask('one');
       life.store.fail('commit', 'after', 1);
       const asked = watched(ask('two'));
@@ -93,7 +96,7 @@ describe('fencing', () => {
       expect(await notes()).to.deep.equal(['one', 'two']);
     });
 
-    describe('while the lease is being asked for again', () => {
+    describe('while the lease is being claimed again', () => {
       let speak: () => void;
 
       beforeEach(async () => {
@@ -102,7 +105,7 @@ describe('fencing', () => {
         answers = { status: 'fenced', epoch: 2, owner: 'x' };
       });
 
-      it('then it waits; it is ours, then it is written', async () => {
+      it('waits; the lease is ours: written', async () => {
         const asked = watched(ask('one'));
         await lab.clock.advance(1_000);
         expect(asked.state).to.equal('open');
@@ -113,7 +116,7 @@ describe('fencing', () => {
         expect(await notes()).to.deep.equal(['one']);
       });
 
-      it('then it waits; it is somebody else’s, then its caller hears FENCED and it is tried no more', async () => {
+      it('waits; the lease belongs to another owner: the caller gets FENCED, and no retry follows', async () => {
         const asked = watched(ask('one'));
         await lab.clock.advance(1_000);
         expect(asked.state).to.equal('open');
@@ -126,7 +129,7 @@ describe('fencing', () => {
         expect(life.store.commits).to.have.length(written);
       });
 
-      it('then it waits; the runtime stops, then its caller hears RUNTIME_CLOSED, and no timer is left', async () => {
+      it('waits; the runtime stops: the caller gets RUNTIME_CLOSED, and no timer remains', async () => {
         const asked = watched(ask('one'));
         await lab.clock.advance(1_000);
         const stopped = life.engine.stop();
@@ -138,7 +141,7 @@ describe('fencing', () => {
     });
   });
 
-  it('what is fenced, then its lease is neither renewed nor asked for again', async () => {
+  it('fenced runtime: neither renews nor claims its lease', async () => {
     answers = { status: 'fenced', epoch: 2, owner: 'x' };
     void watched(ask('one'));
     await lab.rest();
@@ -147,7 +150,7 @@ describe('fencing', () => {
     expect(life.store.calls.slice(asked)).to.deep.equal([]);
   });
 
-  it('the answer to a lease that we ask for again is lost, then it is ours all the same', async () => {
+  it('answer to our new claim is lost: the lease is still ours', async () => {
     const release = life.store.hold('renewLease');
     life.store.fail('acquireLease', 'after', 1);
     await lab.clock.advance(leaseTtlMs + 5_000);
@@ -167,7 +170,7 @@ describe('fencing', () => {
       successor = lab.engine([deskKind, workerKind({ work: newWork })], newStore);
     });
 
-    it('the second is refused, the holder named; the first stopped, then it may', async () => {
+    it('second runtime refused, naming the holder; allowed once the first has stopped', async () => {
       const error = await failureOf(successor.open());
       expect(error).to.include({ code: 'NODE_IN_USE' });
       expect(error.message).to.include('runtime 1');
@@ -175,7 +178,7 @@ describe('fencing', () => {
       await successor.open();
     });
 
-    describe('the first is frozen, and the second takes over', () => {
+    describe('first runtime frozen, second takes over', () => {
       let wake: () => void;
 
       beforeEach(async () => {
@@ -194,7 +197,7 @@ describe('fencing', () => {
         await successor.restore(['']);
       };
 
-      it('it wakes, then its commits change nothing, and its callers hear FENCED or that it may have happened', async () => {
+      it('frozen runtime wakes: its commits change nothing; its callers get FENCED or an unknown outcome', async () => {
         await lab.clock.advance(leaseTtlMs - 1_000);
         const asked = [watched(ask('late')), watched(ask('begun late', 'desk/new')), watched(ask('second'))];
         await takeOver();
@@ -207,7 +210,7 @@ describe('fencing', () => {
         expect(await life.engine.lost).to.include({ code: 'FENCED' });
       });
 
-      it('it wakes, then its commits to what the successor did not touch change nothing either', async () => {
+      it('frozen runtime wakes: commits to actors that the successor did not touch change nothing either', async () => {
         await lab.clock.advance(leaseTtlMs - 1_000);
         void watched(ask('late', 'desk/c'));
         await takeOver();
@@ -217,7 +220,7 @@ describe('fencing', () => {
         expect(await lab.data.load('desk/c')).to.include({ seq: 2 });
       });
 
-      it('it wakes, then it never starts an effect', async () => {
+      it('frozen runtime wakes: never starts an effect', async () => {
         await lab.clock.advance(leaseTtlMs - 1_000);
         void watched(life.engine.ask('worker/b', { type: 'work', job: 'late' }));
         await takeOver();
@@ -230,7 +233,7 @@ describe('fencing', () => {
         ]);
       });
 
-      it('it had committed without an answer, then what that owed is delivered by the second, once', async () => {
+      it('commit without an answer before the freeze: the second runtime delivers its outbox, once', async () => {
         life.store.hold('commit', 'after');
         void watched(life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello'))));
         void watched(life.engine.ask('desk/c', say('hello')));

@@ -1,4 +1,4 @@
-/** Ownership: one runtime at a time, refused by name; who lost the lease does nothing more. */
+/** Leases: one runtime at a time; a refusal names the holder; a runtime without its lease does nothing more. */
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { unbound } from '../../../machines/kit/host.js';
@@ -11,7 +11,7 @@ import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from '../lab.
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
 import { workerKind } from '../worker.js';
 
-/** The store of several runtimes at once: none of them closes it for the others. */
+/** Shares the store among several runtimes: none of them closes it for the others. */
 const shared = (store: Store): Store => ({ ...store, close: async () => {} });
 
 describe('leases', () => {
@@ -25,16 +25,16 @@ describe('leases', () => {
     life = await lab.start([deskKind, workerKind({ work })]);
   });
 
-  /** Another runtime of the same node, beside the first. */
+  /** Makes another runtime of the same node beside the first. */
   const rival = (): Engine => lab.engine([deskKind, workerKind({ work })], lab.store(shared));
 
-  /** Nothing is heard of the lease any more. */
+  /** Stops all answers about the lease. */
   const silence = (break_: (method: 'renewLease' | 'acquireLease') => void): void => {
     break_('renewLease');
     break_('acquireLease');
   };
 
-  it('a lease has lapsed, but nobody took it, then it is held again, and what waited for it starts', async () => {
+  it('lease lapsed, no other owner: held again, and waiting effects start', async () => {
     const release = life.store.hold('acquireLease');
     life.store.hold('renewLease');
     await lab.clock.advance(leaseTtlMs);
@@ -46,7 +46,7 @@ describe('leases', () => {
     await life.engine.ask('desk/a', note('still here'));
   });
 
-  it('a lease has lapsed, and what waited for it was left meanwhile, then that never starts', async () => {
+  it('lease lapsed, and the state of a waiting effect is left: the effect never starts', async () => {
     const release = life.store.hold('acquireLease');
     life.store.hold('renewLease');
     await lab.clock.advance(leaseTtlMs);
@@ -57,7 +57,7 @@ describe('leases', () => {
     expect(work.calls).to.have.length(0);
   });
 
-  it('another had the lease for a while after the lapse, then it is lost, though it is free again', async () => {
+  it('another owner had the lease after the lapse: lost, even if it is free again', async () => {
     await lab.data.close();
     await lab.data.open();
     const another = { name: 'node/n1', owner: 'another', ttlMs: 1, holder: 'another' };
@@ -67,20 +67,20 @@ describe('leases', () => {
     expect(await life.engine.lost).to.include({ code: 'FENCED' });
   });
 
-  it('a second runtime of the same node is refused, the holder named; the first goes on', async () => {
+  it('second runtime of the same node refused, naming the holder; the first goes on', async () => {
     const error = await failureOf(rival().open());
     expect(error).to.include({ code: 'NODE_IN_USE' });
     expect(error.message).to.include('node/n1 is run by runtime 1');
     await life.engine.ask('desk/a', note('still here'));
   });
 
-  it('a lease is renewed for as long as the runtime lives', async () => {
+  it('lease renewed as long as the runtime lives', async () => {
     await lab.clock.advance(100 * leaseTtlMs);
     await life.engine.ask('desk/a', note('still here'));
     expect(await failureOf(rival().open())).to.include({ code: 'NODE_IN_USE' });
   });
 
-  it('a store answers each renewal after two fifths of the time of the lease: it never lapses', async () => {
+  it('store answers each renewal after two fifths of the term: the lease never lapses', async () => {
     const asked = { name: 'node/n2', owner: 'first', ttlMs: leaseTtlMs, holder: 'the first' };
     const seen: string[] = [];
     const store = shared({
@@ -104,12 +104,12 @@ describe('leases', () => {
     keeper.giveUp();
   });
 
-  it('a stopped runtime gives its lease back at once', async () => {
+  it('stopped runtime releases its lease at once', async () => {
     await lab.stop(life.engine);
     await rival().open();
   });
 
-  it('a runtime is stopped as it asks for its lapsed lease again, then what it is granted after that is given back', async () => {
+  it('stopped while claiming its lapsed lease: a grant after that is released', async () => {
     const asked = { name: 'node/n2', owner: 'first', ttlMs: leaseTtlMs, holder: 'the first' };
     const ignore = (): void => {};
     const store = lab.store(shared);
@@ -141,9 +141,9 @@ describe('leases', () => {
     expect(second?.owner).to.not.equal(first?.owner);
   });
 
-  describe('the store does not answer to renewals', () => {
+  describe('store does not answer renewals', () => {
     for (const moment of ['before', 'after'] as const) {
-      it(`renewals fail for a while (${moment} they are written), then all goes on`, async () => {
+      it(`renewals fail for a while (${moment} the write): all goes on`, async () => {
         life.store.fail('renewLease', moment, 4);
         await lab.clock.advance(leaseTtlMs * 3);
         await life.engine.ask('desk/a', note('still here'));
@@ -151,7 +151,7 @@ describe('leases', () => {
     }
 
     for (const how of ['fail', 'hang'] as const) {
-      it(`they ${how} for ten terms, then no effect starts until the store answers, and then all goes on`, async () => {
+      it(`they ${how} for ten terms: no effect starts until the store answers; then all goes on`, async () => {
         await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
         const mend: (() => void)[] = [];
         silence((method) => {
@@ -171,7 +171,7 @@ describe('leases', () => {
       });
     }
 
-    it('the answer of a renewal comes after the lease has lapsed, then that changes nothing any more', async () => {
+    it('answer of a renewal after the lapse: no effect', async () => {
       life.store.hold('acquireLease');
       const release = life.store.hold('renewLease');
       await lab.clock.advance(leaseTtlMs);
@@ -182,7 +182,7 @@ describe('leases', () => {
     });
   });
 
-  it('the lease lapses while a commit is under way, then what it asked for does not start here', async () => {
+  it('lease lapses during a commit: its effects do not start here', async () => {
     silence((method) => life.store.hold(method));
     await lab.clock.advance(leaseTtlMs - 1);
     const release = life.store.hold('commit', 'after');
@@ -196,7 +196,7 @@ describe('leases', () => {
     expect(work.last).to.include({ recovered: true, seq: 1 });
   });
 
-  it('a state is entered in the very moment of the lapse, then its effect does not start here', async () => {
+  it('state entered in the very moment of the lapse: its effect does not start here', async () => {
     const punctual = setup({ actors: { work: unbound<void, object>() } }).createMachine({
       id: 'punctual',
       initial: 'waiting',
@@ -214,7 +214,7 @@ describe('leases', () => {
     expect(work.calls).to.have.length(0);
   });
 
-  it('the lease is said to be lost, then actors stop, and waiting callers hear FENCED', async () => {
+  it('lease reported as lost: actors stop, and waiting callers get FENCED', async () => {
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     life.store.hold('load');
     const waiting = watched(life.engine.ask('desk/a', note('x')));
@@ -243,7 +243,7 @@ describe('leases', () => {
       await successor.ask('desk/b', note('by the successor'));
     });
 
-    it('the old one commits, then it is refused, stops all its actors, and its callers hear FENCED', async () => {
+    it('old runtime commits: refused, all its actors stop, and its callers get FENCED', async () => {
       const outcomes = [
         watched(life.engine.ask('desk/a', note('by the old one'))),
         watched(life.engine.ask('desk/a', note('by the old one, waiting'))),
@@ -257,7 +257,7 @@ describe('leases', () => {
       expect(lab.logged.filter(({ level }) => level === 'error')).to.have.length(1);
     });
 
-    it('the old one learns of it from its renewal while a commit is under way, then that is refused as well', async () => {
+    it('old runtime learns it from a renewal during a commit: the commit is refused as well', async () => {
       const release = life.store.hold('commit');
       const asked = watched(life.engine.ask('desk/a', note('by the old one')));
       await lab.clock.advance(leaseTtlMs / 3 - 1);
@@ -269,7 +269,7 @@ describe('leases', () => {
       expect(await failureOf(life.engine.ask('desk/a', note('x')))).to.include({ code: 'FENCED' });
     });
 
-    it('a commit of the old one had no answer, then it is not repeated once the lease is lost', async () => {
+    it('commit of the old runtime without an answer: not repeated once the lease is lost', async () => {
       life.store.fail('commit', 'before', 1_000);
       const asked = watched(life.engine.ask('worker/a', { type: 'leave' }));
       await lab.clock.advance(leaseTtlMs);
@@ -281,7 +281,7 @@ describe('leases', () => {
       expect(await lab.data.load('worker/a')).to.include({ seq: 1 });
     });
 
-    it('the old one is stopped, then the successor keeps its lease', async () => {
+    it('old runtime stops: the successor keeps its lease', async () => {
       await failureOf(life.engine.ask('desk/a', note('by the old one')));
       await lab.stop(life.engine);
       expect(await failureOf(rival().open())).to.include({ code: 'NODE_IN_USE' });
@@ -289,7 +289,7 @@ describe('leases', () => {
     });
   });
 
-  it('messages and broadcasts of a commit that the lease outlived not, then the successor delivers them once', async () => {
+  it('messages and broadcasts of the last commit before the loss: delivered once by the successor', async () => {
     await life.engine.ask('desk/b', note('x'));
     const release = life.store.hold('commit', 'after');
     void life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello')));

@@ -1,4 +1,4 @@
-/** A step by plan is XState's: each kind of action and guard; and what is not planned for is left to XState. */
+/** Compiled actions and guards give the same steps as XState; unsupported ones are left to XState. */
 import { expect } from 'chai';
 import {
   type AnyEventObject,
@@ -21,9 +21,9 @@ import {
 import { base, type Config, drive, made, type Noted, note, notesOf } from '../noting.js';
 import { Rivals } from '../rivals.js';
 
-describe('planned deeds', () => {
+describe('compiled actions and guards', () => {
   describe('actions', () => {
-    it('are done in order: on leaving, on the way, on entering; each sees the context that the one before has left', () => {
+    it('run in order: exit, transition, entry; each sees the context that the one before has left', () => {
       const machine = made({
         initial: 'a',
         states: {
@@ -37,7 +37,7 @@ describe('planned deeds', () => {
       expect(drive(machine, ['go', 'go']).context.count).to.equal(0);
     });
 
-    it('assignments: of properties, of a function, with parameters, static or told; of what is no property yet', () => {
+    it('assignments: of properties, by a function, with static or dynamic parameters; of new properties', () => {
       const machine = made({
         on: {
           one: {
@@ -56,7 +56,7 @@ describe('planned deeds', () => {
       expect(context).to.include({ count: 7, extra: 'x' });
     });
 
-    it('raised events are taken in order, as they were when they were raised', () => {
+    it('raised events are handled in order, with the content at the time of the raise', () => {
       const machine = made({
         on: {
           go: {
@@ -74,7 +74,7 @@ describe('planned deeds', () => {
       expect(notesOf(drive(machine, ['go']))).to.deep.equal(['0 one', '1 two', 'last three']);
     });
 
-    it('delayed events: by number, by name, by a function, with an id or without; cancelled by id or a function', () => {
+    it('delayed events: by number, name or function, with or without id; cancelled by id or function', () => {
       const machine = made({
         on: {
           go: {
@@ -91,12 +91,12 @@ describe('planned deeds', () => {
           },
           now: { actions: 'count' },
         },
-      }).provide({}); // with delays of its own
+      }).provide({}); // has delays of its own
       Reflect.deleteProperty(machine.implementations.delays, 'unset');
       expect(drive(machine, ['go', 'go']).context.count).to.equal(2);
     });
 
-    it('what a host is asked for: by name, with parameters or without, known to the machine or not', () => {
+    it('actions for the host: by name, with or without parameters, known to the machine or not', () => {
       const machine = made({
         on: {
           go: {
@@ -117,12 +117,12 @@ describe('planned deeds', () => {
       drive(machine, ['go']);
     });
 
-    it('what no host knows is asked for too, by name: functions, and what the machine has not', () => {
+    it('actions that no host knows are requested by name too: functions, and missing actions', () => {
       const actions = ['unheardOf', { type: 'unheardOf', params: 1 }, function inline() {}, () => {}];
       drive(createMachine({ on: { go: { actions } } }), ['go']);
     });
 
-    it('enqueued ones are done in order when all are known; guards are checked at once', () => {
+    it('enqueued actions run in order if all are known; guards are checked at once', () => {
       const machine = base.createMachine({
         id: 'm',
         context: { notes: [], count: 1 },
@@ -167,7 +167,7 @@ describe('planned deeds', () => {
   });
 
   describe('guards', () => {
-    it('by name, with parameters, told or static, negated, joined, and by state', () => {
+    it('by name, with dynamic or static parameters, negated, combined, and by state', () => {
       const isGiven = {
         type: 'isGiven' as const,
         params: ({ event }: { event: AnyEventObject }) => event.yes === true,
@@ -224,7 +224,7 @@ describe('planned deeds', () => {
       ]);
     });
 
-    it('by state, as an actor begins: XState shows it the first states', () => {
+    it('by state, as an actor begins: XState shows the first states to the guard', () => {
       const machine = createMachine({
         id: 'm',
         context: { byName: false, byId: false },
@@ -244,11 +244,11 @@ describe('planned deeds', () => {
   describe('left to XState', () => {
     const on = (actions: NonNullable<Config['entry']>): AnyStateMachine =>
       made({ on: { go: { actions }, other: { actions: note('other') } } });
-    /** An action as it is where nothing is known of its machine. */
+    /** Types the actions as if nothing were known of their machine. */
     const loosely = (actions: NonNullable<Parameters<typeof createMachine>[0]['entry']>): AnyStateMachine =>
       createMachine({ on: { go: { actions }, other: { actions: assign({ seen: true }) } } });
 
-    it('throws of guards, assignments and parameters: XState alone words them', () => {
+    it('errors of guards, assignments and parameters, so that XState words them', () => {
       drive(on('fail'), ['go', 'other'], { thrown: [0] });
       drive(made({ on: { go: { guard: 'isBroken', actions: 'count' } } }), ['go'], { thrown: [0] });
       drive(made({ initial: 'a', states: { a: { on: { go: 'b' } }, b: { always: { guard: 'isBroken' } } } }), ['go'], {
@@ -262,11 +262,11 @@ describe('planned deeds', () => {
       expect(new Rivals(made({ entry: 'fail' })).begin({})).to.deep.include({ isPlanned: false });
     });
 
-    it('guards that there are not', () => {
+    it('missing guards', () => {
       drive(createMachine({ on: { go: { guard: 'unheardOf', actions: 'any' } } }), ['go'], { thrown: [0] });
     });
 
-    it('actions that are not planned for, enqueued or not', () => {
+    it('unsupported actions, enqueued or not', () => {
       drive(loosely(log('hello')), ['go', 'other'], { unplanned: [0] });
       drive(loosely(sendTo(({ self }) => self, { type: 'other' })), ['go', 'other'], { unplanned: [0] });
       drive(loosely(spawnChild('work', { id: 'one' })), ['go', 'other'], { unplanned: [0] });
@@ -281,12 +281,12 @@ describe('planned deeds', () => {
       drive(enqueued, [go('sendTo'), 'other', go('stop'), go('nothing')], { unplanned: [0, 2] });
     });
 
-    it('an action that is there under a name, and is no function', () => {
+    it('action that exists by name, but is no function', () => {
       const machine = createMachine({ on: { go: { actions: 'alias' } } });
       drive(machine.provide({ actions: JSON.parse('{ "alias": "answer" }') }), ['go'], { thrown: [0] });
     });
 
-    it('children that an assignment spawns', () => {
+    it('children spawned by an assignment', () => {
       const spawning = assign(({ spawn }) => {
         spawn(createMachine({}));
         return {};
@@ -294,7 +294,7 @@ describe('planned deeds', () => {
       drive(loosely(spawning), ['go', 'other'], { unplanned: [0] });
     });
 
-    it('ends: of the machine, and of a state around others, which tells so', () => {
+    it('final states, of the machine or of a parent state that reports it', () => {
       const machine = made({
         initial: 'a',
         output: ({ context }: { context: Noted }) => context.count,
@@ -313,7 +313,7 @@ describe('planned deeds', () => {
       drive(made({ initial: 'end', states: { end: { type: 'final' } } }), [], { unplanned: [-1] });
     });
 
-    it('states in parallel; what is beside them is planned for', () => {
+    it('parallel states; the states beside them are compiled', () => {
       const region = { initial: 'x', states: { x: { on: { step: 'y' } }, y: {} } };
       const machine = made({
         initial: 'a',
@@ -332,7 +332,7 @@ describe('planned deeds', () => {
       });
     });
 
-    it('several targets at once, where XState lets a machine be in states that exclude each other', () => {
+    it('several targets at once, where XState allows states that exclude each other', () => {
       const machine = made({
         initial: 'a',
         states: { a: { on: { go: { target: ['b', 'c'] } } }, b: { on: { back: 'a' } }, c: { on: { back: 'a' } } },
@@ -340,7 +340,7 @@ describe('planned deeds', () => {
       drive(machine, ['go', 'back', 'none'], { unplanned: [0, 1] });
     });
 
-    it('machines with histories, which each of their snapshots keeps', () => {
+    it('machines with history, which each of their snapshots keeps', () => {
       const machine = made({
         initial: 'a',
         on: { count: { actions: 'count' } },
@@ -353,7 +353,7 @@ describe('planned deeds', () => {
       expect(drive(machine, ['go', 'out', 'count', 'back'], all).value).to.deep.equal({ a: 'c' });
     });
 
-    it("XState's own events, and one of no type", () => {
+    it("XState's own events, and an event without type", () => {
       const machine = made({ initial: 'a', states: { a: { on: { '*': 'b' } }, b: {} } });
       drive(machine, ['xstate.init'], { unplanned: [0] });
       drive(machine, [{ type: 'xstate.error.actor.work', error: new Error('lost') }]);

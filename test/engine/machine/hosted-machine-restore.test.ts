@@ -1,4 +1,4 @@
-/** A snapshot that went through a store goes on as the one that stayed in memory: same states, same bytes, same wishes. */
+/** Restored snapshots continue exactly like snapshots that stayed in memory: same states, same bytes, same requests. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyMachineSnapshot } from 'xstate';
@@ -16,7 +16,7 @@ describe('hosted machine, restored', () => {
     JSON.parse(JSON.stringify(hosted.persist(snapshot)));
   const textOf = ({ snapshot, ...wishes }: Step): string => JSON.stringify({ ...maze.persist(snapshot), ...wishes });
 
-  it('random moves with a restart before any of them, then every step is the same to the byte', () => {
+  it('random moves with restarts between: every step is the same to the byte', () => {
     const property = fc.property(histories, (history) => {
       let kept = maze.begin({});
       let restored = maze.begin({});
@@ -32,7 +32,7 @@ describe('hosted machine, restored', () => {
     fc.assert(property, { seed, numRuns: 400 });
   });
 
-  it('random moves, then what is restored persists to the same text', () => {
+  it('random moves: a restored snapshot persists to the same text', () => {
     const property = fc.property(histories, (history) => {
       let { snapshot } = maze.begin({});
       for (const [at, [type]] of history.entries()) ({ snapshot } = maze.step(snapshot, { type, at, random: 0 }));
@@ -42,20 +42,20 @@ describe('hosted machine, restored', () => {
     fc.assert(property, { seed, numRuns: 200 });
   });
 
-  it('a state that was left for history is entered again where it was, also after a restart', () => {
+  it('state with history: entered again where it was left, also after a restart', () => {
     let { snapshot } = maze.begin({});
     for (const type of ['a', 'c', 'b', 'out']) ({ snapshot } = maze.step(snapshot, { type }));
     const { value } = maze.step(maze.restore(stored(maze, snapshot)), { type: 'deep' }).snapshot;
     expect(value).to.deep.equal({ inside: { north: 'one', south: 'two', west: 'one' } });
   });
 
-  it('a final snapshot is never stored, so what is restored is active', () => {
+  it('final snapshots are never stored, so a restored snapshot is active', () => {
     const desk = new HostedMachine(deskMachine);
     const { snapshot } = desk.begin({ name: 'a' });
     expect(desk.restore(stored(desk, snapshot))).to.include({ status: 'active' });
   });
 
-  it('two in the same state have all but their context in common, where steps go by plan', () => {
+  it('two snapshots in the same state share everything but their context, if steps are compiled', () => {
     const { STAGECRAFT_STEPS = '' } = process.env;
     process.env.STAGECRAFT_STEPS = '';
     const desk = new HostedMachine(deskMachine);
@@ -80,7 +80,7 @@ describe('hosted machine, restored', () => {
     ],
   ];
   for (const [what, persisted] of strangers) {
-    it(`a snapshot with ${what} is refused`, () => {
+    it(`snapshot with ${what}: refused`, () => {
       expect(() => new HostedMachine(rebuiltMaze).restore(persisted)).to.throw();
     });
   }

@@ -1,4 +1,4 @@
-/** What a step hands to the engine, as data: effects, timers, messages, broadcasts, an answer; and that nothing runs. */
+/** Steps of a hosted machine give data: effects, timers, messages, broadcasts, an answer; nothing runs. */
 import { expect } from 'chai';
 import {
   type AnyEventObject,
@@ -24,7 +24,7 @@ interface Visits {
   visits: number;
 }
 
-/** Counts its visits, and works while it is visited. */
+/** Machine that counts its visits, and works during a visit. */
 const visited = setup({
   types: {} as { context: Visits; events: { type: 'go' | 'back' | 'again' } },
   actors: { work: unbound<void, { visit: number; asked: string }>() },
@@ -55,12 +55,12 @@ describe('hosted machine', () => {
     return step;
   };
 
-  it('one machine is prepared once, whoever hosts it; another one of the same definition is not taken for it', () => {
+  it('each machine is prepared once, whoever hosts it; an equal definition is a different machine', () => {
     expect(HostedMachine.of(visited)).to.equal(HostedMachine.of(visited));
     expect(HostedMachine.of(visited.provide({}))).to.not.equal(HostedMachine.of(visited));
   });
 
-  it('an entered state asks for its invoke with the input of that moment, and starts nothing', () => {
+  it('entered state requests its invoke with the input of that moment, and starts nothing', () => {
     let ran = 0;
     const bound = visited.provide({
       actors: {
@@ -74,7 +74,7 @@ describe('hosted machine', () => {
     expect(ran).to.equal(0);
   });
 
-  it('input that depends on the context sees it as it was on entry, not as later actions leave it', () => {
+  it('input that depends on the context uses the context on entry, not after later actions', () => {
     const hosted = new HostedMachine(
       setup({
         types: {} as { context: Visits },
@@ -99,18 +99,18 @@ describe('hosted machine', () => {
     expect(step.snapshot.context).to.deep.equal({ visits: 2 });
   });
 
-  it('a state that is entered again asks for its invoke again', () => {
+  it('state entered again requests its invoke again', () => {
     const { started, snapshot } = stepThrough(new HostedMachine(visited), go, { type: 'again' });
     expect(started.map(({ input }) => input)).to.deep.equal([{ visit: 2, asked: 'again' }]);
     expect([...new HostedMachine(visited).activeInvokes(snapshot)]).to.deep.equal(['work']);
   });
 
-  it('a state that was left keeps no invoke running', () => {
+  it('state that was left keeps no invoke running', () => {
     const hosted = new HostedMachine(visited);
     expect([...hosted.activeInvokes(stepThrough(hosted, go, { type: 'back' }).snapshot)]).to.deep.equal([]);
   });
 
-  it('two states that share an invoke id but not its source each get their own', () => {
+  it('two states with the same invoke id but different src: each gets its own', () => {
     const hosted = new HostedMachine(
       setup({ actors: { up: unbound<void, object>(), down: unbound<void, object>() } }).createMachine({
         id: 'm',
@@ -125,7 +125,7 @@ describe('hosted machine', () => {
     expect(stepThrough(hosted, go).started).to.deep.equal([{ id: 'call', src: 'down', input: { to: 'down' } }]);
   });
 
-  it('two invokes of one id and source with different inputs can not be told apart: refused when the machine is hosted', () => {
+  it('two invokes with the same id and src but different inputs: refused when hosted', () => {
     const machine = setup({ actors: { work: unbound<void, object>() } }).createMachine({
       id: 'm',
       initial: 'a',
@@ -137,12 +137,12 @@ describe('hosted machine', () => {
     expect(() => new HostedMachine(machine)).to.throw("another invoke of 'work' has the id 'call'");
   });
 
-  it('an invoke of logic without a name could never be found: refused when the machine is hosted', () => {
+  it('invoke of logic without a name: refused when hosted', () => {
     const machine = createMachine({ id: 'm', invoke: { src: fromPromise(async () => {}) } });
     expect(() => new HostedMachine(machine)).to.throw('name the actor');
   });
 
-  it('after and cancel come as changes of timers, in order', () => {
+  it('after and cancel give timer changes, in order', () => {
     const hosted = new HostedMachine(
       createMachine({
         id: 'm',
@@ -161,7 +161,7 @@ describe('hosted machine', () => {
     ]);
   });
 
-  it('a delayed raise and a cancel of it by name are timers too', () => {
+  it('delayed raise and its cancel by name are timers too', () => {
     const hosted = new HostedMachine(
       createMachine({
         id: 'm',
@@ -176,7 +176,7 @@ describe('hosted machine', () => {
   });
 
   for (const delay of [Number.NaN, Number.POSITIVE_INFINITY]) {
-    it(`a delay of ${delay} is an error, not a timer that never or always fires`, () => {
+    it(`delay of ${delay}: an error, not a timer`, () => {
       const hosted = new HostedMachine(
         setup({ delays: { odd: () => delay } }).createMachine({
           id: 'm',
@@ -188,7 +188,7 @@ describe('hosted machine', () => {
     });
   }
 
-  it('a raise without delay is taken within the step, and is no timer', () => {
+  it('raise without delay is handled within the step, and is no timer', () => {
     const hosted = new HostedMachine(
       createMachine({
         id: 'm',
@@ -201,7 +201,7 @@ describe('hosted machine', () => {
     expect(timers).to.deep.equal([]);
   });
 
-  it('messages, broadcasts and the answer come as the machine gave them, in order', () => {
+  it("messages, broadcasts and the answer come in the machine's order", () => {
     const hosted = new HostedMachine(
       setup({ actions: hostActions }).createMachine({
         id: 'm',
@@ -228,7 +228,7 @@ describe('hosted machine', () => {
     expect(step.answer).to.deep.equal({ value: 42 });
   });
 
-  it('a step that throws leaves nothing behind for the next one', () => {
+  it('step that throws leaves nothing behind for the next step', () => {
     const hosted = new HostedMachine(
       setup({ actions: { ...hostActions, fail: assign(() => fault('no')) } }).createMachine({
         id: 'm',
@@ -243,7 +243,7 @@ describe('hosted machine', () => {
     expect(hosted.step(snapshot, go)).to.deep.include({ answer: undefined, emitted: [] });
   });
 
-  it('always-transitions without end are an error, not a hang', () => {
+  it('endless always-transitions: an error, not a hang', () => {
     const hosted = new HostedMachine(
       createMachine({
         id: 'm',
@@ -254,7 +254,7 @@ describe('hosted machine', () => {
     expect(() => stepThrough(hosted, go)).to.throw('Infinite loop');
   });
 
-  it('raises without end are an error, also in the first step', () => {
+  it('endless raises: an error, also in the first step', () => {
     const hosted = new HostedMachine(
       createMachine({ id: 'm', entry: raise({ type: 'on' }), on: { on: { actions: raise({ type: 'on' }) } } }),
     );
@@ -269,24 +269,24 @@ describe('hosted machine', () => {
     'a spawned child': { id: 'm', on: { go: { actions: spawnChild('work', { id: 'child' }) } } },
   };
   for (const [what, config] of Object.entries(refused)) {
-    it(`a machine that asks for ${what} is refused`, () => {
+    it(`machine that asks for ${what}: refused`, () => {
       expect(() => stepThrough(new HostedMachine(createMachine(config)), go)).to.throw(/which (no host runs|is no)/);
     });
   }
 
-  it('an error of an actor that no transition takes is thrown with its own message', () => {
+  it('error of an actor that no transition takes: thrown with its own message', () => {
     const hosted = new HostedMachine(visited);
     const error = { name: 'Error', message: 'the disk is full', code: 'X', final: true };
     const { snapshot } = stepThrough(hosted, go);
     expect(() => hosted.step(snapshot, { type: 'xstate.error.actor.work', error })).to.throw('the disk is full');
   });
 
-  it('a context that its input makes throw is thrown from the first step', () => {
+  it('context that throws on its input: thrown from the first step', () => {
     const hosted = new HostedMachine(createMachine({ id: 'm', context: () => fault('no input') }));
     expect(() => hosted.begin({})).to.throw('no input');
   });
 
-  it('a context of more than plain data becomes plain data at once, so that a restart changes nothing', () => {
+  it('context of more than plain data becomes plain data at once, so that a restart changes nothing', () => {
     const hosted = new HostedMachine(
       createMachine({ id: 'm', context: { at: new Date(0), nothing: undefined, odd: Number.NaN, none: -0 } }),
     );

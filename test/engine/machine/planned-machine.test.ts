@@ -1,9 +1,9 @@
-/** A step by plan is XState's: which transitions are taken, what is left and entered, and in which order. */
+/** Compiled plans give the same steps as XState: transitions taken, states left and entered, and their order. */
 import { expect } from 'chai';
 import { type AnyStateMachine, createMachine, emit, raise } from 'xstate';
 import { type Config, drive, made, note, notesOf } from '../noting.js';
 
-/** Three states deep, each noting how it is entered and left. */
+/** State that notes its entry and exit. */
 const noted = (name: string, more: object = {}) => ({ entry: note(`in ${name}`), exit: note(`out ${name}`), ...more });
 const deep = (on: NonNullable<Config['on']>, inner: object = {}): AnyStateMachine =>
   made({
@@ -28,14 +28,14 @@ const deep = (on: NonNullable<Config['on']>, inner: object = {}): AnyStateMachin
   });
 describe('planned machine', () => {
   describe('states', () => {
-    it('it begins in the states within states, each entered with its initial actions', () => {
+    it('begins in nested states, each entered with its initial actions', () => {
       const { value, context } = drive(deep({}), []);
       expect(value).to.deep.equal({ a: { b: 'c' } });
       expect([value, Object(value).a].map(Object.isFrozen), 'nobody changes it for others').to.deep.equal([true, true]);
       expect(context.notes).to.have.length(6);
     });
 
-    it('it begins by what needs no event, and by what is raised', () => {
+    it('begins with always-transitions and raised events', () => {
       const machine = made({
         initial: 'a',
         states: {
@@ -50,13 +50,13 @@ describe('planned machine', () => {
       expect(drive(machine, []).value).to.equal('c');
     });
 
-    it('a context that is no function; a machine of one state; an event that nobody takes', () => {
+    it('static context; machine with a single state; event without a transition', () => {
       const { context } = drive(createMachine({ id: 'm', context: { kept: [1] } }), ['go']);
       expect(context).to.deep.equal({ kept: [1] });
       drive(createMachine({ id: 'm' }), ['go']);
     });
 
-    it('a context that is an object of a class becomes a plain one', () => {
+    it('context that is an instance of a class becomes a plain object', () => {
       class Kept {
         readonly kept = 1;
       }
@@ -64,7 +64,7 @@ describe('planned machine', () => {
       expect(context).not.to.be.instanceOf(Kept);
     });
 
-    it('tags are those of all its states', () => {
+    it('tags are those of all active states', () => {
       const machine = made({
         tags: ['whole'],
         initial: 'a',
@@ -108,7 +108,7 @@ describe('planned machine', () => {
       ['to the root, reentered', { target: '#m', reenter: true }],
     ];
     for (const [name, transition] of inner) {
-      it(`of a state deep within: ${name}`, () => {
+      it(`of a nested state: ${name}`, () => {
         const machine = deep({}, { on: { go: { ...transition, actions: note('go') } } });
         expect(notesOf(drive(machine, ['go', 'go']))).to.include('go go');
       });
@@ -123,7 +123,7 @@ describe('planned machine', () => {
       ['to one beside it', { target: 'f' }],
     ];
     for (const [name, transition] of around) {
-      it(`of a state around others: ${name}`, () => {
+      it(`of a parent state: ${name}`, () => {
         const machine = made({
           ...noted('m'),
           initial: 'a',
@@ -141,7 +141,7 @@ describe('planned machine', () => {
       });
     }
 
-    it('what an inner state takes no outer one does, unless its guard says no', () => {
+    it('transition of an inner state wins over outer ones, unless its guard says no', () => {
       const machine = made({
         initial: 'a',
         on: { go: { actions: note('outer') }, stop: { actions: note('outer') } },
@@ -150,7 +150,7 @@ describe('planned machine', () => {
       expect(notesOf(drive(machine, ['go', 'go', 'stop']))).to.deep.equal(['inner go', 'outer go']);
     });
 
-    it('of several the first whose guard agrees is taken', () => {
+    it('first transition whose guard agrees is taken', () => {
       const machine = made({
         on: {
           go: [
@@ -163,7 +163,7 @@ describe('planned machine', () => {
       expect(notesOf(drive(machine, ['go', 'go', 'go']))).to.deep.equal(['first go', 'second go', 'third go']);
     });
 
-    it('wildcards: the exact one first, then the longest, then any, inner states before outer ones', () => {
+    it('wildcards: exact first, then longest, then any; inner states before outer ones', () => {
       const to = (name: string) => ({
         guard: { type: 'isAtLeast' as const, params: name.length },
         actions: note(name),
@@ -198,7 +198,7 @@ describe('planned machine', () => {
       ]);
     });
 
-    it('ends of invokes and timers are events like others; an error that nobody takes is thrown', () => {
+    it('ends of invokes and timers are ordinary events; an unhandled error is thrown', () => {
       const machine = made({
         initial: 'a',
         states: {
@@ -233,8 +233,8 @@ describe('planned machine', () => {
     });
   });
 
-  describe('what needs no event', () => {
-    it('is taken until nothing changes, inner states before outer ones', () => {
+  describe('always-transitions', () => {
+    it('are taken until nothing changes, inner states before outer ones', () => {
       const machine = made({
         always: { guard: { type: 'isAtLeast', params: 5 }, target: '.b', actions: ['reset', note('outer')] },
         initial: 'a',
@@ -249,7 +249,7 @@ describe('planned machine', () => {
       expect(drive(machine, ['go', 'go']).value).to.equal('b');
     });
 
-    it('is asked anew only where something has changed, and again after each raised event', () => {
+    it('are checked again only after a change, and after each raised event', () => {
       const machine = made({
         initial: 'a',
         states: {
@@ -267,7 +267,7 @@ describe('planned machine', () => {
       expect(drive(machine, ['go']).value).to.equal('b');
     });
 
-    it('comes before what was raised, and sees the event that led to it', () => {
+    it('come before raised events, and see the event that led to them', () => {
       const machine = made({
         initial: 'a',
         states: {
@@ -279,7 +279,7 @@ describe('planned machine', () => {
       expect(notesOf(drive(machine, ['go']))).to.deep.equal(['always go', 'raised raised']);
     });
 
-    it('a loop without end is thrown', () => {
+    it('endless loop: thrown', () => {
       const machine = made({ initial: 'a', states: { a: { on: { go: 'b' } }, b: { always: { actions: 'count' } } } });
       drive(machine, ['go'], { thrown: [0] });
       const raising = made({ on: { go: { actions: raise({ type: 'go' }) } } });

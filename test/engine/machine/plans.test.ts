@@ -1,6 +1,6 @@
 /**
- * Every machine of the house, and those that the crash harness makes up, led at random by its plan and by XState: all that
- * can be seen is the same, step by step. Whatever changes in XState that plans rest on shows here.
+ * Runs every machine of this project, and those of the crash harness, at random by plan and by XState: each step must
+ * look the same. Shows changes in XState on which plans depend.
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
@@ -13,11 +13,11 @@ import { type Die, type Plausible, plausible } from '../plausible.js';
 import { type Outcome, Rivals } from '../rivals.js';
 
 const histories = 40;
-/** So many where it takes as many to have been in every state. */
+/** Number of runs for machines that need many runs to reach every state. */
 const most = 3_000;
 const steps = 120;
 
-/** What machines don't know, and what XState takes otherwise than other events. */
+/** Events unknown to machines, and events that XState treats specially. */
 const strange = [
   'none',
   '*',
@@ -39,11 +39,11 @@ function dieOf(seed: string): Die {
 }
 
 const nodesOf = (node: AnyStateNode): AnyStateNode[] => [node, ...Object.values(node.states).flatMap(nodesOf)];
-/** Those that are not left as soon as they are entered. */
+/** States that are not left as soon as they are entered. */
 const restful = (root: AnyStateNode): AnyStateNode[] => nodesOf(root).filter(({ always }) => !always);
 const taken = (nodes: AnyStateNode[]): string[] => nodes.flatMap(({ transitions }) => [...transitions.keys()]);
 
-/** Mostly what the present states wait for; else anything, also what nobody takes, or without what it should carry. */
+/** Picks an event: mostly one that the present states wait for, else any event, also unhandled or incomplete ones. */
 function eventTo(
   { _nodes: nodes, machine }: AnyMachineSnapshot,
   { events, outputs }: Plausible,
@@ -61,7 +61,7 @@ function eventTo(
   return { type, ...carried, ...stamp };
 }
 
-/** Begins and leads one, until it has ended; `see` is told of each step. */
+/** Begins an actor and sends it events until it ends; calls `see` after each step. */
 function lead(
   rivals: Rivals,
   given: Plausible,
@@ -84,13 +84,13 @@ function lead(
 const isStrange = (event: AnyEventObject | undefined): boolean => event !== undefined && strange.includes(event.type);
 
 describe('plans', () => {
-  it('all machines of the house are held against XState here', () => {
+  it('every machine of this project is compared with XState here', () => {
     const exported = Object.values(machines).filter((one) => one instanceof Object && 'transition' in one);
     expect(plausible.map(({ machine }) => machine)).to.have.members(exported);
   });
 
   for (const given of plausible) {
-    it(`${given.machine.id}: every step is XState's, and taken by its plan unless it throws or ends`, () => {
+    it(`${given.machine.id}: every step equals XState's, and goes by plan unless it throws or ends`, () => {
       const unseen = new Set(restful(given.machine.root).map(({ id }) => id));
       for (let seed = 0; seed < histories || (seed < most && unseen.size > 0); seed += 1) {
         const rivals = new Rivals(given.machine);
@@ -105,7 +105,7 @@ describe('plans', () => {
     });
   }
 
-  it('random machines: every step is XState’s, and taken by its plan where nothing ends and nothing is parallel', () => {
+  it("random machines: every step equals XState's, and goes by plan without ends and parallel states", () => {
     let planned = 0;
     for (const system of fc.sample(systems, { seed: 1, numRuns: histories })) {
       for (const { machine } of hosted(system).machines) {
@@ -126,7 +126,7 @@ describe('plans', () => {
   });
 });
 
-/** Whatever the harness's machines look at. */
+/** Events and outputs for any machine of the harness. */
 function anything(machine: AnyStateMachine): Pick<Plausible, 'events' | 'outputs'> {
   const carried = (die: Die): object => ({
     ...{ hops: die.below(3), n: die.below(9), tick: die.below(3), id: `r${die.below(5)}` },

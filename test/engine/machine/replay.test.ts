@@ -1,4 +1,6 @@
-/** Replay: the journal alone gives back every committed snapshot, to the byte, whatever died in between. No effect runs. */
+/**
+ * Replay: the journal alone gives back every committed snapshot to the byte, whatever died in between. No effect runs.
+ */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { createMachine } from 'xstate';
@@ -49,7 +51,7 @@ const moves: fc.Arbitrary<Move> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ do: fc.constantFrom('crash' as const, 'stop' as const, 'rest' as const) }) },
 );
 
-/** Texts that the store took, by address and seq. */
+/** Records that the store accepted, by address and seq. */
 class Committed {
   readonly texts = new Map<string, Map<number, string>>();
 
@@ -70,7 +72,7 @@ class Committed {
   }
 }
 
-/** The snapshot within the text of a record, as it stands there. */
+/** Returns the snapshot within the text of a record. */
 const snapshotIn = (text: string): string | undefined => JSON.stringify(JSON.parse(text).snapshot);
 
 describe('replay', () => {
@@ -81,7 +83,7 @@ describe('replay', () => {
     lab = new Lab();
   });
 
-  it('random histories with restarts, then each snapshot is replayed to the byte, at every seq', async () => {
+  it('random histories with restarts: each snapshot is replayed to the byte, at every seq', async () => {
     const property = fc.asyncProperty(fc.array(moves, { minLength: 5, maxLength: 40 }), async (history) => {
       lab = new Lab();
       const committed = new Committed();
@@ -111,7 +113,7 @@ describe('replay', () => {
     await fc.assert(property, { seed: 12, numRuns: 120 });
   });
 
-  it('an actor with effects is replayed, then none of them runs', async () => {
+  it('actor with effects: none of them runs in a replay', async () => {
     const work = manualEffect();
     life = await lab.start([workerKind({ work })]);
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
@@ -123,7 +125,7 @@ describe('replay', () => {
     expect(work.calls).to.have.length(2);
   });
 
-  it('an actor that ended and was made anew, then each of its lives is replayed', async () => {
+  it('actor that ended and was created again: each of its lives is replayed', async () => {
     life = await lab.start([deskKind]);
     for (const event of [note('1'), { type: 'close' }, note('2')]) await life.engine.ask('desk/a', event);
     const replayed = [0, 1, 2, 3].map((to) => life.engine.replay('desk/a', to));
@@ -135,19 +137,19 @@ describe('replay', () => {
     ]);
   });
 
-  it('an actor that never was, then there is nothing to see', async () => {
+  it('actor that never existed: the replay is empty', async () => {
     life = await lab.start([deskKind]);
     expect(await life.engine.replay('desk/a')).to.deep.equal({ seq: 0, snapshot: undefined });
   });
 
-  it('a journal of more than a page of the store is replayed to its end', async () => {
+  it('journal longer than a page: replayed to its end', async () => {
     life = await lab.start([deskKind]);
     for (let at = 0; at < 1_030; at += 1) void life.engine.ask('desk/a', { type: 'read' });
     while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
     expect(await life.engine.replay('desk/a')).to.include({ seq: 1_030 });
   });
 
-  it('the beginning of a journal was trimmed, then JOURNAL_BROKEN says what is missing', async () => {
+  it('start of the journal trimmed: JOURNAL_BROKEN names what is missing', async () => {
     life = await lab.start([deskKind]);
     for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
     await lab.data.trimJournal('desk/a', 2);
@@ -155,7 +157,7 @@ describe('replay', () => {
     expect(error).to.include({ code: 'JOURNAL_BROKEN', message: 'what came before entry 2 was forgotten' });
   });
 
-  it('an entry of another version, then JOURNAL_BROKEN says which; what came before it can be replayed', async () => {
+  it('entry of another version: JOURNAL_BROKEN names it; earlier entries can be replayed', async () => {
     life = await lab.start([deskKind]);
     await life.engine.ask('desk/a', note('1'));
     await life.engine.ask('desk/a', { type: 'close' });
@@ -172,7 +174,7 @@ describe('replay', () => {
     expect(await life.engine.replay('desk/a', 2)).to.deep.equal({ seq: 2, snapshot: undefined });
   });
 
-  it('the text of an entry is damaged, then JOURNAL_BROKEN says where', async () => {
+  it('damaged entry: JOURNAL_BROKEN names its place', async () => {
     life = await lab.start([deskKind], {
       through: (store) => ({
         ...store,
@@ -187,7 +189,7 @@ describe('replay', () => {
     expect(await life.engine.replay('desk/a', 1)).to.include({ seq: 1 });
   });
 
-  it('a machine that is not hosted here can not be replayed', async () => {
+  it('machine that is not hosted here: cannot be replayed', async () => {
     life = await lab.start([deskKind]);
     expect(await failureOf(life.engine.replay('stranger/a'))).to.include({ code: 'ACTOR_NOT_FOUND' });
   });

@@ -1,6 +1,6 @@
 /**
- * A store that hangs: callers wait for five seconds, each call of the store ends after ten; its late answer changes nothing,
- * and work goes on when it is back.
+ * Hanging store: callers wait five seconds, each store call ends after ten. Late answers change nothing, and work goes
+ * on when the store is back.
  */
 import { expect } from 'chai';
 import { TimeOver } from '../../../src/abort.js';
@@ -70,7 +70,7 @@ describe('a store that hangs', () => {
       ['trimJournal', (store) => store.trimJournal('desk/a', 0)],
     ];
     for (const [method, call] of calls) {
-      it(`${method} has no answer within the limit, then it has failed; answered in time, it leaves no timer`, async () => {
+      it(`${method} without an answer within the limit: fails; answered in time: leaves no timer`, async () => {
         const clock = simulatedClock();
         const moody = moodyStore(memoryStore());
         const { store, timers } = timedOn(moody, clock);
@@ -98,7 +98,7 @@ describe('a store that hangs', () => {
     const range = { prefix: '', limit: 9 };
     const failing = (call: Promise<unknown>): Promise<unknown> => call.catch(() => undefined);
 
-    it('counts from when the first call without an answer was made, until the next answer', async () => {
+    it('lasts from the first call without an answer until the next answer', async () => {
       const clock = simulatedClock();
       const moody = moodyStore(memoryStore());
       const { store } = timedOn(moody, clock);
@@ -118,7 +118,7 @@ describe('a store that hangs', () => {
       expect(store.silentSince).to.equal(undefined);
     });
 
-    it('a call that fails after a later one was answered shows none', async () => {
+    it('call fails after a later call was answered: no silence', async () => {
       const clock = simulatedClock();
       const moody = moodyStore(memoryStore());
       const { store } = timedOn(moody, clock);
@@ -132,8 +132,8 @@ describe('a store that hangs', () => {
   });
 
   for (const moment of ['before', 'after'] as const) {
-    describe(`commit, ${moment} it is written`, () => {
-      it('the caller hears after five seconds that it may have happened; it is asked for again, and counts once', async () => {
+    describe(`commit, held ${moment} the write`, () => {
+      it('caller gets an unknown outcome after five seconds; the commit is repeated, and counts once', async () => {
         const release = life.store.hold('commit', moment);
         const asked = watched(ask('one'));
         await lab.clock.advance(patienceMs - 1);
@@ -148,7 +148,7 @@ describe('a store that hangs', () => {
         expect(await historyOf(life.engine, 'desk/a')).to.deep.equal(['event note', 'event read']);
       });
 
-      it('its answer comes late, and the repeat hangs as well, then the actor waits for the repeat', async () => {
+      it('late answer, and the repeat hangs as well: the actor waits for the repeat', async () => {
         const release = life.store.hold('commit', moment, 1);
         void watched(ask('one'));
         await lab.clock.advance(limitMs);
@@ -162,7 +162,7 @@ describe('a store that hangs', () => {
         expect(life.engine.peek('desk/a')).to.include({ seq: 1 });
       });
 
-      it('requests behind it hear after five seconds that they are refused, a repeat that it may have happened', async () => {
+      it('requests behind it are refused after five seconds; a repeat gets an unknown outcome', async () => {
         const release = life.store.hold('commit', moment);
         void watched(ask('one', 'desk/a', 'r1'));
         await lab.rest();
@@ -176,7 +176,7 @@ describe('a store that hangs', () => {
         expect(await notes()).to.deep.equal(['one']);
       });
 
-      it('an effect ends and a timer fires meanwhile, then neither is lost', async () => {
+      it('effect ends and timer fires meanwhile: neither is lost', async () => {
         await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
         await life.engine.ask('worker/b', { type: 'nap' });
         await lab.clock.advance(1_000);
@@ -191,7 +191,7 @@ describe('a store that hangs', () => {
     });
   }
 
-  it('load, then its callers hear in time that nothing has changed; it is back, then all goes on', async () => {
+  it('load hangs: callers learn in time that nothing has changed; when it is back, all goes on', async () => {
     const release = life.store.hold('load');
     const asked = watched(ask('one'));
     await lab.clock.advance(patienceMs);
@@ -206,7 +206,7 @@ describe('a store that hangs', () => {
     const limited = (text: string, signal: AbortSignal): Promise<unknown> =>
       life.engine.ask('desk/a', note(text), { signal });
 
-    it('its time is over while its actor is loaded: it hears that nothing has changed, and that is so', async () => {
+    it('time over during the load: the caller learns that nothing has changed, and that is true', async () => {
       const release = life.store.hold('load');
       const limit = new AbortController();
       const asked = watched(limited('one', limit.signal));
@@ -221,7 +221,7 @@ describe('a store that hangs', () => {
       expect(await notes()).to.deep.equal(['two']);
     });
 
-    it('its time is over while its commit is under way: it hears that it may have happened', async () => {
+    it('time over during the commit: the caller gets an unknown outcome', async () => {
       const release = life.store.hold('commit');
       const limit = new AbortController();
       const asked = watched(limited('one', limit.signal));
@@ -234,7 +234,7 @@ describe('a store that hangs', () => {
       expect(await notes()).to.deep.equal(['one']);
     });
 
-    it('it gives up before, or as it asks, and the store is away: ABORTED, nothing has changed', async () => {
+    it('caller gives up before or during the request, store away: ABORTED, nothing has changed', async () => {
       const release = life.store.hold('load');
       const limit = new AbortController();
       const asked = watched(limited('one', limit.signal));
@@ -246,7 +246,7 @@ describe('a store that hangs', () => {
       expect(await notes()).to.deep.equal([]);
     });
 
-    it('V1 its time is over before it asks, or it gives up, and the store works: what it asked for goes on', async () => {
+    it('V1 time over before the request, or caller gives up, store works: the request goes on', async () => {
       const over = AbortSignal.abort(new TimeOver(1));
       await limited('one', over);
       const limit = new AbortController();
@@ -257,7 +257,7 @@ describe('a store that hangs', () => {
     });
   });
 
-  it('reads and lists, and taking an actor back, end after five seconds', async () => {
+  it('reads, lists and releases end after five seconds', async () => {
     for (const method of ['load', 'list', 'readJournal', 'unsettled'] as const) life.store.hold(method);
     const asked = [
       life.engine.read('desk/a'),
@@ -271,7 +271,7 @@ describe('a store that hangs', () => {
     expect(asked.map(({ error }) => error?.code)).to.deep.equal(Array(4).fill('STORE_UNAVAILABLE'));
   });
 
-  it('load of a receiver, then its messages wait, and arrive once, in order', async () => {
+  it('load of a receiver hangs: its messages wait, and arrive once, in order', async () => {
     await ask('begin');
     const release = life.store.hold('load');
     await life.engine.ask('desk/a', tell(noteTo('desk/b', 'one'), noteTo('desk/b', 'two')));
@@ -283,7 +283,7 @@ describe('a store that hangs', () => {
 
   for (const method of ['settle', 'appendTopic'] as const) {
     for (const moment of ['before', 'after'] as const) {
-      it(`${method}, ${moment} it is written, then what is owed is delivered once, in order, and settled when it is back`, async () => {
+      it(`${method} hangs ${moment} the write: outbox delivered once, in order, and settled later`, async () => {
         const release = life.store.hold(method, moment);
         await life.engine.ask('desk/a', say('one'));
         await life.engine.ask('desk/a', say('two'));
@@ -297,7 +297,7 @@ describe('a store that hangs', () => {
     }
   }
 
-  it('readTopic, then its follower hears STORE_UNAVAILABLE, or gets everything once it is back', async () => {
+  it('readTopic hangs: the follower gets STORE_UNAVAILABLE, or all events once the store is back', async () => {
     await life.engine.ask('desk/a', say('one'));
     const release = life.store.hold('readTopic');
     const follower = life.engine.follow(deskTopic, 0)[Symbol.asyncIterator]();
@@ -309,7 +309,7 @@ describe('a store that hangs', () => {
     expect(first.state).to.not.equal('open');
   });
 
-  it('readJournal, then its reader hears STORE_UNAVAILABLE', async () => {
+  it('readJournal hangs: the reader gets STORE_UNAVAILABLE', async () => {
     await ask('one');
     life.store.hold('readJournal');
     const read = watched(journalOf(life.engine, 'desk/a'));
@@ -319,14 +319,14 @@ describe('a store that hangs', () => {
     expect(replayed.error).to.include({ code: 'STORE_UNAVAILABLE' });
   });
 
-  it('renewLease once, then the lease is renewed by the next one in time, and nothing stops', async () => {
+  it('renewLease hangs once: the next renewal comes in time, and nothing stops', async () => {
     life.store.hold('renewLease', 'after', 1);
     await lab.clock.advance(3 * leaseTtlMs);
     await ask('still here');
   });
 
   for (const method of ['list', 'due', 'unsettled'] as const) {
-    it(`${method} while actors are restored, then that ends, one way or the other, and leaves the runtime stoppable`, async () => {
+    it(`${method} hangs during a restore: the restore ends, and the runtime can stop`, async () => {
       await life.engine.ask('worker/b', { type: 'nap' });
       await lab.crash();
       const store = lab.store();
@@ -343,7 +343,7 @@ describe('a store that hangs', () => {
     });
   }
 
-  it('trimTopic and trimJournal, then nobody notices', async () => {
+  it('trimTopic and trimJournal hang: nobody notices', async () => {
     await lab.stop(life.engine);
     const moody = lab.store();
     moody.hold('trimTopic');
@@ -377,7 +377,7 @@ describe('a store that hangs', () => {
       ['all of it', everything],
     ];
     for (const [what, methods] of hangs) {
-      it(`${what} hangs, then it ends all the same, its callers hear, and no timer is left`, async () => {
+      it(`${what} hangs: the stop ends, callers get an error, and no timer remains`, async () => {
         await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
         const release = life.store.hold('settle');
         await life.engine.ask('desk/a', say('settled late'));
@@ -414,7 +414,7 @@ describe('a store that hangs', () => {
     });
   });
 
-  it('it hangs at random calls for a while, again and again, then each message counts once', async () => {
+  it('store hangs at random calls for a while: each message counts once', async () => {
     const methods = ['commit', 'load', 'settle', 'appendTopic', 'unsettled'] as const;
     for (let seed = 1; seed <= 20; seed += 1) {
       const random = seededRandom(seed);
@@ -441,7 +441,7 @@ describe('a store that hangs', () => {
     }
   });
 
-  it('open fails because the lease has no answer, then the caller hears it in time', async () => {
+  it('open fails, as the lease has no answer: the caller learns it in time', async () => {
     await lab.stop(life.engine);
     const store = lab.store();
     store.hold('acquireLease');

@@ -1,4 +1,4 @@
-/** One store for two engines of a process: opened once, closed once, and what it says is heard by those whom it concerns. */
+/** Shared store of two engines in one process: opened once, closed once, and its notices reach the right engines. */
 import { expect } from 'chai';
 import { SharedStore } from '../../../src/engine/storage/shared-store.js';
 import type { Store, StoreEvents } from '../../../src/engine/store.js';
@@ -42,7 +42,7 @@ describe('a shared store', () => {
     suspect: (reason) => void heard.push(`${name} suspects: ${reason}`),
   });
 
-  it('it is opened with the first, and closed with the last; each of them twice is once', async () => {
+  it('opened with the first engine, closed with the last; repeated calls count once', async () => {
     await Promise.all([left.open(), right.open()]);
     await left.open();
     await left.close();
@@ -52,7 +52,7 @@ describe('a shared store', () => {
     expect(calls).to.deep.equal(['open', 'load', 'close']);
   });
 
-  it('it can not be opened: both hear so, and it can be tried again', async () => {
+  it('open fails: both engines get the error, and open can be tried again', async () => {
     fails = true;
     const outcomes = await Promise.allSettled([left.open(), right.open()]);
     expect(outcomes.map(({ status }) => status)).to.deep.equal(['rejected', 'rejected']);
@@ -62,14 +62,14 @@ describe('a shared store', () => {
     expect(calls).to.deep.equal(['open', 'open', 'close']);
   });
 
-  it('opened anew after it was closed', async () => {
+  it('opened again after it was closed', async () => {
     await left.open();
     await left.close();
     await right.open();
     expect(calls).to.deep.equal(['open', 'close', 'open']);
   });
 
-  it('a warning is told to one, a suspicion to all who have it open', async () => {
+  it('warning: one engine gets it; suspicion: all engines with an open store get it', async () => {
     await left.open(listener('left'));
     await right.open(listener('right'));
     events?.warn('unsafe');

@@ -1,4 +1,7 @@
-/** A store that fails: nothing is assumed, nothing is taken meanwhile, the same commit is repeated until it is answered. */
+/**
+ * Failing store: no outcome is assumed, no message is handled meanwhile, and the same commit is repeated until
+ * answered.
+ */
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { Commit } from '../../../src/engine/store.js';
@@ -25,15 +28,15 @@ describe('store failures', () => {
   const notes = (address = 'desk/a'): Promise<unknown> => life.engine.ask(address, { type: 'read' });
 
   for (const moment of ['before', 'after'] as const) {
-    describe(`a commit fails ${moment} it was written`, () => {
-      it('the caller hears STORE_UNAVAILABLE with unknown outcome, at once', async () => {
+    describe(`commit fails ${moment} the write`, () => {
+      it('caller gets STORE_UNAVAILABLE with unknown outcome, at once', async () => {
         life.store.fail('commit', moment);
         const error = await failureOf(life.engine.ask('desk/a', note('one')));
         expect(error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown', address: 'desk/a' });
         expect(error.cause).to.be.instanceOf(Error);
       });
 
-      it('the same commit is repeated until it is answered, and counts once', async () => {
+      it('same commit is repeated until it is answered, and counts once', async () => {
         life.store.fail('commit', moment, 5);
         await failureOf(life.engine.ask('desk/a', note('one')));
         await lab.clock.advance(60_000);
@@ -43,7 +46,7 @@ describe('store failures', () => {
         expect(await historyOf(life.engine, 'desk/a')).to.deep.equal(['event note', 'event read']);
       });
 
-      it('the actor takes nothing meanwhile; then its mail goes on, in order', async () => {
+      it('actor handles nothing meanwhile; then its messages go on, in order', async () => {
         life.store.fail('commit', moment, 3);
         await failureOf(life.engine.ask('desk/a', note('one')));
         const asked = [
@@ -58,7 +61,7 @@ describe('store failures', () => {
         expect(await notes()).to.deep.equal(['one', 'two', 'three']);
       });
 
-      it('what the step asked for happens once the store answers, not before', async () => {
+      it('effects of the step happen once the store answers, not before', async () => {
         life.store.fail('commit', moment, 3);
         await failureOf(life.engine.ask('worker/a', { type: 'work', job: 'dig' }));
         await lab.rest();
@@ -70,7 +73,7 @@ describe('store failures', () => {
         expect(life.engine.peek('worker/a')?.context).to.deep.include({ results: ['gold'] });
       });
 
-      it('an effect ends or a timer fires meanwhile, then neither is lost', async () => {
+      it('effect ends or timer fires meanwhile: neither is lost', async () => {
         await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
         await life.engine.ask('worker/b', { type: 'nap' });
         await lab.clock.advance(napMs - 10);
@@ -81,7 +84,7 @@ describe('store failures', () => {
         expect(life.engine.peek('worker/b')?.context).to.deep.include({ naps: 1 });
       });
 
-      it('messages and broadcasts of it go out once', async () => {
+      it('messages and broadcasts go out once', async () => {
         life.store.fail('commit', moment, 2);
         await failureOf(life.engine.ask('desk/a', tell(noteTo('desk/b', 'hello'))));
         await lab.clock.advance(60_000);
@@ -92,7 +95,7 @@ describe('store failures', () => {
         expect(await topicOf(lab, deskTopic)).to.have.length(1);
       });
 
-      it('the request is repeated under its id meanwhile, then it gets the answer of the first, and counts once', async () => {
+      it('request repeated under its id meanwhile: same answer as the first, and counts once', async () => {
         life.store.fail('commit', moment, 2);
         await failureOf(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
         const again = watched(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
@@ -101,7 +104,7 @@ describe('store failures', () => {
         expect(await notes()).to.deep.equal(['one']);
       });
 
-      it('the runtime dies before the store answers, then the repeat under its id counts once', async () => {
+      it('runtime dies before the store answers: the repeat under its id counts once', async () => {
         life.store.fail('commit', moment, 1_000);
         await failureOf(life.engine.ask('desk/a', note('one'), { requestId: 'r1' }));
         await start();
@@ -109,7 +112,7 @@ describe('store failures', () => {
         expect(await notes()).to.deep.equal(['one']);
       });
 
-      it('the runtime stops before the store answers, then it does not repeat it, and leaves no timer', async () => {
+      it('runtime stops before the store answers: no repeat, and no timer remains', async () => {
         life.store.fail('commit', moment, 1_000);
         await failureOf(life.engine.ask('desk/a', note('one')));
         await lab.clock.advance(1_000);
@@ -122,7 +125,7 @@ describe('store failures', () => {
     });
   }
 
-  it('repeats come at growing distances, at most a second', async () => {
+  it('repeats come with growing delays, at most a second', async () => {
     life.store.fail('commit', 'before', 1_000);
     const began = lab.clock.now();
     const attempts: number[] = [];
@@ -136,7 +139,7 @@ describe('store failures', () => {
     expect(distances).to.deep.equal([50, 100, 200, 400, 800, 1_000, 1_000, 1_000, 1_000, 1_000]);
   });
 
-  it('one batch has no answer, then actors outside it go on', async () => {
+  it('one batch without an answer: other actors go on', async () => {
     await life.engine.ask('desk/b', note('begin'));
     life.store.fail('commit', 'before', 1);
     await failureOf(life.engine.ask('desk/a', note('one')));
@@ -144,7 +147,7 @@ describe('store failures', () => {
     expect(await notes('desk/b')).to.deep.equal(['begin', 'quick']);
   });
 
-  it('a load fails for a while, then mail waits and is taken in order once it succeeds', async () => {
+  it('load fails for a while: messages wait, and are handled in order afterwards', async () => {
     life.store.fail('load', 'before', 5);
     const asked = [watched(life.engine.ask('desk/a', note('one'))), watched(life.engine.ask('desk/a', note('two')))];
     await lab.clock.advance(900);
@@ -158,7 +161,7 @@ describe('store failures', () => {
     ]);
   });
 
-  it('a load fails until the runtime stops, then its callers hear RUNTIME_CLOSED', async () => {
+  it('load fails until the runtime stops: callers get RUNTIME_CLOSED', async () => {
     life.store.fail('load', 'before', 1_000);
     const asked = watched(life.engine.ask('desk/a', note('one')));
     await lab.clock.advance(1_000);
@@ -167,8 +170,8 @@ describe('store failures', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  describe('another runtime wrote a record that the actor does not know of', () => {
-    /** Asks an actor that was never there, while somebody else begins it. */
+  describe('record written by another runtime, unknown to the actor', () => {
+    /** Sends a request to an actor that never existed, while another writer begins the actor. */
     const askTooLate = async (address: string, begin: Partial<Commit>, event: AnyEventObject): Promise<Outcome> => {
       const release = life.store.hold('commit');
       const asked = watched(life.engine.ask(address, event));
@@ -180,7 +183,7 @@ describe('store failures', () => {
       return asked;
     };
 
-    it('its commit is a conflict, then it is quarantined, and its callers hear of it', async () => {
+    it('commit conflicts: the actor is quarantined, and its callers get the reason', async () => {
       const asked = await askTooLate('desk/a', {}, note('two'));
       expect(asked.error).to.include({ code: 'ACTOR_QUARANTINED' });
       const error = await failureOf(life.engine.ask('desk/a', note('four')));
@@ -190,7 +193,7 @@ describe('store failures', () => {
       expect(life.engine.quarantined().map(({ address }) => address)).to.deep.equal(['desk/a']);
     });
 
-    it('another actor in the same commit call goes on', async () => {
+    it('another actor in the same store call goes on', async () => {
       const release = life.store.hold('commit');
       const outcomes = ['desk/a', 'desk/b'].map((address) => watched(life.engine.ask(address, note('two'))));
       await lab.rest();
@@ -203,15 +206,15 @@ describe('store failures', () => {
       expect(await notes('desk/b')).to.deep.equal(['two']);
     });
 
-    it('with a higher epoch, then the runtime is fenced', async () => {
+    it('record with a higher epoch: the runtime is fenced', async () => {
       const asked = await askTooLate('desk/a', { epoch: 9 }, note('two'));
       expect(asked.error).to.include({ code: 'FENCED' });
       expect(await life.engine.lost).to.include({ code: 'FENCED', address: 'desk/a' });
     });
   });
 
-  describe('the store holds more of an actor than it said', () => {
-    it('then the actor is taken up from there, and what came for it is taken then', async () => {
+  describe('record ahead of what the store has confirmed', () => {
+    it('actor continues from that record, and then handles its messages', async () => {
       await life.engine.ask('desk/a', note('one'));
       const stored = await lab.data.load('desk/a');
       if (!stored) throw new Error('nothing is stored');

@@ -1,4 +1,7 @@
-/** Log of an engine while its store is away: the beginning, a line a minute, the end, however many actors wait. */
+/**
+ * Log lines of an engine while its store is away: one at the start, one a minute, one at the end, for any number of
+ * actors.
+ */
 import { expect } from 'chai';
 import { deskKind, note, say } from '../desk.js';
 import type { StoreMethod } from '../intercepted-store.js';
@@ -20,7 +23,7 @@ describe('the log of a store that is away', () => {
 
   const lines = (): string[] => lab.logged.map(({ message }) => message);
 
-  /** Commits of actors in memory, loads of others, and events. */
+  /** Triggers commits of actors in memory, loads of others, and events. */
   const askAll = (): void => {
     const ask = (address: string, event: ReturnType<typeof note>): void =>
       void life.engine.ask(address, event).catch(() => {});
@@ -47,7 +50,7 @@ describe('the log of a store that is away', () => {
     ['hangs', hang],
     ['refuses', refuse],
   ] as const) {
-    it(`it ${how} for 25 s under many actors: one line at the beginning, one at the end`, async () => {
+    it(`store ${how} for 25 s under many actors: one line at the start, one at the end`, async () => {
       const end = begin();
       askAll();
       await lab.clock.advance(25_000);
@@ -58,7 +61,7 @@ describe('the log of a store that is away', () => {
       expect(lines()[1]).to.match(/^the store: in order again after \d+ s and \d+ failures$/);
     });
 
-    it(`it ${how} for three minutes: a line a minute between, with the count`, async () => {
+    it(`store ${how} for three minutes: a line a minute between, with the count`, async () => {
       const end = begin();
       askAll();
       await lab.clock.advance(185_000);
@@ -73,7 +76,7 @@ describe('the log of a store that is away', () => {
     });
   }
 
-  it('an engine that is stopped while its store is away logs no end', async () => {
+  it('engine stopped while its store is away: logs no end', async () => {
     const end = refuse();
     askAll();
     await lab.clock.advance(25_000);

@@ -1,4 +1,4 @@
-/** Failures that repeat are logged as they begin, once a minute, and as they end. */
+/** Repeated failures are logged at their start, once a minute, and at their end. */
 import { expect } from 'chai';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../../src/errors.js';
@@ -18,7 +18,7 @@ describe('TroubleLog', () => {
   const fail = (task: unknown = 'a', subject = 'the disk', cause?: unknown): void =>
     troubles.failed(task, { subject, message: `${subject} refuses ${task}`, cause });
 
-  it('a failure is logged at once, its repeats within a minute are not', async () => {
+  it('failure logged at once; repeats within a minute are not', async () => {
     for (let second = 0; second < 60; second += 1) {
       fail();
       await clock.advance(1_000);
@@ -26,7 +26,7 @@ describe('TroubleLog', () => {
     expect(lines).to.deep.equal(['the disk refuses a']);
   });
 
-  it('a trouble that lasts is logged once a minute, with the count and since when', async () => {
+  it('lasting trouble logged once a minute, with the count and the start', async () => {
     const since = new Date(clock.now()).toISOString();
     for (let second = 0; second < 180; second += 1) {
       fail();
@@ -39,7 +39,7 @@ describe('TroubleLog', () => {
     ]);
   });
 
-  it('the end is logged once, with how long it lasted and how many failures there were', async () => {
+  it('end logged once, with the duration and the number of failures', async () => {
     fail();
     fail();
     await clock.advance(25_000);
@@ -48,19 +48,19 @@ describe('TroubleLog', () => {
     expect(lines).to.deep.equal(['the disk refuses a', 'the disk: in order again after 25 s and 2 failures']);
   });
 
-  it('an end without a beginning is not logged', () => {
+  it('end without a start: not logged', () => {
     troubles.over('a');
     troubles.abandon('a');
     expect(lines).to.deep.equal([]);
   });
 
-  it('many tasks have one trouble: it begins with the first failure and ends with the last task', () => {
+  it('many tasks with one trouble: starts with the first failure, ends with the last task', () => {
     for (const task of ['a', 'b', 'c']) fail(task);
     for (const task of ['b', 'a', 'c']) troubles.over(task);
     expect(lines).to.deep.equal(['the disk refuses a', 'the disk: in order again after 0 s and 3 failures']);
   });
 
-  it('two subjects have lines of their own', () => {
+  it('two subjects: lines of their own', () => {
     fail('a', 'the disk');
     fail('b', 'the network');
     troubles.over('a');
@@ -71,7 +71,7 @@ describe('TroubleLog', () => {
     ]);
   });
 
-  it('a task that is abandoned ends its trouble without a line, and keeps no other from ending', () => {
+  it('abandoned task ends its trouble without a line, and does not delay the end of others', () => {
     fail('a');
     fail('b');
     troubles.abandon('b');
@@ -85,7 +85,7 @@ describe('TroubleLog', () => {
     ]);
   });
 
-  it('STORE_UNAVAILABLE is the trouble of the store, whatever failed because of it', () => {
+  it('STORE_UNAVAILABLE counts as trouble of the store, whatever task failed', () => {
     const away = new StagecraftError('STORE_UNAVAILABLE', 'no answer');
     fail('a', 'the disk', away);
     fail('b', 'the network', away);
@@ -93,7 +93,7 @@ describe('TroubleLog', () => {
     expect(lines).to.deep.equal(['the disk refuses a', 'the store: in order again after 0 s and 2 failures']);
   });
 
-  it('a task that fails for another reason than before begins the other trouble', () => {
+  it('task that fails for another reason than before begins the other trouble', () => {
     fail('a', 'the disk', new StagecraftError('STORE_UNAVAILABLE', 'no answer'));
     fail('a', 'the disk');
     troubles.over('a');

@@ -1,4 +1,6 @@
-/** Thousands who follow one topic, each in its own manner: nobody misses or delays anything, nothing is left over. */
+/**
+ * Thousands of followers of one topic with different habits: none misses or delays an event, and nothing is left over.
+ */
 import { expect } from 'chai';
 import type { Random } from '../../../src/engine/random.js';
 import type { Topics } from '../../../src/engine/topics/topics.js';
@@ -7,7 +9,7 @@ import { lateStore, run, TopicLab, topic } from '../topic-lab.js';
 
 const manners = ['steady', 'greedy', 'slow', 'stuck', 'leaving', 'aborting', 'aborted'] as const;
 
-/** One follower: what it got, and how it goes about it. */
+/** Follower with its habit and the events that it got. */
 class Follower {
   readonly got: number[] = [];
   readonly start: number;
@@ -28,7 +30,7 @@ class Follower {
     });
   }
 
-  /** Another round: the slow take one more, and some who are to be aborted are, wherever they stand. */
+  /** Runs another round: slow followers read one more event, and some followers are aborted. */
   round(random: Random): void {
     this.#goOn();
     if (this.manner === 'aborted' && random.next() < 0.2) this.#end.abort();
@@ -50,7 +52,7 @@ class Follower {
     }
   }
 
-  /** Asks for more before it has what it asked for. */
+  /** Calls next() several times before the first result. */
   async #readInBunches(cursors: AsyncIterableIterator<number, void>): Promise<void> {
     for (;;) {
       for (const { value, done } of await Promise.all([cursors.next(), cursors.next(), cursors.next()])) {
@@ -67,9 +69,9 @@ class Follower {
   }
 }
 
-describe('a topic and its crowd', () => {
+describe('a topic with thousands of followers', () => {
   for (const seed of [1, 2, 3]) {
-    it(`R10 2,000 come and go, each in its manner: each gets one run without a gap from its cursor on (seed ${seed})`, async () => {
+    it(`R10 2,000 followers come and go: each gets every event from its cursor on, without gaps (seed ${seed})`, async () => {
       const random = seededRandom(seed);
       const lab = await new TopicLab((store) => lateStore(store, seededRandom(seed))).open();
       const [here, elsewhere] = [lab.topics(), lab.topics()];

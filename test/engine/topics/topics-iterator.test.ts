@@ -1,4 +1,4 @@
-/** The iterator of a follower: in order whatever is asked at once, clean in whatever order it ends. */
+/** Iterator of a follower: ordered for any number of calls at once, and clean however it ends. */
 import { expect } from 'chai';
 import type { TopicReader } from '../../../src/engine/topics/topic-reader.js';
 import type { Topics } from '../../../src/engine/topics/topics.js';
@@ -19,7 +19,7 @@ describe('the iterator of a follower', () => {
   const cursors = (signal?: AbortSignal): TopicReader<number> =>
     topics.follow(topic, 0, signal).reading(({ cursor }) => cursor);
 
-  it('many next() at once, before and after there is something: each gets its own, in order', async () => {
+  it('many next() at once, before and after events exist: each gets its own, in order', async () => {
     const rows = cursors();
     const early = run(1, 50).map(() => rows.next());
     await lab.say(topics, 300);
@@ -28,14 +28,14 @@ describe('the iterator of a follower', () => {
     expect(got).to.deep.equal(run(1, 300).map((value) => ({ value, done: false })));
   });
 
-  it('many next() at once while most rows are left out: still in order', async () => {
+  it('many next() at once while most rows are skipped: still in order', async () => {
     await lab.say(topics, 300);
     const tens = topics.follow(topic, 0).reading(({ cursor }) => (cursor % 10 === 0 ? cursor : undefined));
     const got = await Promise.all(run(1, 30).map(() => tens.next()));
     expect(got.map(({ value }) => value)).to.deep.equal(run(1, 30).map((n) => n * 10));
   });
 
-  it('a row can be read into 0, false or null: these are handed on, only undefined is left out', async () => {
+  it('row read as 0, false or null: returned; only undefined is skipped', async () => {
     await lab.say(topics, 4);
     const values = [0, undefined, false, null];
     const rows = topics.follow(topic, 0).reading(({ cursor }) => values[cursor - 1]);
@@ -44,7 +44,7 @@ describe('the iterator of a follower', () => {
   });
 
   for (const asked of [1, 3]) {
-    it(`reading a row throws while ${asked} wait: the first hears of it, then it is over`, async () => {
+    it(`reading a row throws while ${asked} calls wait: the first call gets the error, then the end`, async () => {
       await lab.say(topics, 2);
       const fault = new Error('not of this world');
       const rows = topics.follow(topic, 0).reading(({ cursor }) => {
@@ -61,7 +61,7 @@ describe('the iterator of a follower', () => {
     });
   }
 
-  it('it ends while its page is on its way, then that finds nobody', async () => {
+  it('ended while its page is being read: the page is dropped', async () => {
     await lab.say(topics, 2);
     const release = lab.store.hold('readTopic', 'after', 1);
     const rows = cursors();
@@ -74,7 +74,7 @@ describe('the iterator of a follower', () => {
     expect(lab.clock.pending).to.equal(0);
   });
 
-  it("it ends while 'now' is on its way", async () => {
+  it("ended while 'now' is being resolved", async () => {
     const release = lab.store.hold('readTopic', 'after', 1);
     const rows = topics.follow(topic, 'now');
     const asked = watched(rows.next());
@@ -95,7 +95,7 @@ describe('the iterator of a follower', () => {
   };
   for (const [name, finish] of Object.entries(endings)) {
     for (const moment of ['before its first row', 'amid a page', 'while it waits'] as const) {
-      it(`${name} ${moment}: it is over, and nothing is left of it`, async () => {
+      it(`${name} ${moment}: ended, and nothing remains`, async () => {
         const controller = new AbortController();
         const rows = cursors(controller.signal);
         if (moment !== 'before its first row') {
@@ -114,7 +114,7 @@ describe('the iterator of a follower', () => {
     }
   }
 
-  it('a long past is read in stretches, between which others get their turn', async () => {
+  it('long past: read in stretches that yield to other work', async () => {
     await lab.say(topics, 5_000);
     let got = 0;
     let gotAtTurn = 0;

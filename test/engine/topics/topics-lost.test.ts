@@ -1,4 +1,4 @@
-/** What a topic keeps and for how long, and what those hear who follow where something is gone or can't be read. */
+/** Retention of topics, and the errors of followers when events are gone or cannot be read. */
 import { expect } from 'chai';
 import { eventId } from '../../../src/engine/topics/event-ids.js';
 import type { Topics } from '../../../src/engine/topics/topics.js';
@@ -24,7 +24,7 @@ describe('events that are gone', () => {
       topics = lab.topics({ keep: 100 });
     });
 
-    it('a topic grows a tenth over what it keeps, then the rest is forgotten', async () => {
+    it('topic a tenth above its limit: the oldest events are deleted', async () => {
       await lab.say(topics, 109);
       await lab.rest();
       expect(await oldest()).to.equal(1);
@@ -33,13 +33,13 @@ describe('events that are gone', () => {
       expect(await oldest()).to.equal(11);
     });
 
-    it('many events come one by one, then the store trims now and then', async () => {
+    it('events come one by one: the store trims from time to time', async () => {
       for (let n = 0; n < 1_000; n += 1) await lab.say(topics);
       expect(await oldest()).to.be.within(890, 901);
       expect(trims()).to.equal(90);
     });
 
-    it('trimming fails, then appends go on, and a later trim does its work too', async () => {
+    it('trim fails: appends go on, and a later trim does the work', async () => {
       lab.store.fail('trimTopic', 'before');
       await lab.say(topics, 110);
       await lab.rest();
@@ -49,7 +49,7 @@ describe('events that are gone', () => {
       expect(await oldest()).to.equal(21);
     });
 
-    it('trimming hangs, then appends, followers and the end do not wait for it', async () => {
+    it('trim hangs: appends, followers and the stop do not wait for it', async () => {
       lab.store.hold('trimTopic');
       const follower = reader(topics.follow(topic, 0));
       await lab.say(topics, 300);
@@ -58,7 +58,7 @@ describe('events that are gone', () => {
       await topics.stop();
     });
 
-    it('the runtime dies before it trims, then the next one trims with its first append', async () => {
+    it('runtime dies before it trims: the next one trims with its first append', async () => {
       lab.store.fail('trimTopic', 'before');
       await lab.say(topics, 500);
       await lab.rest();
@@ -69,7 +69,7 @@ describe('events that are gone', () => {
   });
 
   describe('CURSOR_EXPIRED', () => {
-    it('R10 it tells from where all that is kept can be had, and where the topic ends', async () => {
+    it('R10 names the id after which all kept events follow, and the end of the topic', async () => {
       await lab.sayElsewhere(10);
       await lab.data.trimTopic(topic, 4);
       const topics = lab.topics();
@@ -86,7 +86,7 @@ describe('events that are gone', () => {
     });
 
     for (const trimmed of [1, 255, 256, 257, 299, 300]) {
-      it(`everything up to ${trimmed} of 300 is forgotten: from there on, not from before`, async () => {
+      it(`events up to ${trimmed} of 300 deleted: can be followed from there, not from before`, async () => {
         await lab.sayElsewhere(300);
         await lab.data.trimTopic(topic, trimmed);
         const topics = lab.topics();
@@ -98,7 +98,7 @@ describe('events that are gone', () => {
       });
     }
 
-    it('the topic is trimmed amid a page that some have read in part, then who is too slow is told', async () => {
+    it('topic trimmed in a page that some have partly read: too slow followers get the error', async () => {
       const topics = lab.topics();
       await lab.say(topics, 10);
       const slow = topics.follow(topic, 0);
@@ -112,7 +112,7 @@ describe('events that are gone', () => {
       expect(await slow.next()).to.deep.equal({ value: undefined, done: true });
     });
 
-    it('an event was never in this topic: its follower is told so instead of waiting', async () => {
+    it('event that this topic never had: the follower gets the error instead of waiting', async () => {
       await lab.sayElsewhere(10);
       const follower = reader(lab.topics().follow(topic, 900));
       await lab.rest();
@@ -124,7 +124,7 @@ describe('events that are gone', () => {
       expect(follower.error).to.have.property('message').that.includes('no event 900: the newest is 10');
     });
 
-    it('one comes from an event that was appended while others read, then it is not taken for lost', async () => {
+    it('cursor of an event appended during a read: not taken for lost', async () => {
       const topics = lab.topics();
       const release = lab.store.hold('readTopic', 'after', 1);
       reader(topics.follow(topic, 0));
@@ -137,7 +137,7 @@ describe('events that are gone', () => {
       expect(follower).to.deep.include({ state: 'reading', said: [2] });
     });
 
-    it('the store has lost its newest events: who waits for more is told at the next look', async () => {
+    it('store lost its newest events: waiting followers get the error at the next poll', async () => {
       const older = memoryStore();
       await older.open();
       await older.appendTopic(topic, [{ source: 'speaker', seq: 1, index: 0, text: '{"text":1}' }]);
@@ -159,7 +159,7 @@ describe('events that are gone', () => {
   });
 
   describe('a store that fails', () => {
-    it('a page can be read by none who wait for it: each is told, and goes on from its last row', async () => {
+    it('page cannot be read: each waiting follower gets the error, and can go on from its last row', async () => {
       await lab.sayElsewhere(300);
       const topics = lab.topics();
       const release = lab.store.hold('readTopic', 'before', 1);
@@ -174,7 +174,7 @@ describe('events that are gone', () => {
       expect(again.said).to.deep.equal(run(1, 300));
     });
 
-    it('it fails between two pages, then what was handed out is no more and no less than a run', async () => {
+    it('failure between two pages: the events read so far have no gap', async () => {
       await lab.sayElsewhere(300);
       const topics = lab.topics();
       const follower = reader(topics.follow(topic, 0), async () => {
@@ -188,7 +188,7 @@ describe('events that are gone', () => {
       expect(again.said).to.deep.equal(run(257, 300));
     });
 
-    it('it takes no appends for an hour, then it is asked ever less often, and all arrive in order', async () => {
+    it('no appends for an hour: retried ever less often, and all events arrive in order', async () => {
       const topics = lab.topics();
       lab.store.fail('appendTopic', 'before', 700);
       const follower = reader(topics.follow(topic, 0));
@@ -200,7 +200,7 @@ describe('events that are gone', () => {
       expect(follower.said).to.deep.equal(run(1, 120));
     });
 
-    it('it names a newest event, but holds none: its follower is told instead of asking for ever', async () => {
+    it('store names a newest event, but holds none: the follower gets the error instead of a loop', async () => {
       lab = await new TopicLab((data) => ({
         ...moodyStore(data),
         readTopic: async () => ({ rows: [], oldest: 1, newest: 5 }),

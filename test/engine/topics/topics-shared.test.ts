@@ -1,4 +1,4 @@
-/** What followers of one topic share: reads of the store, rows in memory, and the look for what others append. */
+/** Shared parts of followers of one topic: store reads, rows in memory, and the poll for events of other processes. */
 import { expect } from 'chai';
 import { eventId } from '../../../src/engine/topics/event-ids.js';
 import type { TopicFeed } from '../../../src/engine/topics/topic-feed.js';
@@ -18,7 +18,7 @@ describe('followers of one topic share', () => {
     Array.from({ length: count }, () => reader(readerOf(feed, start)));
 
   describe('reads', () => {
-    it('1,000 read a topic from its beginning, then each page is read once', async () => {
+    it('1,000 followers read a topic from its start: each page is read once', async () => {
       await lab.sayElsewhere(600);
       const crowd = readers(lab.feed(), 1_000, 0);
       await lab.rest();
@@ -26,7 +26,7 @@ describe('followers of one topic share', () => {
       expect(lab.reads).to.equal(3);
     });
 
-    it('100 wait at the end, then each append costs one read, and its rows are the same objects for all', async () => {
+    it('100 followers wait at the end: each append costs one read, and all get the same row objects', async () => {
       const topics = lab.topics();
       const crowd = Array.from({ length: 100 }, () => reader(topics.follow(topic, 0)));
       await lab.rest();
@@ -40,7 +40,7 @@ describe('followers of one topic share', () => {
       expect(crowd[0]?.rows.every(Object.isFrozen)).to.equal(true);
     });
 
-    it('one who comes for what others have just read reads nothing', async () => {
+    it('follower of events that others have just read: no read', async () => {
       await lab.sayElsewhere(2_000);
       const feed = lab.feed();
       readers(feed, 1, 0);
@@ -52,7 +52,7 @@ describe('followers of one topic share', () => {
       expect(lab.reads).to.equal(before);
     });
 
-    it('an event is parsed once, and nobody can change it for others', async () => {
+    it('event is parsed once, and frozen for all', async () => {
       await lab.sayElsewhere();
       const [stored] = (await lab.data.readTopic(topic, 0, 1)).rows;
       if (!stored) throw new Error('nothing was said');
@@ -63,7 +63,7 @@ describe('followers of one topic share', () => {
   });
 
   describe('memory', () => {
-    it('some read from the beginning of a long topic, some at its end: both get all, and little is held', async () => {
+    it('some at the start of a long topic, some at its end: both get all, and few rows are held', async () => {
       await lab.sayElsewhere(20_000);
       const feed = lab.feed();
       const behind = readers(feed, 3, 0);
@@ -77,7 +77,7 @@ describe('followers of one topic share', () => {
       for (const { said } of behind) expect(said).to.deep.equal(run(1, lab.said));
     });
 
-    it('long texts, then fewer rows are held', async () => {
+    it('long texts: fewer rows are held', async () => {
       await lab.sayElsewhere(3_000, 'x'.repeat(8_000));
       const feed = lab.feed();
       const [all] = readers(feed, 1, 0);
@@ -86,7 +86,7 @@ describe('followers of one topic share', () => {
       expect(feed.held.rows).to.be.at.most(2 * 256);
     });
 
-    it('R10 500 stick at different places: they cost no read, no memory and no timer, and delay nobody', async () => {
+    it('R10 500 followers stuck at different cursors: cost no read, memory or timer, and delay nobody', async () => {
       await lab.sayElsewhere(2_000);
       const feed = lab.feed();
       const stuck = run(0, 499).map((n) => readerOf(feed, n * 4));
@@ -102,7 +102,7 @@ describe('followers of one topic share', () => {
       for (const [n, rows] of stuck.entries()) expect((await rows.next()).value).to.include({ cursor: n * 4 + 2 });
     });
 
-    it('the last follower has left, then nothing is held', async () => {
+    it('last follower gone: nothing is held', async () => {
       await lab.sayElsewhere(300);
       const feed = lab.feed();
       const rows = readerOf(feed, 0);
@@ -113,8 +113,8 @@ describe('followers of one topic share', () => {
     });
   });
 
-  describe('the look for what others append', () => {
-    it('another runtime appends to the same store, then all hear of it within the time of two polls', async () => {
+  describe('the poll for events of other processes', () => {
+    it('another runtime appends to the same store: all followers get it within two polls', async () => {
       const crowd = readers(lab.feed(), 50, 0);
       await lab.rest();
       await lab.sayElsewhere(3);
@@ -124,7 +124,7 @@ describe('followers of one topic share', () => {
       for (const { said } of crowd) expect(said).to.deep.equal([1, 2, 3]);
     });
 
-    it('our append lands behind one of another runtime, then both come, in the order of the store', async () => {
+    it("our append lands behind one of another runtime: both arrive, in the store's order", async () => {
       const topics = lab.topics();
       const follower = reader(topics.follow(topic, 0));
       await lab.say(topics);
@@ -136,7 +136,7 @@ describe('followers of one topic share', () => {
       expect(follower.said).to.deep.equal([1, 2, 3]);
     });
 
-    it('50 wait and nothing happens: one look per second for all of them; none while nobody follows', async () => {
+    it('50 followers wait, no events: one poll per second for all; none without followers', async () => {
       const feed = lab.feed();
       const crowd = Array.from({ length: 50 }, () => readerOf(feed, 0));
       for (const rows of crowd) void rows.next();
@@ -150,7 +150,7 @@ describe('followers of one topic share', () => {
       expect(lab.clock.pending).to.equal(0);
     });
 
-    it('own appends keep coming, then it is not looked for more', async () => {
+    it('own appends keep coming: no poll', async () => {
       const topics = lab.topics();
       reader(topics.follow(topic, 0));
       await lab.rest();
@@ -162,7 +162,7 @@ describe('followers of one topic share', () => {
       expect(lab.reads - before).to.equal(10);
     });
 
-    it('the store fails a while, then who waits hears of nothing but the news after it', async () => {
+    it('store fails for a while: waiting followers only get the events after it', async () => {
       const [follower] = readers(lab.feed(), 1, 0);
       await lab.clock.advance(1_000);
       lab.store.fail('readTopic', 'before', 5);
@@ -174,7 +174,7 @@ describe('followers of one topic share', () => {
     });
   });
 
-  it('R13 the runtime stops: those who wait, read or rest end, and no timer is left', async () => {
+  it('R13 runtime stops: waiting, reading and idle followers end, and no timer remains', async () => {
     const topics = lab.topics();
     await lab.say(topics, 10);
     const waiting = watched(topics.follow(topic, 10).next());

@@ -1,4 +1,4 @@
-/** Broadcasts and those who follow them: in order, once, from where they asked, until they have had enough. */
+/** Broadcasts and their followers: in order, once, from the requested cursor, until the follower ends. */
 import { expect } from 'chai';
 import type { ActorSystem } from '../../../src/engine/actor-system.js';
 import type { Cursor } from '../../../src/engine/store.js';
@@ -23,7 +23,7 @@ describe('topics', () => {
   const said = async (): Promise<unknown[]> => textsOf(await topicOf(lab, deskTopic)).map(({ text }) => text);
 
   describe('the outbox', () => {
-    it('events of one commit and of several arrive in order, with the moment of their commit', async () => {
+    it('events of one commit and of several arrive in order, with the time of their commit', async () => {
       await life.engine.ask('desk/a', { type: 'sayBoth', texts: ['1', '2'] });
       await lab.clock.advance(1_000);
       await speak('3');
@@ -42,7 +42,7 @@ describe('topics', () => {
       ]);
     });
 
-    it('the runtime dies between the commit and the topic, then the events arrive after the restart', async () => {
+    it('runtime dies between the commit and the topic: events arrive after the restart', async () => {
       life.store.hold('appendTopic');
       await speak('1');
       await speak('2');
@@ -55,7 +55,7 @@ describe('topics', () => {
     });
 
     for (const method of ['appendTopic', 'settle'] as const) {
-      it(`the runtime dies before it hears of ${method}, then the events are in the topic once`, async () => {
+      it(`runtime dies before the answer to ${method}: the events are in the topic once`, async () => {
         life.store.hold(method, 'after');
         await life.engine.ask('desk/a', { type: 'sayBoth', texts: ['1', '2'] });
         await lab.rest();
@@ -68,7 +68,7 @@ describe('topics', () => {
     }
 
     for (const moment of ['before', 'after'] as const) {
-      it(`the topic fails ${moment} it wrote, then the events are tried until they are in it, once and in order`, async () => {
+      it(`topic fails ${moment} the write: retried until the events are in it, once and in order`, async () => {
         life.store.fail('appendTopic', moment, 3);
         await speak('1');
         await speak('2', 'desk/b');
@@ -79,7 +79,7 @@ describe('topics', () => {
       });
     }
 
-    it('an event comes while the one before it fails to be written, then it waits its turn', async () => {
+    it('event while the one before it fails to be written: waits for its turn', async () => {
       const release = life.store.hold('appendTopic', 'before', 1);
       life.store.fail('appendTopic', 'before');
       await speak('1');
@@ -90,7 +90,7 @@ describe('topics', () => {
       expect(await said()).to.deep.equal(['1', '2']);
     });
 
-    it('many speak at once, then one write of the topic carries what has gathered', async () => {
+    it('many broadcasts at once: one write carries those that have gathered', async () => {
       const addresses = Array.from({ length: 50 }, (_, index) => `desk/${index}`);
       await Promise.all(addresses.map((address) => speak(address, address)));
       await lab.rest();
@@ -100,7 +100,7 @@ describe('topics', () => {
   });
 
   describe('following', () => {
-    it("from 'now': all that comes after the call, also before the first read; nothing of before", async () => {
+    it("from 'now': all events after the call, also before the first read; none from before", async () => {
       await speak('before');
       await lab.rest();
       const events = life.engine.follow(deskTopic, 'now');
@@ -112,7 +112,7 @@ describe('topics', () => {
       expect(follower.said).to.deep.equal(['between', 'after']);
     });
 
-    it('from a cursor: what comes after it', async () => {
+    it('from a cursor: the events after it', async () => {
       for (const text of ['1', '2', '3']) await speak(text);
       await lab.rest();
       const follower = reader(life.engine.follow(deskTopic, 1));
@@ -120,7 +120,7 @@ describe('topics', () => {
       expect(follower.said).to.deep.equal(['2', '3']);
     });
 
-    it('from the cursor seen last before a restart: neither gap nor double', async () => {
+    it('from the last cursor before a restart: no gap, no repeat', async () => {
       for (const text of ['1', '2', '3']) await speak(text);
       await lab.rest();
       const first = reader(life.engine.follow(deskTopic, 0));
@@ -134,7 +134,7 @@ describe('topics', () => {
       expect([...first.said, ...second.said]).to.deep.equal(['1', '2', '3', '4', '5']);
     });
 
-    it('a topic of more than a page, then all of it, in order', async () => {
+    it('topic of more than a page: all of it, in order', async () => {
       const texts = Array.from({ length: 700 }, (_, index) => `${index}`);
       for (const text of texts) void speak(text);
       await lab.clock.advance(0);
@@ -144,14 +144,14 @@ describe('topics', () => {
       expect(follower.said).to.deep.equal(texts);
     });
 
-    it('a topic in which nothing was ever said, then the first word', async () => {
+    it('empty topic: its first event arrives', async () => {
       const follower = reader(life.engine.follow('silence', 0));
       await lab.rest();
       expect(follower).to.include({ state: 'reading' });
       expect(follower.said).to.deep.equal([]);
     });
 
-    it('events at the cursor were trimmed, then CURSOR_EXPIRED names the oldest', async () => {
+    it('events at the cursor trimmed: CURSOR_EXPIRED names the oldest', async () => {
       for (const text of ['1', '2', '3', '4']) await speak(text);
       await lab.rest();
       await lab.data.trimTopic(deskTopic, 2);
@@ -163,7 +163,7 @@ describe('topics', () => {
       expect(atTheEdge.said).to.deep.equal(['3', '4']);
     });
 
-    it('the topic is trimmed past a follower that reads slowly, then it is told, not skipped ahead', async () => {
+    it('topic trimmed past a slow follower: the follower gets the error, and is not moved ahead', async () => {
       const texts = Array.from({ length: 300 }, (_, index) => `${index}`);
       for (const text of texts) await speak(text);
       await lab.rest();
@@ -180,7 +180,7 @@ describe('topics', () => {
       expect(follower.error).to.include({ code: 'CURSOR_EXPIRED' });
     });
 
-    it('one follower never reads on, then actors, topic and other followers go on', async () => {
+    it('follower that never reads on: actors, topic and other followers go on', async () => {
       const stuck = reader(life.engine.follow(deskTopic, 0), () => new Promise(() => {}));
       const other = reader(life.engine.follow(deskTopic, 0));
       for (const text of ['1', '2', '3']) await speak(text);
@@ -189,7 +189,7 @@ describe('topics', () => {
       expect(other.said).to.deep.equal(['1', '2', '3']);
     });
 
-    it('an event comes while a read that missed it is under way, then the follower gets it all the same', async () => {
+    it('event during a read that missed it: the follower still gets it', async () => {
       let release = (): void => {};
       const follower = reader(life.engine.follow(deskTopic, 0), async () => {
         if (follower.said.length === 1) release = life.store.hold('readTopic', 'after', 1);
@@ -204,14 +204,14 @@ describe('topics', () => {
       expect(follower.said).to.deep.equal(['1', '2']);
     });
 
-    it('the store fails to read, then the follower hears STORE_UNAVAILABLE', async () => {
+    it('store fails to read: the follower gets STORE_UNAVAILABLE', async () => {
       life.store.fail('readTopic', 'before');
       const follower = reader(life.engine.follow(deskTopic, 0));
       await lab.rest();
       expect(follower.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused' });
     });
 
-    it("the store fails at the 'now' of one who never reads, then nobody is disturbed", async () => {
+    it("store fails at the 'now' of a follower that never reads: no effect on others", async () => {
       life.store.fail('readTopic', 'before');
       life.engine.follow(deskTopic, 'now');
       await lab.rest();
@@ -220,7 +220,7 @@ describe('topics', () => {
   });
 
   describe('the end of following', () => {
-    it('the signal is aborted while it waits', async () => {
+    it('signal aborted during a wait', async () => {
       const end = new AbortController();
       const follower = reader(life.engine.follow(deskTopic, 'now', end.signal));
       await lab.rest();
@@ -229,7 +229,7 @@ describe('topics', () => {
       expect(follower).to.include({ state: 'ended' });
     });
 
-    it('the signal is aborted amid a page, then nothing more comes', async () => {
+    it('signal aborted in a page: nothing more comes', async () => {
       for (const text of ['1', '2', '3']) await speak(text);
       await lab.rest();
       const end = new AbortController();
@@ -238,14 +238,14 @@ describe('topics', () => {
       expect(follower).to.deep.include({ state: 'ended', said: ['1'] });
     });
 
-    it('the signal was aborted before', async () => {
+    it('signal aborted before', async () => {
       await speak('1');
       const follower = reader(life.engine.follow(deskTopic, 0, AbortSignal.abort()));
       await lab.rest();
       expect(follower).to.deep.include({ state: 'ended', said: [] });
     });
 
-    it('return() is called while it waits for news', async () => {
+    it('return() during a wait', async () => {
       const events = life.engine.follow(deskTopic, 'now')[Symbol.asyncIterator]();
       const next = watched(events.next());
       await lab.rest();
@@ -255,13 +255,13 @@ describe('topics', () => {
       expect(next).to.deep.include({ state: 'answered', value: { done: true, value: undefined } });
     });
 
-    it('return() is called before the first read', async () => {
+    it('return() before the first read', async () => {
       const events = life.engine.follow(deskTopic, 'now')[Symbol.asyncIterator]();
       await events.return?.();
       expect(await events.next()).to.deep.equal({ done: true, value: undefined });
     });
 
-    it('the reader breaks off, then later events find nobody', async () => {
+    it('reader breaks off: later events are not delivered to it', async () => {
       await speak('1');
       await lab.rest();
       for await (const { cursor } of life.engine.follow(deskTopic, 0)) {
@@ -274,7 +274,7 @@ describe('topics', () => {
       expect(life.store.calls.filter((method) => method === 'readTopic')).to.have.length(reads);
     });
 
-    it('the engine stops, then all followers end, also one that comes too late', async () => {
+    it('engine stops: all followers end, also one that comes later', async () => {
       const followers = [0, 'now' as const].map((from) => reader(life.engine.follow(deskTopic, from)));
       await lab.rest();
       await lab.stop(life.engine);
@@ -298,11 +298,11 @@ describe('topics', () => {
       return asked;
     };
 
-    it("'now', '0' and the ids of the topic are taken", async () => {
+    it("'now', '0' and ids of the topic: accepted", async () => {
       expect(await Promise.all([undefined, 'now', '0', 'volumes@17'].map(from))).to.deep.equal(['now', 'now', 0, 17]);
     });
 
-    it('an event names its topic: it is refused in another one, both named', async () => {
+    it('id of another topic: refused, naming both topics', async () => {
       await life.engine.ask('desk/a', say('one'));
       const { value } = await life.engine.follow(deskTopic, 0).next();
       expect(value?.id).to.equal(`${deskTopic}@1`);
@@ -311,7 +311,7 @@ describe('topics', () => {
       expect(error.message).to.include(deskTopic).and.to.include('volumes');
     });
 
-    it('a number without its topic is refused', async () => {
+    it('number without its topic: refused', async () => {
       expect((await failureOf(from('17'))).message).to.include('without its topic');
     });
 
@@ -328,7 +328,7 @@ describe('topics', () => {
       null,
       3,
     ]) {
-      it(`${JSON.stringify(id)} is refused`, async () => {
+      it(`${JSON.stringify(id)}: refused`, async () => {
         expect(await failureOf(from(id))).to.include({ code: 'INVALID_ARGUMENT' });
       });
     }
@@ -338,7 +338,7 @@ describe('topics', () => {
       'a text': 'now',
       'a signal that is none': { signal: 1 },
     })) {
-      it(`options that are ${what} are refused`, async () => {
+      it(`options that are ${what}: refused`, async () => {
         const asked = Promise.resolve().then(() => followAs(life.engine, 'volumes', options));
         expect(await failureOf(asked)).to.include({ code: 'INVALID_ARGUMENT' });
       });
