@@ -1,4 +1,4 @@
-/** The typed handle on the actors of one machine. */
+/** ActorsOf: typed access to the actors of one machine. */
 import { expect } from 'chai';
 import { nodeMachine } from '../../machines/node/node.js';
 import type { CommitNotice } from '../../src/engine/actor/actor-ports.js';
@@ -9,13 +9,13 @@ import { actorSystem } from '../support/actor-system.js';
 const view: ActorView = { seq: 1, state: 'ready', context: { id: 'a', plugins: [] } };
 
 describe('the actors of one machine', () => {
-  it('an address of another machine is a mistake of the programmer: TypeError', () => {
+  it("address of another machine: TypeError, as that is a programmer's mistake", () => {
     const nodes = new ActorsOf(actorSystem({ peek: () => view }), nodeMachine);
     expect(nodes.peek('node/a')?.context.id).to.equal('a');
     expect(() => nodes.peek('volume/default/data')).to.throw(TypeError, "not an actor of 'node'");
   });
 
-  it('all lists page after page, and those of this machine alone', async () => {
+  it('all() lists page after page, and only actors of this machine', async () => {
     const asked: unknown[] = [];
     const engine = actorSystem({
       page: async (range) => {
@@ -32,7 +32,7 @@ describe('the actors of one machine', () => {
     ]);
   });
 
-  it('commits of other machines are not seen; that of an actor that is gone has no view', () => {
+  it('commits of other machines are not observed; the commit of a deleted actor has no view', () => {
     let emit: (notice: CommitNotice) => void = () => {};
     const engine = actorSystem({
       observe: (observer) => {

@@ -1,6 +1,7 @@
 /**
- * The scenario that is cut everywhere: a planner orders houses, a builder builds one after the other in the outside
- * world, a clerk files each and tells the planner. Messages, effects, retries, timers, broadcasts and answers, all at once.
+ * Scenario that crash tests cut everywhere: a planner orders houses, a builder builds them one after the other in the
+ * outside world, a clerk files each and tells the planner. Uses messages, effects, retries, timers, broadcasts and
+ * answers.
  */
 import { assign, emit, setup } from 'xstate';
 import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
@@ -130,7 +131,7 @@ const clerkMachine = setup({
 
 const topic = (): string => siteTopic;
 
-/** @param construct gives the id of the house that was built */
+/** @param construct returns the id of the house that was built */
 export const siteKinds = (construct: Effect): ActorKind[] => [
   { machine: plannerMachine, effects: {}, begin: () => ({}), topic },
   { machine: builderMachine, effects: { construct }, topic },

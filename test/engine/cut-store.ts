@@ -1,10 +1,12 @@
-/** A store whose process dies at its n-th call: just before that took effect, or just after. Nobody hears of it again. */
+/**
+ * Store whose process dies at its n-th call, just before or just after the call takes effect. Callers get no answer.
+ */
 import type { Store } from '../../src/engine/store.js';
 import { interceptedStore } from './intercepted-store.js';
 import type { Moment } from './moody-store.js';
 
 export interface Cut {
-  /** Which call, counted from 1; Infinity: none. */
+  /** Number of the fatal call, from 1; Infinity: none. */
   at: number;
   moment: Moment;
 }
@@ -13,7 +15,7 @@ export interface CutStore extends Store {
   readonly isCut: boolean;
 }
 
-/** @param onCut ends everything else of the process, in that very moment */
+/** @param onCut ends the rest of the process at that moment */
 export function cutStore(inner: Store, { at, moment }: Cut, onCut: () => void): CutStore {
   let calls = 0;
   let isCut = false;

@@ -1,4 +1,4 @@
-/** The actor that most tests speak to: it notes, tells others, broadcasts, answers, and breaks when it is asked to. */
+/** Desk, the actor of most tests: it notes, sends messages, broadcasts, answers, and throws on request. */
 import { type AnyEventObject, assign, emit, setup } from 'xstate';
 import type { ErrorCode } from '../../machines/kit/error-table.js';
 import { hostActions, type MessageParams, type Stamped } from '../../machines/kit/host.js';
@@ -6,7 +6,7 @@ import type { ActorKind } from '../../src/engine/effects/effects.js';
 
 export interface DeskContext {
   name: string;
-  /** What it was told, in order. */
+  /** Notes in the order of arrival. */
   notes: Noted[];
 }
 
@@ -26,7 +26,7 @@ export type DeskEvent = (
   | { type: 'refuse'; code: ErrorCode }
   | { type: 'breakAction' }
   | { type: 'breakGuard' }
-  /** Makes its context, an answer, a message or a broadcast one that JSON can't hold. */
+  /** Makes its context, an answer, a message or a broadcast one that JSON cannot hold. */
   | { type: 'swell'; what: 'context' | 'answer' | 'message' | 'broadcast' }
   | { type: 'close'; tell?: MessageParams[] }
 ) &
@@ -96,10 +96,10 @@ export const deskMachine = setup({
   },
 });
 
-/** Where all desks broadcast. */
+/** Topic of all desks. */
 export const deskTopic = 'desks';
 
-/** Desks that are there as soon as somebody speaks to them. */
+/** Desks that begin with their first event. */
 export const deskKind: ActorKind = {
   machine: deskMachine,
   effects: {},
@@ -107,7 +107,7 @@ export const deskKind: ActorKind = {
   topic: () => deskTopic,
 };
 
-/** Desks that somebody must begin. */
+/** Desks that need an input to begin. */
 export const orderedDeskKind: ActorKind = { machine: deskMachine, effects: {}, topic: () => deskTopic };
 
 export const note = (text: Noted): AnyEventObject => ({ type: 'note', text });

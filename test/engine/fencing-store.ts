@@ -1,7 +1,7 @@
-/** One store between several runtimes: what one of them closes stays open for the others. */
+/** Shares one store among several runtimes: a close by one leaves it open for the others. */
 import type { Store } from '../../src/engine/store.js';
 
-/** @returns what each of them sees of it */
+/** @returns makes the view of one runtime */
 export function fencing(): (store: Store) => Store {
   return (store) => ({ ...store, close: async () => {} });
 }

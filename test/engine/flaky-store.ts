@@ -1,9 +1,9 @@
-/** A store that fails at random calls, half of them after it did what it was asked for. */
+/** Store that fails at random calls, half of them after they took effect. */
 import type { Random } from '../../src/engine/random.js';
 import type { Store } from '../../src/engine/store.js';
 import { interceptedStore, type StoreMethod } from './intercepted-store.js';
 
-/** Without these there is no life in which anything could go wrong. */
+/** Calls that never fail, as no life could begin without them. */
 const reliable: ReadonlySet<StoreMethod> = new Set<StoreMethod>([
   'open',
   'close',

@@ -1,6 +1,6 @@
 /**
- * An actor that breaks when it is told to, whatever it does: it notes, naps as long as it is asked to, works, and
- * listens. It also breaks at what it can't bear to hear, and at a loop that throws.
+ * Actor that throws on request: it notes, naps as long as asked, works, and listens. Also throws on an unbearable note
+ * or result, and when its loop throws.
  */
 import { type AnyEventObject, assign, setup } from 'xstate';
 import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
@@ -9,7 +9,7 @@ import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 export interface FragileContext {
   notes: string[];
   results: (string | Failure)[];
-  /** How often it woke. */
+  /** Number of ended naps. */
   naps: number;
 }
 
@@ -25,7 +25,7 @@ export type FragileEvent = (
 ) &
   Stamped;
 
-/** As a note or a result, it breaks. */
+/** Text that makes the actor throw, as a note or a result. */
 export const unbearable = 'unbearable';
 
 const borne = <T>(what: T): T => {

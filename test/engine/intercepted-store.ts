@@ -1,12 +1,12 @@
 /**
- * A store whose every call passes one gate first: tests hold calls back there, make them fail, count or cut them.
- * Ready gates: moody-store.ts, cut-store.ts.
+ * Store whose calls all pass a gate, where tests delay, fail, count or cut them. Ready gates: moody-store.ts,
+ * cut-store.ts
  */
 import type { Store } from '../../src/engine/store.js';
 
 export type StoreMethod = keyof Store;
 
-/** `proceed` does what was asked for; a gate may call it late, twice or never. */
+/** `proceed` makes the call; a gate may call it late, twice or never. */
 export interface Gate {
   pass<T>(method: StoreMethod, proceed: () => Promise<T>): Promise<T>;
 }

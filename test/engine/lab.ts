@@ -1,6 +1,6 @@
 /**
- * One store and one simulated clock, and the runtimes that live on them one after the other.
- * A life ends well (`stop`) or at once (`crash`): then nothing that it still holds has any influence.
+ * One store, one simulated clock, and the runtimes (lives) that use them one after the other. A life ends with `stop`
+ * or at once with `crash`; after a crash, it has no influence any more.
  */
 import type { AnyEventObject } from 'xstate';
 import type { RestoreReport } from '../../machines/kit/host.js';
@@ -46,8 +46,8 @@ export class Lab {
   #alive = { now: true };
 
   /**
-   * Begins a life on what is stored, after the end of the one before: a crash where it was not stopped.
-   * @param through what the life sees of the store
+   * Begins a life on the stored state. Crashes the former life if it was not stopped.
+   * @param through wraps the store for this life
    */
   async start(kinds: ActorKind[], { prefixes = [''], through = asIs }: StartOptions = {}): Promise<Life> {
     await this.crash();
@@ -59,7 +59,7 @@ export class Lab {
     return { engine, store, report };
   }
 
-  /** An engine that is not opened. */
+  /** Makes an engine that is not opened. */
   engine(kinds: ActorKind[], store: Store): Engine {
     this.#lives += 1;
     const lease = { name: 'node/n1', holder: `runtime ${this.#lives}`, ttlMs: leaseTtlMs };
@@ -68,7 +68,7 @@ export class Lab {
     return new Engine({ store, clock, random, logger: this.#logger(), lease }).host(kinds);
   }
 
-  /** The store as this life sees it, until it ends. */
+  /** Returns the store for one life, until its end. */
   store(through: (store: Store) => Store = asIs): MoodyStore {
     const alive = this.#alive;
     const mortal = interceptedStore(this.data, {
@@ -77,7 +77,7 @@ export class Lab {
     return moodyStore(through(mortal));
   }
 
-  /** Ends all lives at once, as a power cut does. */
+  /** Ends all lives at once, like a power cut. */
   async crash(): Promise<void> {
     this.#alive.now = false;
     this.#alive = { now: true };
@@ -85,12 +85,12 @@ export class Lab {
     await this.data.open();
   }
 
-  /** Lets all that is under way come to rest; no time passes. */
+  /** Waits until all pending work is done; no time passes. */
   rest(): Promise<void> {
     return this.clock.advance(0);
   }
 
-  /** Stops an engine, letting time pass where its effects need some to end. */
+  /** Stops an engine; lets time pass for effects that need time to end. */
   async stop(engine: Engine): Promise<void> {
     const stopped = engine.stop();
     await this.clock.advance(10_000);
@@ -116,7 +116,7 @@ export class Lab {
   }
 }
 
-/** How a request ended: its answer, or the error that it was rejected with. */
+/** Outcome of a request: its answer, or its error. */
 export interface Outcome {
   state: 'open' | 'answered' | 'rejected';
   value?: unknown;
@@ -133,7 +133,7 @@ export function watched(request: Promise<unknown>): Outcome {
   return outcome;
 }
 
-/** The error that this rejects with; throws where it doesn't, or with another class. */
+/** Returns the StagecraftError of a rejection. Throws if the work resolves, or rejects with another class. */
 export async function failureOf(work: Promise<unknown>): Promise<StagecraftError> {
   const error: unknown = await work.then(
     (value) => new Error(`expected a rejection, got ${JSON.stringify(value)}`),
@@ -149,12 +149,12 @@ export async function journalOf(engine: Engine, address: string): Promise<Journa
   return entries;
 }
 
-/** What each entry of a journal was: `event add`, `stale timer …`. */
+/** Lists the journal entries of an actor as texts: `event add`, `stale timer …`. */
 export async function historyOf(engine: Engine, address: string): Promise<string[]> {
   return (await journalOf(engine, address)).map(({ kind, event }) => `${kind} ${event?.type ?? 'begin'}`);
 }
 
-/** All that a topic holds. */
+/** Returns all events of a topic. */
 export async function topicOf(lab: Lab, topic: string): Promise<TopicRow[]> {
   return (await lab.data.readTopic(topic, 0, 10_000)).rows;
 }

@@ -1,4 +1,6 @@
-/** A lab whose store can lose what it took, under a live runtime: it goes back to a copy that took only the first calls. */
+/**
+ * Lab whose store can lose accepted writes under a live runtime: it replaces the store by a copy of its earlier state.
+ */
 import type { Store, StoreEvents } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { Lab } from './lab.js';
@@ -7,18 +9,18 @@ import type { MoodyStore } from './moody-store.js';
 type Call = (store: Store) => Promise<unknown>;
 
 export class LossyLab extends Lab {
-  /** All that was written, in order. */
+  /** All writes, in order. */
   #log: Call[] = [];
   #current = this.#fresh();
   #events: StoreEvents | undefined;
   override readonly data = this.#recorded();
 
-  /** The present moment, to come back to. */
+  /** Marks the present moment, for `rollBack`. */
   mark(): number {
     return this.#log.length;
   }
 
-  /** The store is as it was at that moment; nobody is told. */
+  /** Sets the store back to the mark, without a notice. */
   async rollBack(mark: number): Promise<void> {
     this.#log = this.#log.slice(0, mark);
     const copy = this.#fresh();
@@ -27,12 +29,12 @@ export class LossyLab extends Lab {
     this.#current = copy;
   }
 
-  /** The store says that it may have lost something. */
+  /** Reports that the store may have lost writes. */
   suspect(): void {
     this.#events?.suspect('a test says so');
   }
 
-  /** The store is as it was at that moment, and says so. */
+  /** Sets the store back to the mark, and reports it. */
   async lose(mark: number): Promise<void> {
     await this.rollBack(mark);
     this.suspect();

@@ -1,4 +1,4 @@
-/** An effect that ends when the test says so, and tells what it was called with. */
+/** Effect that ends on command of the test, and records its calls. */
 import type { Effect, EffectCall } from '../../src/engine/effects/effects.js';
 
 export interface ManualCall extends EffectCall {
@@ -8,7 +8,7 @@ export interface ManualCall extends EffectCall {
 
 export interface ManualEffect extends Effect {
   readonly calls: ManualCall[];
-  /** The latest call; throws where there is none. */
+  /** Latest call; throws if there is none. */
   readonly last: ManualCall;
 }
 

@@ -1,9 +1,11 @@
-/** A machine with everything that is hard to store: parallel regions, shallow and deep history, always, after, invokes. */
+/**
+ * Machine with everything that is hard to store: parallel regions, shallow and deep history, always, after, invokes.
+ */
 import { assign, createMachine, emit, setup } from 'xstate';
 import { hostActions, type Stamped, unbound } from '../../machines/kit/host.js';
 
 interface MazeContext {
-  /** What happened, in order: shows which of two regions went first. */
+  /** Trail of actions, in order: shows which of two regions went first. */
   trail: string[];
   heat: number;
 }
@@ -87,7 +89,7 @@ export const mazeMachine = setup({
   },
 });
 
-/** The same places, one of them under another name. */
+/** The same machine with one state renamed. */
 export const rebuiltMaze = createMachine({
   id: 'maze',
   version: '1',

@@ -1,18 +1,20 @@
-/** A store that answers late or not at all, as a test tells it to. */
+/** Store that answers late or not at all, as a test asks. */
 import type { Commit, Store } from '../../src/engine/store.js';
 import { interceptedStore, type StoreMethod } from './intercepted-store.js';
 
-/** `before`: nothing was done. `after`: it was done, and the answer is lost. */
+/** `before`: the call had no effect. `after`: the call took effect, and its answer is lost. */
 export type Moment = 'before' | 'after';
 
 export interface MoodyStore extends Store {
-  /** What was asked for, in order. */
+  /** Calls in order. */
   readonly calls: StoreMethod[];
-  /** The items of each commit() call, in order. */
+  /** Items of each commit() call, in order. */
   readonly commits: Commit[][];
-  /** The next `times` calls of this method wait, default all; the answer lets them go, and those that come after. */
+  /**
+   * Holds the next `times` calls of this method; default all. @returns a function that releases them, and later calls
+   */
   hold(method: StoreMethod, moment?: Moment, times?: number): () => void;
-  /** The next `times` calls of this method fail. */
+  /** Fails the next `times` calls of this method. */
   fail(method: StoreMethod, moment: Moment, times?: number): void;
 }
 

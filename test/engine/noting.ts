@@ -1,4 +1,4 @@
-/** Machines that note what is done, in order, and are held against XState as they are driven. */
+/** Machines that note their actions in order, driven side by side with XState. */
 import { expect } from 'chai';
 import {
   type AnyEventObject,
@@ -18,7 +18,7 @@ export interface Noted {
   count: number;
 }
 
-/** Notes what is done, in order. */
+/** Machine setup whose actions note their names in order. */
 export const base = setup({
   types: {} as { context: Noted; events: AnyEventObject; input: { count?: number }; tags: string },
   actors: { work: unbound<void, object>() },
@@ -57,13 +57,13 @@ export const made = (config: Omit<Config, 'context'>): AnyStateMachine =>
 
 interface Drive {
   input?: object;
-  /** Positions of the events that XState takes; `begin` is -1. */
+  /** Positions of events that go through XState's interpreter; `begin` is -1. */
   unplanned?: number[];
-  /** The same, of those that end in a throw. */
+  /** Positions of events that end in an error. */
   thrown?: number[];
 }
 
-/** Holds each step against XState's, and says where it has led. */
+/** Compares each step with XState's, and returns where it led. */
 export function drive(
   machine: AnyStateMachine,
   types: (string | AnyEventObject)[],

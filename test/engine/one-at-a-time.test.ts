@@ -1,8 +1,8 @@
-/** Work that is shared by all who ask for it meanwhile. */
+/** Runs shared by concurrent callers. */
 import { expect } from 'chai';
 import { oneAtATime } from '../../src/engine/one-at-a-time.js';
 
-describe('work that is done one time after the other', () => {
+describe('shared runs, one at a time', () => {
   const turn = (): Promise<void> => new Promise(setImmediate);
   let ends: ((number: number) => void)[];
   let fail: (error: Error) => void;
@@ -19,7 +19,7 @@ describe('work that is done one time after the other', () => {
     );
   });
 
-  it('who asks at the same time shares it; who asks while it is done shares the next', async () => {
+  it('calls at the same time share a run; calls during a run share the next one', async () => {
     const first = [ask(), ask()];
     await turn();
     expect(ends).to.have.length(1);
@@ -34,7 +34,7 @@ describe('work that is done one time after the other', () => {
     expect(await Promise.all(second)).to.deep.equal([2, 2, 2]);
   });
 
-  it('one that fails is told to those who share it, and the next is done all the same', async () => {
+  it('run fails: all its callers get the error, and the next run still happens', async () => {
     const first = ask().catch((error: unknown) => error);
     await turn();
     const second = ask();

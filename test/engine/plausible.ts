@@ -1,4 +1,4 @@
-/** What each machine of the house may be told, made up: plausible, so that it goes everywhere, and drawn by chance. */
+/** Random events and outputs for each machine of this project, plausible enough to reach all states. */
 import type { AnyStateMachine } from 'xstate';
 import type { AllocEvent, AllocOutcome, NamedStep } from '../../machines/alloc/types.js';
 import type { StepEvent } from '../../machines/alloc/volume-steps.js';
@@ -38,13 +38,13 @@ import type { VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types
 import type { PublishWish } from '../../machines/volume/wishes.js';
 
 export interface Die {
-  /** One of these. */
+  /** Picks one value. */
   of<T>(...all: [T, ...T[]]): T;
-  /** A whole number below `end`. */
+  /** Returns a whole number below `end`. */
   below(end: number): number;
 }
 
-/** Of each type of event what it carries. */
+/** Payload of each event type. */
 type Drafts<TEvent extends { type: string }> = {
   [T in TEvent['type']]: (die: Die) => Omit<Extract<TEvent, { type: T }>, 'type' | 'at' | 'random'>;
 };
@@ -53,9 +53,9 @@ export interface Plausible {
   machine: AnyStateMachine;
   input: (die: Die) => object;
   events: Record<string, (die: Die) => object>;
-  /** Events that lead, in order, to a state that chance does not find. */
+  /** Events that lead, in order, to a state that random events do not reach. */
   way?: object[];
-  /** What its effects give, by id; others give nothing. */
+  /** Outputs of effects by id; other effects give nothing. */
   outputs: Record<string, (die: Die) => unknown>;
 }
 
@@ -83,7 +83,7 @@ const outcome =
 const admission = (die: Die): AdmissionOutcome =>
   die.below(3) > 0 ? { status: 'admitted' } : { status: 'not-sent', failure: failure(die) };
 
-/** What the waits for these calls give, by id. */
+/** Outputs of the admission effects of these calls. */
 const admissions = (ids: string[]) => Object.fromEntries(ids.map((id) => [`${id}Admission`, admission]));
 
 const infoOf = (die: Die): PluginInfo => ({
@@ -280,7 +280,7 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'wait.changed': wait,
 };
 
-/** To a call to unstage that waits. */
+/** Leads to an unstage call that waits. */
 const unstageWaiting: StagingEvent[] = [
   { type: 'stage.wanted' },
   { type: 'turn.given' },
@@ -290,7 +290,7 @@ const unstageWaiting: StagingEvent[] = [
   { type: 'call.waits' },
 ];
 
-/** Made three times by a call after one without an answer, and removed. */
+/** Creates a snapshot three times by an interrupted call, and removes it each time. */
 const threeUntrusted = [
   { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
   ...[1, 2, 3].flatMap(() => [
@@ -371,7 +371,7 @@ const stepEvents: Drafts<StepEvent> = {
 
 const data = 'data';
 
-/** What a run does for its volume, as far as it comes. */
+/** Steps of a run for its volume, up to a random point. */
 function stepsUp(die: Die, most = 4): NamedStep[] {
   const all: NamedStep[] = [
     { name: data, type: 'restart' },
@@ -411,7 +411,6 @@ const allocOutcome = (die: Die, steps: NamedStep[]): AllocOutcome =>
 
 const allocUp = (die: Die): AllocOutcome => allocOutcome(die, stepsUp(die));
 
-/** Every machine that the house has. */
 const wishOf = (die: Die): PublishWish => ({
   csiNodeId: die.of('csi-a', 'csi-a', 'csi-b'),
   readOnly: die.below(4) === 0,

@@ -1,4 +1,4 @@
-/** A lab whose engines have limits of their own: how often an actor may crash, how much is kept, how much is idle. */
+/** Lab with policies for its engines: limits of crashes, journals and idle actors. */
 
 import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Clock } from '../../src/engine/clock.js';
@@ -12,7 +12,7 @@ import { Lab, leaseTtlMs, textsOf, topicOf } from './lab.js';
 export type Limits = Pick<EngineOptions, 'policy' | 'idleBytes'>;
 
 export class PolicyLab extends Lab {
-  /** For the lives to come. */
+  /** Limits of later lives. */
   limits: Limits;
   #lives = 0;
   #alive = { now: true };
@@ -38,7 +38,7 @@ export class PolicyLab extends Lab {
     await super.crash();
   }
 
-  /** What the engine itself has broadcast. */
+  /** Returns the engine's own broadcasts. */
   async told(topic = 'actors'): Promise<object[]> {
     return textsOf(await topicOf(this, topic));
   }
@@ -57,12 +57,12 @@ export class PolicyLab extends Lab {
   };
 }
 
-/** A journal policy for tests that come to its limits soon. */
+/** Makes a journal policy with low limits. */
 export const journalPolicy = (keep: number, snapshotEvery: number, goneMs = 86_400_000): Partial<ActorPolicy> => ({
   journal: { keep, snapshotEvery, goneMs },
 });
 
-/** Writes to a store as a runtime before the first one of a test might have: its record is there, its journal too. */
+/** Writes a record and its journal to a store, as a runtime before the test could have. */
 export async function plant(lab: Lab, address: string, text: string, more: Partial<Commit> = {}): Promise<void> {
   const { seq = 0, epoch = 1, owner = 'planter' } = (await lab.data.load(address)) ?? {};
   const commit: Commit = { address, commitId: `planted.${seq}`, expectedSeq: seq, epoch, owner, text, journal: '{}' };

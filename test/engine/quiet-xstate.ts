@@ -1,4 +1,7 @@
-/** XState's development build warns of each invoke without logic. Hosted machines have none, on purpose: not said again. */
+/**
+ * Silences a warning of XState's development build: it warns of invokes without logic, which hosted machines have on
+ * purpose.
+ */
 const { warn } = console;
 
 before(() => {

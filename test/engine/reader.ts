@@ -1,14 +1,14 @@
-/** Follows a topic in the background and keeps what it saw. */
+/** Follows a topic in the background and keeps its rows. */
 import type { TopicRow } from '../../src/engine/store.js';
 
 export class Reader {
   readonly rows: TopicRow[] = [];
-  /** What was said, one text per event. */
+  /** Texts of the events. */
   readonly said: string[] = [];
   state: 'reading' | 'ended' | 'failed' = 'reading';
   error: unknown;
 
-  /** @param pace is awaited after each row: how slow this reader is */
+  /** @param pace awaited after each row: sets the speed of this reader */
   constructor(events: AsyncIterable<TopicRow>, pace: () => Promise<void>) {
     this.#read(events, pace).then(
       () => {

@@ -1,4 +1,4 @@
-/** A machine in three versions, and the migrations between them: a note becomes a list, states come, go and change. */
+/** Machine in three versions with their migrations: a note becomes a list; states come, go and change. */
 import { type AnyStateMachine, assign, raise, setup } from 'xstate';
 import { hostActions, unbound } from '../../machines/kit/host.js';
 import type { ActorKind, Effect, Migration } from '../../src/engine/effects/effects.js';
@@ -69,7 +69,7 @@ const v2 = kit.createMachine({
   },
 });
 
-/** The only version that keeps its notes in one text; all else is as in version 2. */
+/** Only version 1 keeps its notes in one text; all else is as in version 2. */
 const v1 = setup({
   types: {} as { context: { notes: string; rings: number }; events: Event },
   actors: { work: unbound<string, object>() },
@@ -150,7 +150,7 @@ export const toV3: Migration = {
   migrate: ({ value, context }) => ({ value: inV3[String(value)] ?? value, context }),
 };
 
-/** The same migration, but whatever the state was, it is this one afterwards. */
+/** Returns the migration with a fixed resulting state. */
 export const renamed = (migration: Migration, value: string): Migration => ({
   ...migration,
   migrate: (snapshot) => ({ ...migration.migrate(snapshot), value }),

@@ -1,6 +1,6 @@
 /**
- * One actor twice: by its plan, as the engine hosts it, and by XState alone, with XState's own invokes and an executor of
- * its own. Each goes on from its own snapshots, and after each step all that can be seen of the two must be the same.
+ * Runs one actor twice: by plan, as the engine hosts it, and by XState alone, with XState's invokes and an executor.
+ * Each continues from its own snapshots. After each step, both must look the same.
  */
 import { deepStrictEqual } from 'node:assert/strict';
 import {
@@ -18,16 +18,16 @@ import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-mac
 import { invokesOf } from '../../src/engine/machine/hosted-machine.js';
 import './quiet-xstate.js';
 
-/** How a step was taken, and whether it ended in a throw. */
+/** Tells how a step was taken, and whether it threw. */
 export interface Outcome {
   isPlanned: boolean;
   thrown: unknown;
 }
 
-/** More microsteps than that are a loop without end. */
+/** Limit of microsteps, above which a machine counts as an endless loop. */
 const most = 100;
 
-/** What is seen of a step. */
+/** Visible result of a step. */
 type Seen = ReturnType<typeof seenIn> | { thrown: unknown };
 
 class Rival {
@@ -60,7 +60,7 @@ class Rival {
     return { snapshot: this.machine.transition(snapshot, event, this.scope), asked: this.#asked };
   }
 
-  /** As after a restart. */
+  /** Restores a snapshot as after a restart. */
   restored({ value, context, historyValue }: AnyMachineSnapshot): AnyMachineSnapshot {
     const persisted = JSON.parse(JSON.stringify({ value, context }));
     const ended = { output: undefined, error: undefined, children: {}, historyValue };
@@ -128,13 +128,13 @@ function takeInvokes(node: AnyStateNode): void {
   for (const child of Object.values(node.states)) takeInvokes(child);
 }
 
-/** As plans want it, and the engine has it: XState turns the order round where a machine ends. */
+/** Sorts the active states as plans and the engine do: XState reverses them where a machine ends. */
 function inOrder(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
   const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
   return nodes.every((node, at) => node === snapshot._nodes[at]) ? snapshot : { ...snapshot, _nodes: nodes };
 }
 
-/** A step that ends in an error leads nowhere, as where it throws. */
+/** Treats a step that ends in an error like a step that throws. */
 function attempted(step: () => PlannedStep): [PlannedStep | undefined, Seen] {
   try {
     const taken = step();
@@ -160,12 +160,12 @@ function seenIn({ snapshot, asked }: PlannedStep) {
   };
 }
 
-/** XState hands over what a host does not look at: a raise that it has taken already, the end of a child that is not there. */
+/** Drops requests that a host ignores: a raise already handled, the end of a child that does not exist. */
 const isSeen = ({ type, params }: Asked): boolean =>
   type !== 'xstate.stopChild' &&
   (type !== 'xstate.raise' || (params instanceof Object && 'delay' in params && typeof params.delay === 'number'));
 
-/** Of parameters what is no actor: each of the two has its own. */
+/** Removes actors from parameters, as each side has its own. */
 function paramsIn({ type, params }: Asked): unknown {
   if (!(params instanceof Object)) return params;
   if (type === 'xstate.spawnChild' && 'id' in params && 'src' in params) return { id: params.id, src: params.src };

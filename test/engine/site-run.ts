@@ -1,4 +1,4 @@
-/** One run of the building site: lives that follow each other on one store, and the world outside that outlives them. */
+/** One run of the building site: successive lives on one store, and the outside world that outlives them. */
 import { expect } from 'chai';
 import { pause } from '../../src/engine/clock.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
@@ -12,13 +12,13 @@ import { Lab, topicOf } from './lab.js';
 
 const addresses = [plannerAddress, builderAddress, clerkAddress];
 
-/** Ends a life in the very moment: its engine, its effects, its clients. */
+/** Ends a life at once: its engine, its effects, its clients. */
 export type Kill = () => void;
 
 interface Order {
   id: string;
   waitMs: number;
-  /** How often building it fails before it succeeds. */
+  /** Number of failures before the house is built. */
   failures: number;
 }
 
@@ -35,7 +35,7 @@ const asIs = (store: Store): Store => store;
 export class SiteRun {
   readonly lab = new Lab();
   readonly orders: Order[];
-  /** How often each house was worked on. */
+  /** Number of attempts at each house. */
   readonly doings = new Map<string, number>();
   readonly answers = new Map<string, unknown>();
 
@@ -44,9 +44,9 @@ export class SiteRun {
   }
 
   /**
-   * Lives for a while, long enough for all to come to rest. Answers the engine of a life that was not killed.
-   * @param through what it sees of the store, and who may kill it there
-   * @param seconds for how long
+   * Runs one life long enough for all work to come to rest. Returns its engine unless it was killed.
+   * @param through wraps the store for this life, and may kill it
+   * @param seconds duration of the life
    */
   async live(through: (store: Store, kill: Kill) => Store = asIs, seconds = 15): Promise<Engine | undefined> {
     await this.lab.crash();
@@ -74,7 +74,7 @@ export class SiteRun {
     }
   }
 
-  /** Repeats the request for as long as its outcome is unknown. */
+  /** Repeats the request as long as its outcome is unknown. */
   async #order(engine: Engine, { id }: Order): Promise<unknown> {
     try {
       return await engine.ask(plannerAddress, { type: 'order', id }, { requestId: `order ${id}` });
@@ -96,7 +96,7 @@ export class SiteRun {
     return order.id;
   }
 
-  /** All that may be seen when everything is at rest, without what depends on when it happened. */
+  /** Returns the visible outcome at rest, without anything that depends on timing. */
   async outcome(engine: Engine): Promise<object> {
     const told: Record<string, string[]> = {};
     for (const { source, text } of await topicOf(this.lab, siteTopic)) {
@@ -108,7 +108,7 @@ export class SiteRun {
     return { actors, told, answers: [...this.answers] };
   }
 
-  /** What must hold in any run that came to rest. */
+  /** Checks what must hold after any run. */
   async check(engine: Engine): Promise<void> {
     for (const { id, failures } of this.orders) expect(this.doings.get(id), id).to.be.greaterThan(failures);
     expect(await this.lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });

@@ -1,4 +1,4 @@
-/** The heap of timers, against a list that is searched for the earliest each time. */
+/** Heap of timers, compared with a list that is searched for its earliest timer. */
 import { expect } from 'chai';
 import fc from 'fast-check';
 import { type Timer, TimerHeap } from '../../src/engine/timer-heap.js';
@@ -6,11 +6,11 @@ import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/tes
 
 interface QuickClock extends SimulatedClock {
   pass(ms: number): void;
-  /** By callbacks. */
+  /** Errors thrown by callbacks. */
   readonly thrown: unknown[];
 }
 
-/** A clock whose time passes at once, without a turn of the event loop. */
+/** Clock whose time passes at once, without a turn of the event loop. */
 function quickClock(): QuickClock {
   let nowMs = 0;
   const thrown: unknown[] = [];
@@ -34,7 +34,7 @@ function quickClock(): QuickClock {
         try {
           timer.callback();
         } catch (error) {
-          thrown.push(error); // node's own timers go on as well
+          thrown.push(error); // Node's own timers go on as well
         }
       }
       nowMs = untilMs;
@@ -80,7 +80,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('stop' as const) }) },
 );
 
-/** The heap and what it should do, side by side. */
+/** The heap and its model, side by side. */
 class Pair {
   readonly clock = quickClock();
   readonly heap = new TimerHeap(this.clock);
@@ -146,7 +146,7 @@ describe('the heap of timers', () => {
 
   const set = (delayMs: number, name: unknown = delayMs): Timer => heap.after(delayMs, () => fired.push(name));
 
-  it('whatever is set, cancelled and stopped, from outside or by a callback, then each fires once, in order, on time', () => {
+  it('random timers, cancels and stops, also in callbacks: each timer fires once, in order, on time', () => {
     fc.assert(
       fc.property(fc.array(steps, { maxLength: 60 }), (plan) => {
         const pair = new Pair();
@@ -174,7 +174,7 @@ describe('the heap of timers', () => {
     expect(fired).to.deep.equal(['before', ...Array.from({ length: 100 }, (_, at) => at)]);
   });
 
-  it('thousands are set, most are cancelled, then the rest fire in order, and the clock has one timer', async () => {
+  it('thousands set, most cancelled: the rest fire in order, and the clock has one timer', async () => {
     for (let seed = 1; seed <= 3; seed += 1) {
       const random = seededRandom(seed);
       const timers = Array.from({ length: 20_000 }, () => {
@@ -193,7 +193,7 @@ describe('the heap of timers', () => {
     }
   });
 
-  it('each callback of thousands cancels another, then what was cancelled does not fire, and nothing is left', async () => {
+  it('thousands of callbacks cancel others: cancelled timers do not fire, and nothing remains', async () => {
     const timers: Timer[] = [];
     for (let at = 0; at < 5_000; at += 1) {
       timers.push(
@@ -211,14 +211,14 @@ describe('the heap of timers', () => {
     expect(fired.length).to.be.within(1, 4_999);
   });
 
-  it('all but few are cancelled and set anew for ever, then the heap does not grow', () => {
+  it('most timers cancelled and set again, for ever: the heap does not grow', () => {
     set(1_000_000);
     for (let round = 0; round < 100_000; round += 1) heap.cancel(set(60_000));
     expect(heap.size).to.equal(1);
     expect(clock.pending).to.equal(1);
   });
 
-  it('cancelled twice, or after it fired, then that counts once', async () => {
+  it('cancelled twice, or after it fired: counts once', async () => {
     const first = set(10);
     set(20);
     heap.cancel(first);
@@ -230,7 +230,7 @@ describe('the heap of timers', () => {
     expect(fired).to.deep.equal([20]);
   });
 
-  it('the last one is cancelled, then the clock has no timer', () => {
+  it('last timer cancelled: the clock has no timer', () => {
     const timers = [set(10), set(20)];
     for (const timer of timers) heap.cancel(timer);
     expect(clock.pending).to.equal(0);
@@ -238,7 +238,7 @@ describe('the heap of timers', () => {
     expect(clock.pending).to.equal(1);
   });
 
-  it('stopped, then nothing fires, nor what is set later', async () => {
+  it('stopped: nothing fires, also no timer set later', async () => {
     const before = set(10);
     heap.stop();
     heap.cancel(before);
@@ -251,7 +251,7 @@ describe('the heap of timers', () => {
     expect(clock.pending).to.equal(0);
   });
 
-  it('a callback sets one that is due at once, then that has a turn of its own', () => {
+  it('callback sets a timer that is due at once: it gets a turn of its own', () => {
     const quick = quickClock();
     const timers = new TimerHeap(quick);
     let isInside = false;
@@ -267,7 +267,7 @@ describe('the heap of timers', () => {
     expect(nested).to.deep.equal([false]);
   });
 
-  it('a callback throws, then the error shows, and the others of the same moment and of later still come', () => {
+  it('callback throws: the error shows, and later timers still fire', () => {
     const quick = quickClock();
     const timers = new TimerHeap(quick);
     for (const delayMs of [10, 10, 10, 20]) {
@@ -281,7 +281,7 @@ describe('the heap of timers', () => {
     expect(quick.pending).to.equal(0);
   });
 
-  it('the process was stopped for long, then all that is due comes in order', () => {
+  it('process suspended for long: all due timers fire in order', () => {
     let nowMs = 0;
     let wake = (): void => {};
     const late = new TimerHeap({

@@ -1,4 +1,4 @@
-/** Timers: due at moments, not after waits; each fires once, and none of a state that was left. */
+/** Timers of actors: due at moments; each fires once, and none of a state that was left. */
 import { expect } from 'chai';
 import { assign, raise, setup } from 'xstate';
 import { hostActions, type Stamped } from '../../machines/kit/host.js';
@@ -26,7 +26,7 @@ describe('timers', () => {
   const history = (): Promise<string[]> => historyOf(life.engine, address);
   const naps = (): unknown => life.engine.peek(address)?.context;
 
-  it('the time comes, then the timer fires: not a millisecond before, and once', async () => {
+  it('due: the timer fires, not a millisecond earlier, and once', async () => {
     await ask('nap');
     await lab.clock.advance(napMs - 1);
     expect(life.engine.peek(address)).to.include({ state: 'napping' });
@@ -36,7 +36,7 @@ describe('timers', () => {
     expect(naps()).to.deep.include({ naps: 1 });
   });
 
-  it('a restart before the time comes, then it fires at the moment that it was due at', async () => {
+  it('restart before it is due: fires at the original moment', async () => {
     await ask('nap');
     await lab.clock.advance(napMs / 2);
     await restart();
@@ -46,7 +46,7 @@ describe('timers', () => {
     expect(naps()).to.deep.include({ naps: 1 });
   });
 
-  it('the time comes while nothing runs, then it fires at once after the restart, once', async () => {
+  it('due while no runtime runs: fires at once after the restart, once', async () => {
     await ask('nap');
     await lab.crash();
     await lab.clock.advance(5 * napMs);
@@ -57,7 +57,7 @@ describe('timers', () => {
     expect(await history()).to.deep.equal(['event nap', woke]);
   });
 
-  it('the runtime dies between the firing and its commit, then it fires again after the restart, and counts once', async () => {
+  it('runtime dies between firing and commit: fires again after the restart, and counts once', async () => {
     await ask('nap');
     life.store.hold('commit');
     await lab.clock.advance(napMs);
@@ -66,7 +66,7 @@ describe('timers', () => {
     expect(await history()).to.deep.equal(['event nap', woke]);
   });
 
-  it('the state is left, then its timer never fires', async () => {
+  it('state left: its timer never fires', async () => {
     await ask('nap');
     await ask('leave');
     await lab.clock.advance(10 * napMs);
@@ -75,7 +75,7 @@ describe('timers', () => {
     expect(await history()).to.deep.equal(['event nap', 'event leave']);
   });
 
-  it('the state is entered again, then the time counts anew', async () => {
+  it('state entered again: the delay starts again', async () => {
     await ask('nap');
     await lab.clock.advance(napMs - 1);
     await ask('again');
@@ -86,7 +86,7 @@ describe('timers', () => {
   });
 
   for (const leave of ['leave', 'again']) {
-    it(`a timer waits in the mailbox behind '${leave}', then it is journalled as stale`, async () => {
+    it(`timer waits in the mailbox behind '${leave}': journalled as stale`, async () => {
       await ask('nap');
       await lab.clock.advance(napMs - 1);
       const release = life.store.hold('commit');
@@ -99,14 +99,14 @@ describe('timers', () => {
     });
   }
 
-  it('an event of a timer carries the moment at which it was taken', async () => {
+  it('timer event carries the moment at which it was handled', async () => {
     await ask('nap');
     await lab.clock.advance(napMs);
     const [nap, after] = await journalOf(life.engine, address);
     expect(after?.at).to.equal((nap?.at ?? 0) + napMs);
   });
 
-  it('the record names the earliest moment, and none when nothing is due', async () => {
+  it('record names the earliest due moment, or none', async () => {
     await ask('nap');
     expect(await lab.data.due({ prefix: '', untilMs: lab.clock.now() + napMs, limit: 9 })).to.deep.equal({
       rows: [{ address, wakeAtMs: lab.clock.now() + napMs }],
@@ -115,7 +115,7 @@ describe('timers', () => {
     expect(await lab.data.due({ prefix: '', untilMs: Number.MAX_SAFE_INTEGER, limit: 9 })).to.deep.equal({ rows: [] });
   });
 
-  it('a stopped runtime leaves its timers to the next one', async () => {
+  it('stopped runtime leaves its timers to the next one', async () => {
     await ask('nap');
     await lab.stop(life.engine);
     expect(lab.clock.pending).to.equal(0);
@@ -155,12 +155,12 @@ describe('timers', () => {
       await life.engine.ask('alarm/a', { type: 'set' });
     });
 
-    it('several delayed raises without a name, then each of them comes', async () => {
+    it('several delayed raises without an id: each of them arrives', async () => {
       await lab.clock.advance(100);
       expect(life.engine.peek('alarm/a')?.context).to.deep.equal({ heard: ['ring', 'ring'] });
     });
 
-    it('the event of a timer makes its machine throw, then it fires again, also after a restart, until it is taken', async () => {
+    it('timer event crashes the machine: fires again, also after a restart, until it is handled', async () => {
       await lab.clock.advance(50);
       life = await lab.start([alarmKind]);
       isBroken = false;
@@ -172,7 +172,7 @@ describe('timers', () => {
       });
     });
 
-    it('its machine throws at it for ever, then it is out of service; released, it fires again', async () => {
+    it('timer event always crashes the machine: quarantined; released, it fires again', async () => {
       await lab.clock.advance(60_000);
       expect(life.engine.quarantined().map(({ address }) => address)).to.deep.equal(['alarm/a']);
       isBroken = false;

@@ -1,4 +1,4 @@
-/** A store with one topic, the runtimes that append to it, and those who follow it; no actors. */
+/** One store with a topic, runtimes that append to it, and followers; no actors. */
 
 import type { Random } from '../../src/engine/random.js';
 import type { Store, TopicRow } from '../../src/engine/store.js';
@@ -18,7 +18,7 @@ export class TopicLab {
   readonly store: MoodyStore;
   #said = 0;
 
-  /** @param through what the runtimes see of the store */
+  /** @param through wraps the store for the runtimes */
   constructor(through: (store: Store) => Store = (store) => store) {
     this.store = moodyStore(through(this.data));
   }
@@ -28,7 +28,7 @@ export class TopicLab {
     return this;
   }
 
-  /** A runtime on the store. */
+  /** Makes a runtime on the store. */
   topics(options?: TopicsOptions): Topics {
     return new Topics(this.store, this.clock, options);
   }
@@ -37,12 +37,12 @@ export class TopicLab {
     return new TopicFeed({ store: this.store, clock: this.clock, name: topic, pollMs: 1_000 });
   }
 
-  /** Says so many things through a runtime; each text is its own cursor. Resolves when they are in the topic. */
+  /** Appends `count` events through a runtime; each text equals its cursor. Resolves once all are in the topic. */
   async say(topics: Topics, count = 1): Promise<void> {
     await Promise.all(this.#entries(count).map((entry) => topics.append(topic, entry)));
   }
 
-  /** The same, past every runtime here: as another process does. */
+  /** Appends past every runtime here, as another process does. */
   async sayElsewhere(count = 1, padding = ''): Promise<void> {
     await this.data.appendTopic(topic, this.#entries(count, padding));
   }
@@ -68,14 +68,14 @@ export class TopicLab {
   }
 }
 
-/** One who follows through this very feed. */
+/** Returns a follower of this feed. */
 export const readerOf = (feed: TopicFeed, start: number): TopicReader<TopicRow> =>
   new TopicReader({ feed, start, signal: undefined, read: (row) => row });
 
-/** The numbers from the one up to and with the other. */
+/** Returns the numbers from `from` to `to`, inclusive. */
 export const run = (from: number, to: number): number[] => Array.from({ length: to - from + 1 }, (_, n) => from + n);
 
-/** A store whose answers take a few turns of the event loop, and come in another order than the questions. */
+/** Store whose answers take a few turns of the event loop, and come in another order than the calls. */
 export const lateStore = (inner: Store, random: Random): Store =>
   interceptedStore(inner, {
     async pass(_, proceed) {

@@ -1,4 +1,4 @@
-/** Work from promise to promise gives way: what waits for the event loop has its turn, and the work goes on in order. */
+/** Long promise chains yield to the event loop, and go on in order. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
@@ -8,7 +8,7 @@ import { seededRandom } from '../../src/testing/index.js';
 import { deskKind, note } from './desk.js';
 import { interceptedStore } from './intercepted-store.js';
 
-/** Each look at it takes 0.15 ms. */
+/** Clock on which each read takes 0.15 ms. */
 function busyClock(): Clock {
   let nowMs = 0;
   return {
@@ -22,7 +22,7 @@ function busyClock(): Clock {
 }
 
 describe('turns of the event loop', () => {
-  it('work goes on in the order in which it asked, with turns of the event loop in between', async () => {
+  it('work goes on in the order of its requests, with turns of the event loop in between', async () => {
     const turns = new Turns(busyClock());
     const done: number[] = [];
     let loops = 0;
@@ -43,13 +43,13 @@ describe('turns of the event loop', () => {
     expect(loops).to.be.at.least(10);
   });
 
-  it('as long as no time passes nobody waits', () => {
+  it('no time passes: nobody waits', () => {
     const turns = new Turns({ ...busyClock(), monotonicMs: () => 7 });
     const waited = Array.from({ length: 10_000 }, () => turns.next()).filter((turn) => turn !== undefined);
     expect(waited).to.deep.equal([]);
   });
 
-  it('who asks in a later turn, and nobody waits, goes on at once', async () => {
+  it('request in a later turn, and nobody waits: goes on at once', async () => {
     const turns = new Turns(busyClock());
     while (!turns.next());
     await new Promise((resolve) => setImmediate(resolve));
@@ -57,7 +57,7 @@ describe('turns of the event loop', () => {
     expect(turns.next()).to.equal(undefined);
   });
 
-  it('very many are asked at once: what the first of them commit does not wait for the last of them to be read', async () => {
+  it('very many requests at once: the first commits do not wait for the last loads', async () => {
     const clock = busyClock();
     const passed: string[] = [];
     const store = interceptedStore(memoryStore({ monotonicMs: () => 0 }), {

@@ -1,14 +1,14 @@
-/** Waits that end in vain. */
+/** Waits that fail. */
 import { expect } from 'chai';
 import { Waiters } from '../../src/engine/waiters.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
-describe('a wait in vain whose error can not be made', () => {
+describe('a failed wait whose error function throws', () => {
   const failed = (): Error => {
     throw new Error('there is none');
   };
 
-  it('V1 given up, or out of time: it ends with what was thrown, and nothing of it is left', async () => {
+  it('V1 cancelled or timed out: ends with the thrown error, and nothing remains', async () => {
     const clock = simulatedClock();
     const waiters = new Waiters();
     const given = new AbortController();

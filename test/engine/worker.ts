@@ -1,4 +1,4 @@
-/** An actor with effects and timers: it works on a job, listens in a loop, naps, and can be called away from each. */
+/** Actor with effects and timers: it works on a job, listens in a loop, naps, and can be called away from each. */
 import { type AnyEventObject, assign, setup } from 'xstate';
 import { type Failure, failureIn, hostActions, type Stamped, unbound, unboundLoop } from '../../machines/kit/host.js';
 import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
@@ -7,7 +7,7 @@ type Result = string | number | Failure | null;
 
 export interface WorkerContext {
   results: Result[];
-  /** How often it woke. */
+  /** Number of ended naps. */
   naps: number;
 }
 

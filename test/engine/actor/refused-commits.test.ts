@@ -168,7 +168,7 @@ describe('refused commits', () => {
           await lab.clock.advance(70_000);
           refuses = () => false;
           await go();
-          if (what.includes('result') && end !== 'it is taken') {
+          if (what.includes('result') && end !== 'it is accepted') {
             await lab.clock.advance(1_000);
             work.last.finish('gold');
           }
