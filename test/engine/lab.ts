@@ -13,15 +13,14 @@ import type { Store, TopicRow } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
-import { interceptedStore } from './intercepted-store.js';
-import { type MoodyStore, moodyStore } from './moody-store.js';
+import { type ControlledStore, controlledStore, faultyStore } from '../support/faulty-store.js';
 import './quiet-xstate.js';
 
 export const leaseTtlMs = 15_000;
 
 export interface Life {
   engine: Engine;
-  store: MoodyStore;
+  store: ControlledStore;
   report: RestoreReport;
 }
 
@@ -69,12 +68,12 @@ export class Lab {
   }
 
   /** Returns the store for one life, until its end. */
-  store(through: (store: Store) => Store = asIs): MoodyStore {
+  store(through: (store: Store) => Store = asIs): ControlledStore {
     const alive = this.#alive;
-    const mortal = interceptedStore(this.data, {
-      pass: (_, proceed) => (alive.now ? proceed() : new Promise(() => {})),
+    const mortal = faultyStore(this.data, {
+      how: (_, proceed) => (alive.now ? proceed() : new Promise(() => {})),
     });
-    return moodyStore(through(mortal));
+    return controlledStore(through(mortal));
   }
 
   /** Ends all lives at once, like a power cut. */

@@ -3,8 +3,8 @@
  */
 import type { Store, StoreEvents } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
+import type { ControlledStore } from '../support/faulty-store.js';
 import { Lab } from './lab.js';
-import type { MoodyStore } from './moody-store.js';
 
 type Call = (store: Store) => Promise<unknown>;
 
@@ -40,13 +40,13 @@ export class LossyLab extends Lab {
     this.suspect();
   }
 
-  override store(through?: (store: Store) => Store): MoodyStore {
-    const moody = super.store(through);
+  override store(through?: (store: Store) => Store): ControlledStore {
+    const controlled = super.store(through);
     return {
-      ...moody,
+      ...controlled,
       open: (events) => {
         this.#events = events;
-        return moody.open();
+        return controlled.open();
       },
     };
   }

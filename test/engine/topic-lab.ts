@@ -7,20 +7,19 @@ import { TopicReader } from '../../src/engine/topics/topic-reader.js';
 import { Topics, type TopicsOptions } from '../../src/engine/topics/topics.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
-import { interceptedStore } from './intercepted-store.js';
-import { type MoodyStore, moodyStore } from './moody-store.js';
+import { type ControlledStore, controlledStore, faultyStore } from '../support/faulty-store.js';
 
 export const topic = 'news';
 
 export class TopicLab {
   readonly clock: SimulatedClock = simulatedClock();
   readonly data = memoryStore();
-  readonly store: MoodyStore;
+  readonly store: ControlledStore;
   #said = 0;
 
   /** @param through wraps the store for the runtimes */
   constructor(through: (store: Store) => Store = (store) => store) {
-    this.store = moodyStore(through(this.data));
+    this.store = controlledStore(through(this.data));
   }
 
   async open(): Promise<this> {
@@ -77,8 +76,8 @@ export const run = (from: number, to: number): number[] => Array.from({ length: 
 
 /** Store whose answers take a few turns of the event loop, and come in another order than the calls. */
 export const lateStore = (inner: Store, random: Random): Store =>
-  interceptedStore(inner, {
-    async pass(_, proceed) {
+  faultyStore(inner, {
+    how: async (_, proceed) => {
       const result = await proceed();
       await turns(random);
       return result;

@@ -5,8 +5,8 @@ import { Engine } from '../../src/engine/engine.js';
 import { Turns } from '../../src/engine/turns.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { deskKind, note } from './desk.js';
-import { interceptedStore } from './intercepted-store.js';
 
 /** Clock on which each read takes 0.15 ms. */
 function busyClock(): Clock {
@@ -60,9 +60,9 @@ describe('turns of the event loop', () => {
   it('very many requests at once: the first commits do not wait for the last loads', async () => {
     const clock = busyClock();
     const passed: string[] = [];
-    const store = interceptedStore(memoryStore({ monotonicMs: () => 0 }), {
-      pass: (call, proceed) => {
-        passed.push(call);
+    const store = faultyStore(memoryStore({ monotonicMs: () => 0 }), {
+      how: ({ method }, proceed) => {
+        passed.push(method);
         return proceed();
       },
     });

@@ -11,7 +11,7 @@ const urlOf = (path: string): URL => new URL(path, import.meta.url);
 describe('a built program', () => {
   it('contains its imports from test/, and imports the rest from dist/', () => {
     const text = readFileSync(builtProgram(urlOf('../scenarios/kill-moment-agent.ts')), 'utf8');
-    expect(text).to.include('function interceptedStore(');
+    expect(text).to.include('function faultyStore(');
     const imported = [...text.matchAll(/^import .*"(\..*)";$/gm)].map(([, from]) => from);
     expect(imported).to.deep.equal(['../../dist/src/index.js', '../../dist/src/stores/index.js']);
   });

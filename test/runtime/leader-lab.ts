@@ -13,7 +13,7 @@ import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 import { nodes, pluginName } from '../volumes/volume-house.js';
 
@@ -48,8 +48,8 @@ export class Agent {
     this.#runtime = await createRuntime({
       ...options,
       logger: { debug: () => {}, info: keep('info'), warn: keep('warn'), error: keep('error') },
-      store: interceptedStore(store, {
-        pass: async (_, proceed) => {
+      store: faultyStore(store, {
+        how: async (_, proceed) => {
           await this.#live();
           const answer = await proceed();
           await this.#live();

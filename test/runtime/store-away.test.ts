@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { nodes, pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 
 type Options = { timeoutMs?: number; signal?: AbortSignal };
@@ -87,8 +87,8 @@ describe('the store gives no answer', () => {
     house = new VolumeHouse();
     isAway = false;
     let returned = Promise.resolve();
-    house.store = interceptedStore(memoryStore({ monotonicMs: () => house.clock.monotonicMs() }), {
-      pass: async (_, proceed) => {
+    house.store = faultyStore(memoryStore({ monotonicMs: () => house.clock.monotonicMs() }), {
+      how: async (_, proceed) => {
         if (isAway) await returned;
         return proceed();
       },

@@ -4,7 +4,7 @@
  */
 import { createRuntime, type TaskOptions } from '../../dist/src/index.js';
 import { type Commit, lmdbStore, type Store } from '../../dist/src/stores/index.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { faultyStore } from '../support/faulty-store.js';
 
 export interface Moment {
   when: 'before' | 'after';
@@ -38,7 +38,7 @@ function dying(inner: Store, { when, entry, nth }: Moment): Store {
     if (when === 'after') await inner.commit(items);
     return die();
   };
-  return { ...interceptedStore(inner, { pass: (_, proceed) => proceed() }), commit };
+  return { ...faultyStore(inner), commit };
 }
 
 const { dataDir, task, fate, moment }: MomentOptions = JSON.parse(process.argv[2] ?? '');

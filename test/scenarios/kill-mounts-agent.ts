@@ -13,7 +13,7 @@ import type { AllocVolumeRequest } from '../../dist/src/mounts/mount-spec.js';
 import type { MountStatus } from '../../dist/src/mounts/mount-view.js';
 import { type Commit, lmdbStore, type Store } from '../../dist/src/stores/index.js';
 import type { ErrorCode } from '../../src/errors.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { faultyStore } from '../support/faulty-store.js';
 
 export interface MatrixAgentOptions {
   dataDir: string;
@@ -149,7 +149,7 @@ function watchedStore(inner: Store): Store {
     await steps.pass('after', taken);
     return results;
   };
-  return { ...interceptedStore(inner, { pass: (_, proceed) => proceed() }), commit };
+  return { ...faultyStore(inner), commit };
 }
 
 const watchedClient = (client: CsiClient): CsiClient =>

@@ -1,6 +1,6 @@
 /** The store as one life sees it: it takes its time, has moods, and is where that life can be made to end. */
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
-import { interceptedStore, type StoreMethod } from '../engine/intercepted-store.js';
+import { faultyStore, type StoreMethod } from '../support/faulty-store.js';
 import { chance } from './dice.js';
 import type { Mood, Outage } from './plan.js';
 import type { MortalClock } from './timeline.js';
@@ -39,8 +39,8 @@ export function lifeStore(inner: Store, options: LifeStoreOptions): Store {
     return mostMs === 0 ? 0 : Math.floor(Math.max(0, chance(seed, call, moment) * 2 - 1) * mostMs);
   };
 
-  const gated = interceptedStore(inner, {
-    async pass(method, proceed) {
+  const gated = faultyStore(inner, {
+    how: async ({ method }, proceed) => {
       if (!clock.isAlive) return never();
       calls += 1;
       const call = calls;

@@ -1,5 +1,5 @@
 /** What goes wrong in a run, as data: a life after the other, each with its end and the moods of its store. */
-import type { StoreMethod } from '../engine/intercepted-store.js';
+import type { StoreMethod } from '../support/faulty-store.js';
 
 /** Places at which a life can end: at its n-th call of the store, or in its n-th effect, counted from 1. */
 export interface Boundary {

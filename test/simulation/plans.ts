@@ -1,6 +1,6 @@
 /** All that can go wrong in a run that is known to pass so many boundaries: each cut once, and a choice of the rest. */
 
-import type { StoreMethod } from '../engine/intercepted-store.js';
+import type { StoreMethod } from '../support/faulty-store.js';
 import { chance } from './dice.js';
 import type { Boundary, LifePlan, Mood, Plan } from './plan.js';
 

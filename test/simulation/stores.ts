@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { keptOpen } from '../support/faulty-store.js';
 import { redis } from './redis-subject.js';
 
 export interface Subject {
@@ -32,15 +32,9 @@ export const memory: SubjectKind = {
   async make(monotonicMs) {
     const store = memoryStore({ monotonicMs });
     const close = (): Promise<void> => store.close();
-    return { connect: () => shared(store), crash: close, losesLeases: true, dispose: close };
+    return { connect: () => keptOpen(store), crash: close, losesLeases: true, dispose: close };
   },
 };
-
-/** Whoever closes it closes it for himself only. */
-const shared = (store: Store): Store => ({
-  ...interceptedStore(store, { pass: (_, proceed) => proceed() }),
-  close: async () => {},
-});
 
 /** No power fails here: what is in memory is as good as on disk, and a hundred times faster. */
 const fastest = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();
@@ -53,7 +47,7 @@ export const lmdb: SubjectKind = {
     const path = await mkdtemp(join(fastest, 'stagecraft-simulation-'));
     let store = lmdbStore(path, { monotonicMs });
     return {
-      connect: () => shared(store),
+      connect: () => keptOpen(store),
       async crash() {
         await store.close(); // the same process can't open the files twice
         store = lmdbStore(path, { monotonicMs });

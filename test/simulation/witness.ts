@@ -3,7 +3,7 @@
  * commits, topics, leases. It outlives every life.
  */
 import type { Commit, CommitResult, Store, TopicEntry } from '../../src/engine/store.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
+import { faultyStore } from '../support/faulty-store.js';
 import type { Timeline } from './timeline.js';
 
 export interface Witnessed extends Commit {
@@ -48,8 +48,8 @@ export function witness(timeline: Timeline, calls: { now: number }): Witness {
   };
 
   const counted = (store: Store): Store =>
-    interceptedStore(store, {
-      async pass(_, proceed) {
+    faultyStore(store, {
+      how: async (_, proceed) => {
         calls.now += 1;
         try {
           return await proceed();

@@ -7,8 +7,8 @@ import type { Store } from '../../src/engine/store.js';
 import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/index.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
 import { watched } from '../engine/lab.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { findProcesses } from './found.js';
 
 /** Never ready. */
@@ -38,10 +38,10 @@ describe('a drain without the store', () => {
   });
 
   function mortal(data: Store): Store {
-    const gated = interceptedStore(data, {
-      pass: (method, proceed) => {
-        if (isGone && method !== 'close') throw new Error('no connection');
-        return proceed();
+    const gated = faultyStore(data, {
+      at: ({ method }) => isGone && method !== 'close',
+      how: () => {
+        throw new Error('no connection');
       },
     });
     return {

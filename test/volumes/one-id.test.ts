@@ -2,9 +2,9 @@
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
 import { LeaderLab } from '../runtime/leader-lab.js';
+import { faultyStore } from '../support/faulty-store.js';
 import type { Step } from './fake-plugin.js';
 import { always, gate, toldOf } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
@@ -280,9 +280,10 @@ describe('one CSI id for two records', () => {
     house = new VolumeHouse();
     const store = memoryStore();
     let lists = 0;
-    house.store = interceptedStore(store, {
-      pass: (method, proceed) => {
-        if (method === 'list') lists += 1;
+    house.store = faultyStore(store, {
+      at: 'list',
+      how: (_, proceed) => {
+        lists += 1;
         return proceed();
       },
     });

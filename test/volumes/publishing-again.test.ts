@@ -1,7 +1,7 @@
 /** Tests repeated publishes: with the present CSI node id, and without remains of the publish before. */
 import { expect } from 'chai';
-import { interceptedStore } from '../engine/intercepted-store.js';
 import { refusalOf } from '../refusal.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
 import { always, gate, inOrder, toldOf } from './scripts.js';
 import { pluginName } from './volume-house.js';
@@ -141,9 +141,10 @@ describe('publishing a volume again', () => {
     const stored = gate();
     let storing: Promise<void> | undefined;
     await house.runtime.close();
-    house.store = interceptedStore(house.store, {
-      pass: async (method, proceed) => {
-        if (method === 'commit') await storing;
+    house.store = faultyStore(house.store, {
+      at: 'commit',
+      how: async (_, proceed) => {
+        await storing;
         return proceed();
       },
     });

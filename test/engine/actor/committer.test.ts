@@ -5,13 +5,13 @@ import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
 import type { Commit, Store } from '../../../src/engine/store.js';
 import { memoryStore } from '../../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../../src/testing/index.js';
+import { type ControlledStore, controlledStore } from '../../support/faulty-store.js';
 import { watched } from '../lab.js';
-import { type MoodyStore, moodyStore } from '../moody-store.js';
 
 describe('the committer', () => {
   let clock: SimulatedClock;
   let data: Store;
-  let store: MoodyStore;
+  let store: ControlledStore;
   let committer: Committer;
   /** Outcomes in the order in which they were reported. */
   let heard: string[];
@@ -22,7 +22,7 @@ describe('the committer', () => {
   beforeEach(async () => {
     clock = simulatedClock();
     data = memoryStore();
-    store = moodyStore(data);
+    store = controlledStore(data);
     await store.open();
     committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     heard = [];
@@ -181,7 +181,7 @@ describe('the committer', () => {
     for (let seed = 1; seed <= 30; seed += 1) {
       const random = seededRandom(seed);
       data = memoryStore();
-      store = moodyStore(data);
+      store = controlledStore(data);
       await store.open();
       committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));

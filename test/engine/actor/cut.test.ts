@@ -1,9 +1,8 @@
 /** The process dies at every single store call, before or after its effect; the next process completes the work. */
 import { expect } from 'chai';
 import { seededRandom } from '../../../src/testing/index.js';
+import { type Death, dies, failsAtRandom, faultyStore } from '../../support/faulty-store.js';
 import { builderAddress, clerkAddress, plannerAddress } from '../building-site.js';
-import { type Cut, cutStore } from '../cut-store.js';
-import { flakyStore } from '../flaky-store.js';
 import { SiteRun } from '../site-run.js';
 
 const seeds = [1, 2, 3];
@@ -18,11 +17,11 @@ async function undisturbed(seed: number): Promise<object> {
 }
 
 /** Continues after the cuts and compares the outcome with a run without cuts. @returns whether a cut happened */
-async function expectSameOutcome(seed: number, cuts: Cut[], expected: object): Promise<boolean> {
+async function expectSameOutcome(seed: number, cuts: Death[], expected: object): Promise<boolean> {
   const run = new SiteRun(seed);
   let wasCut = false;
   for (const cut of cuts) {
-    const engine = await run.live((store, kill) => cutStore(store, cut, kill));
+    const engine = await run.live((store, kill) => faultyStore(store, { how: dies(cut, kill) }));
     wasCut ||= engine === undefined;
   }
   const engine = await run.live();
@@ -88,7 +87,7 @@ describe('a store that fails at random calls', () => {
       for (let seed = 1; seed <= 10; seed += 1) {
         const run = new SiteRun(seed);
         const flaky = { random: seededRandom(seed), likelihood };
-        const engine = await run.live((store) => flakyStore(store, flaky), 300);
+        const engine = await run.live((store) => faultyStore(store, { how: failsAtRandom(flaky) }), 300);
         if (!engine) throw new Error('a life that nobody killed has died');
         expect(await run.outcome(engine), `seed ${seed}`).to.deep.equal(await undisturbed(seed));
       }

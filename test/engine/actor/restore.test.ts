@@ -4,18 +4,19 @@
  */
 import { expect } from 'chai';
 import type { Store } from '../../../src/engine/store.js';
+import { faultyStore, type StoreMethod } from '../../support/faulty-store.js';
 import { deskKind, note, noteTo, tell } from '../desk.js';
-import { interceptedStore, type StoreMethod } from '../intercepted-store.js';
 import { Lab, type Life } from '../lab.js';
 
 /** Delays answers to one method by some turns after the store gave them. */
 const slow =
   (slowMethod: StoreMethod) =>
   (store: Store): Store =>
-    interceptedStore(store, {
-      async pass(method, proceed) {
+    faultyStore(store, {
+      at: slowMethod,
+      how: async (_, proceed) => {
         const result = await proceed();
-        if (method === slowMethod) for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+        for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
         return result;
       },
     });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { Store } from '../../../src/engine/store.js';
+import { faultyStore } from '../../support/faulty-store.js';
 import { deskKind, note, noteTo, orderedDeskKind, tell } from '../desk.js';
-import { interceptedStore } from '../intercepted-store.js';
 import { historyOf, journalOf, Lab, type Life, watched } from '../lab.js';
 
 const owed = (lab: Lab): ReturnType<Store['unsettled']> => lab.data.unsettled({ prefix: '', limit: 100 });
@@ -115,9 +115,10 @@ describe('messages', () => {
     await ask('desk/a', tell({ to: 'desk/b', event: tell(noteTo('desk/c', 'new')) }));
     await lab.rest();
     const slow = (store: Store): Store =>
-      interceptedStore(store, {
-        async pass(method, proceed) {
-          if (method === 'unsettled') for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
+      faultyStore(store, {
+        at: 'unsettled',
+        how: async (_, proceed) => {
+          for (let turn = 0; turn < 20; turn += 1) await new Promise(setImmediate);
           return proceed();
         },
       });

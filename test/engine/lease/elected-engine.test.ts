@@ -8,10 +8,10 @@ import { StoredViews } from '../../../src/engine/storage/stored-views.js';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../../src/errors.js';
 import { seededRandom } from '../../../src/testing/index.js';
+import { type ControlledStore, keptOpen } from '../../support/faulty-store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
 import { failureOf, Lab, leaseTtlMs, topicOf, watched } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
-import type { MoodyStore } from '../moody-store.js';
 import { workerKind } from '../worker.js';
 
 const isShared = (address: string): boolean => address.startsWith('desk/shared/') || address.startsWith('worker/');
@@ -19,7 +19,7 @@ const isShared = (address: string): boolean => address.startsWith('desk/shared/'
 interface Side {
   own: Engine;
   elected: ElectedEngine;
-  store: MoodyStore;
+  store: ControlledStore;
   work: ManualEffect;
   resigned: StagecraftError[];
   elections: number[];
@@ -45,8 +45,7 @@ describe('an elected engine', () => {
   /** Makes one process: an engine of its own, and an elected engine. */
   async function side(name: string): Promise<Side> {
     const store = lab.store();
-    // The data outlive each of the processes.
-    const shared = new SharedStore({ ...store, close: async () => {} });
+    const shared = new SharedStore(keptOpen(store));
     const { clock } = lab;
     const work = manualEffect(60_000);
     const kinds = [deskKind, workerKind({ work })];

@@ -5,11 +5,10 @@
 import { expect } from 'chai';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { CommitResult, Store } from '../../../src/engine/store.js';
+import { type ControlledStore, keptOpen } from '../../support/faulty-store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
-import { fencing } from '../fencing-store.js';
 import { failureOf, Lab, type Life, leaseTtlMs, topicOf, watched } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
-import type { MoodyStore } from '../moody-store.js';
 import { workerKind } from '../worker.js';
 
 describe('fencing', () => {
@@ -24,9 +23,8 @@ describe('fencing', () => {
     lab = new Lab();
     work = manualEffect(60_000);
     answers = undefined;
-    const fenced = fencing();
     through = (store) => {
-      const inner = fenced(store);
+      const inner = keptOpen(store);
       return { ...inner, commit: async (items) => (answers ? answered(items) : inner.commit(items)) };
     };
     life = await lab.start([deskKind, workerKind({ work })], { through });
@@ -35,7 +33,7 @@ describe('fencing', () => {
   const answered = (items: object[]): CommitResult[] => items.flatMap(() => answers ?? []);
   const ask = (text: string, address = 'desk/a'): Promise<unknown> => life.engine.ask(address, note(text));
   const notes = (address = 'desk/a'): Promise<unknown> => life.engine.ask(address, { type: 'read' });
-  const silence = (store: MoodyStore): (() => void) => {
+  const silence = (store: ControlledStore): (() => void) => {
     const releases = [store.hold('renewLease'), store.hold('acquireLease')];
     return () => releases.map((release) => release());
   };
@@ -161,7 +159,7 @@ describe('fencing', () => {
 
   describe('two runtimes of one node', () => {
     let successor: Engine;
-    let newStore: MoodyStore;
+    let newStore: ControlledStore;
     let newWork: ManualEffect;
 
     beforeEach(() => {

@@ -13,11 +13,10 @@ import type { Store } from '../../../src/engine/store.js';
 import { TimerHeap } from '../../../src/engine/timer-heap.js';
 import { memoryStore } from '../../../src/stores/memory/memory.js';
 import { seededRandom, simulatedClock } from '../../../src/testing/index.js';
+import { controlledStore, type StoreMethod } from '../../support/faulty-store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
-import type { StoreMethod } from '../intercepted-store.js';
 import { historyOf, journalOf, Lab, type Life, leaseTtlMs, textsOf, topicOf, watched } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
-import { moodyStore } from '../moody-store.js';
 import { napMs, workerKind } from '../worker.js';
 
 const limitMs = 10_000;
@@ -72,13 +71,13 @@ describe('a store that hangs', () => {
     for (const [method, call] of calls) {
       it(`${method} without an answer within the limit: fails; answered in time: leaves no timer`, async () => {
         const clock = simulatedClock();
-        const moody = moodyStore(memoryStore());
-        const { store, timers } = timedOn(moody, clock);
+        const controlled = controlledStore(memoryStore());
+        const { store, timers } = timedOn(controlled, clock);
         await store.open();
         await call(store);
         await clock.advance(0);
         expect(timers.size).to.equal(0);
-        const release = moody.hold(method);
+        const release = controlled.hold(method);
         let error: unknown;
         call(store).catch((reason) => {
           error = reason;
@@ -100,12 +99,12 @@ describe('a store that hangs', () => {
 
     it('lasts from the first call without an answer until the next answer', async () => {
       const clock = simulatedClock();
-      const moody = moodyStore(memoryStore());
-      const { store } = timedOn(moody, clock);
+      const controlled = controlledStore(memoryStore());
+      const { store } = timedOn(controlled, clock);
       await store.open();
       await store.list(range);
       expect(store.silentSince).to.equal(undefined);
-      const release = moody.hold('list');
+      const release = controlled.hold('list');
       const askedAt = clock.now();
       void failing(store.list(range));
       await clock.advance(limitMs);
@@ -120,10 +119,10 @@ describe('a store that hangs', () => {
 
     it('call fails after a later call was answered: no silence', async () => {
       const clock = simulatedClock();
-      const moody = moodyStore(memoryStore());
-      const { store } = timedOn(moody, clock);
+      const controlled = controlledStore(memoryStore());
+      const { store } = timedOn(controlled, clock);
       await store.open();
-      moody.hold('list');
+      controlled.hold('list');
       void failing(store.list(range));
       await store.due({ ...range, untilMs: 0 });
       await clock.advance(limitMs);
@@ -345,11 +344,11 @@ describe('a store that hangs', () => {
 
   it('trimTopic and trimJournal hang: nobody notices', async () => {
     await lab.stop(life.engine);
-    const moody = lab.store();
-    moody.hold('trimTopic');
-    moody.hold('trimJournal');
+    const controlled = lab.store();
+    controlled.hold('trimTopic');
+    controlled.hold('trimJournal');
     const engine = new Engine({
-      store: moody,
+      store: controlled,
       clock: lab.clock,
       random: seededRandom(1),
       logger: { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} },

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { SharedStore } from '../../../src/engine/storage/shared-store.js';
 import type { Store, StoreEvents } from '../../../src/engine/store.js';
 import { memoryStore } from '../../../src/stores/memory/memory.js';
-import { interceptedStore } from '../intercepted-store.js';
+import { faultyStore } from '../../support/faulty-store.js';
 
 describe('a shared store', () => {
   let calls: string[];
@@ -18,8 +18,8 @@ describe('a shared store', () => {
     calls = [];
     heard = [];
     fails = false;
-    const inner = interceptedStore(memoryStore(), {
-      pass: async (method, proceed) => {
+    const inner = faultyStore(memoryStore(), {
+      how: async ({ method }, proceed) => {
         calls.push(method);
         if (fails) throw new Error('no connection');
         return proceed();

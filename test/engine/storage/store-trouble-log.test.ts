@@ -3,8 +3,8 @@
  * actors.
  */
 import { expect } from 'chai';
+import type { StoreMethod } from '../../support/faulty-store.js';
 import { deskKind, note, say } from '../desk.js';
-import type { StoreMethod } from '../intercepted-store.js';
 import { Lab, type Life } from '../lab.js';
 
 const all: StoreMethod[] = ['load', 'commit', 'list', 'due', 'unsettled', 'appendTopic', 'renewLease', 'acquireLease'];

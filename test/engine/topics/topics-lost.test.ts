@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { eventId } from '../../../src/engine/topics/event-ids.js';
 import type { Topics } from '../../../src/engine/topics/topics.js';
 import { memoryStore } from '../../../src/stores/memory/memory.js';
-import { moodyStore } from '../moody-store.js';
+import { controlledStore } from '../../support/faulty-store.js';
 import { reader } from '../reader.js';
 import { run, TopicLab, topic } from '../topic-lab.js';
 
@@ -143,7 +143,7 @@ describe('events that are gone', () => {
       await older.appendTopic(topic, [{ source: 'speaker', seq: 1, index: 0, text: '{"text":1}' }]);
       let isLost = false;
       lab = await new TopicLab((data) => ({
-        ...moodyStore(data),
+        ...controlledStore(data),
         readTopic: (...asked) => (isLost ? older : data).readTopic(...asked),
       })).open();
       const topics = lab.topics();
@@ -202,7 +202,7 @@ describe('events that are gone', () => {
 
     it('store names a newest event, but holds none: the follower gets the error instead of a loop', async () => {
       lab = await new TopicLab((data) => ({
-        ...moodyStore(data),
+        ...controlledStore(data),
         readTopic: async () => ({ rows: [], oldest: 1, newest: 5 }),
       })).open();
       const follower = reader(lab.topics().follow(topic, 0));
