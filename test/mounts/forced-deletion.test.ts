@@ -98,17 +98,21 @@ describe('deleted with force while it is mounted', () => {
   });
 
   it('V13 deleted as its mount is just about to be committed: unmounted first all the same', async () => {
-    const local = localClaims(managerOf(house.runtime));
+    /** Claims of the runtime as it is now: it is reopened below. */
+    const local = (): ClaimClient => localClaims(managerOf(house.runtime));
     let deleted: Promise<void> | undefined;
     const publish: ClaimClient['publish'] = async (key, wish, options) => {
-      const published = await local.publish(key, wish, options);
+      const published = await local().publish(key, wish, options);
       const updates = house.runtime.volumes.updates({ from: 'now' });
       deleted = house.runtime.volumes.delete(key, { force: true });
       for await (const { kind } of updates) if (kind === 'hold') break;
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
       return published;
     };
-    await house.reopen({ claims: { ...local, publish } });
+    const claims = new Proxy(local(), {
+      get: (_, name) => (name === 'publish' ? publish : Reflect.get(local(), name)),
+    });
+    await house.reopen({ claims });
     await house.healthy();
     const error = await refusalOf(house.runtime.mounts.mount(request));
     expect(error.code).to.equal('ABORTED');
