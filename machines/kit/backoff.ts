@@ -1,4 +1,4 @@
-/** The delay before a repeat: doubling from `initialMs`, clamped at `maxMs` before it can overflow, full jitter. */
+/** Delay before a repeat: doubles from `initialMs` up to `maxMs`, with full jitter. */
 export interface BackoffPolicy {
   initialMs: number;
   maxMs: number;
@@ -18,8 +18,8 @@ export function jittered({ initialMs, maxMs }: BackoffPolicy, attempt: number, r
 }
 
 /**
- * When work is due, milliseconds since the epoch. A wait that by the clock has not even begun is over: the clock was set
- * back, and would make it as much longer.
+ * Moment when work is due, in milliseconds since the epoch. A wait whose beginning lies in the future is over: the
+ * clock was set back and would lengthen the wait by as much.
  */
 export function dueAtMs(tries: { notBeforeMs: number; sinceMs?: number } | undefined, nowMs: number): number {
   if (!tries || (tries.sinceMs !== undefined && nowMs < tries.sinceMs)) return 0;

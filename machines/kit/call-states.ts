@@ -1,17 +1,21 @@
 /**
- * What the statecharts of volumes and of their snapshots are made of: requests that are refused or change something, and
- * states that wait for a call to the plugin. Such a machine has the guards `isRefused`, `hasOtherWork` and those of
- * `callGuards`, the actions `answer`, `change` and `settle`, the effect `awaitAdmission`, and the delay `untilDue`.
+ * Building blocks of the charts of volumes and snapshots: requests that are refused or change something, and states
+ * that wait for a call to the plugin. A machine that uses them has the guards `isRefused`, `hasOtherWork` and those
+ * of `callGuards`, the actions `answer`, `change` and `settle`, the effect `awaitAdmission`, and the delay
+ * `untilDue`.
  */
 
 import type { BackoffPolicy } from './backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Awaiting, CallFailure, CallOutcome, Wait } from './csi-types.js';
 import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
 
-/** A forced deletion reports a step that has failed so often as a leftover, and goes on. */
+/** After this many failures a forced deletion reports the step as a leftover, and goes on. */
 export const forcedAttempts = 3;
 
-/** The code where the plugin answered a creation with the id of something else: nothing at the plugin belongs to this actor. */
+/**
+ * Code of a creation that the plugin answered with the id of another volume or snapshot: nothing at the plugin
+ * belongs to this actor.
+ */
 export const idTaken = 'CSI_ID_TAKEN';
 
 /** One failed attempt at a call, with the policy that says when the next one is due. */
@@ -30,7 +34,7 @@ export interface Taken<TContext, TEvent> {
   event: TEvent;
 }
 
-/** What is asked for or told changes something; then it is looked for what is to be done now. */
+/** Applies the change of a request or an observation; then the machine looks for its next piece of work. */
 export const changed = <TContext, TEvent, TChange>(change: (context: TContext, event: TEvent) => TChange) => ({
   actions: [
     { type: 'change' as const, params: ({ context, event }: Taken<TContext, TEvent>) => change(context, event) },
@@ -38,7 +42,7 @@ export const changed = <TContext, TEvent, TChange>(change: (context: TContext, e
   ],
 });
 
-/** It is answered, and that is all. */
+/** Answers the request and does nothing else. */
 export const answered = <TContext, TEvent>(answer: (context: TContext, event: TEvent) => AnswerParams) => ({
   actions: {
     type: 'answer' as const,
@@ -46,27 +50,36 @@ export const answered = <TContext, TEvent>(answer: (context: TContext, event: TE
   },
 });
 
-/** Its answer says why it is refused. */
+/** Answers with the reason of the refusal. */
 export const refused = <TContext, TRequest>(answer: (context: TContext, request: TRequest) => AnswerParams) => ({
   guard: { type: 'isRefused' as const, params: ({ event }: Taken<TContext, TRequest>) => event },
   ...answered(answer),
 });
 
-/** What a machine makes of every call. */
+/** What the machine does with the outcome of every call. */
 interface Settling<TTarget, TContext, TChange> {
   /** The state where the next piece of work is picked. */
   settling: TTarget;
   failed: (context: TContext, attempt: FailedAttempt) => TChange;
-  /** Its plugin's driver is known from here on. @param change what the answer made of it */
+  /**
+   * Keeps the name of the plugin's driver.
+   * @param change what the answer has changed
+   */
   learned: (context: TContext, change: TChange, driver: string) => TChange;
-  /** No call was made, and none can be made now; also where the reason of a wait changes. */
+  /**
+   * Keeps what the call waits for: no call was made, and none can be made now. Also called when the reason of the
+   * wait changes.
+   */
   hasToWait: (context: TContext, wait: Wait, stamp: Stamped) => TChange;
-  /** No call was made. @param home the node that is the home from here on */
+  /**
+   * Makes the call anew: none was made.
+   * @param home the node that is the home from here on
+   */
   again: (context: TContext, home: string | undefined) => TChange;
 }
 
 interface Call<TId, TContext, TInput, TAnswer, TChange> {
-  /** Default: its `src`. */
+  /** Default: the `src`. */
   id?: TId;
   input: (context: TContext) => TInput;
   done: (context: TContext, answer: TAnswer, stamp: Stamped) => TChange;
@@ -88,7 +101,7 @@ export const callStates = <const TTarget extends string, TContext extends Waitin
   hasToWait,
   again,
 }: Settling<TTarget, TContext, TChange>) => ({
-  /** A piece of work: its call is under way, waits until it may be made, or waits for its time. */
+  /** Makes a piece of work: its call is under way, waits until it may be made, or waits for its time. */
   pending: <const TSrc extends string, TInput extends object, TAnswer, const TId extends string = TSrc>(
     src: TSrc,
     { id, input, done }: Call<TId, TContext, TInput, TAnswer, TChange>,
@@ -226,7 +239,7 @@ function waitOf({ awaiting }: Waiting): Wait {
 }
 
 interface NamedCall<TId, TContext, TInput, TAnswer, TOutcome> {
-  /** Default: its `src`. */
+  /** Default: the `src`. */
   id?: TId;
   input: (context: TContext) => TInput;
   done: (answer: TAnswer, stamp: Stamped) => TOutcome;
@@ -256,7 +269,7 @@ export const asksFor = <
   src: TSrc,
   { id, input, done, failed }: NamedCall<TId, TContext, TInput, TAnswer, TOutcome>,
 ) => ({
-  /** While the call is under way. */
+  /** State in which the call is under way. */
   call: {
     invoke: {
       id: id ?? src,
@@ -284,7 +297,7 @@ export const asksFor = <
       },
     },
   },
-  /** While it waits. */
+  /** State in which the call waits. */
   admission: {
     invoke: {
       ...admissionOf(id ?? src, src, input),
@@ -314,7 +327,7 @@ function suspended(outcome: CallOutcome<unknown>, stamp: Stamped): Suspended | u
   return { type: 'call.again', ...(home !== undefined && { home }), ...stamp };
 }
 
-/** Of an outcome that is known to be done. */
+/** Answer of an outcome that is known to be `done`. */
 function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
   if (outcome.status !== 'done') throw new Error(`the call is not done, but ${outcome.status}`);
   return outcome.answer;
@@ -326,7 +339,7 @@ const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
 const homeIn = (outcome: CallOutcome<unknown>): string | undefined =>
   outcome.status === 'call-again' ? outcome.home : undefined;
 
-/** Of an outcome that is known to ask for a wait. */
+/** Wait of an outcome that is known to be `must-wait`. */
 function waitIn(outcome: CallOutcome<unknown>): Wait {
   if (outcome.status !== 'must-wait') throw new Error(`the call does not wait, but is ${outcome.status}`);
   const { reason, for: what } = outcome;
@@ -339,7 +352,7 @@ interface Ended extends Partial<Stamped> {
   error?: unknown;
 }
 
-/** An effect that threw, or was given up by its host, may have made its call. */
+/** Failed attempt of an effect that threw or was given up by its host: its call may have been made. */
 function attemptIn(event: Ended): FailedAttempt {
   const { output } = event;
   const stamp = stampOf(event);
@@ -351,5 +364,5 @@ function attemptIn(event: Ended): FailedAttempt {
   return { ...stamp, failure, status: failure.code === 'INTERRUPTED' ? 'interrupted' : 'failed' };
 }
 
-/** An effect that waits makes no call, however it ends. */
+/** Failed attempt of an effect that waits: it makes no call, however it ends. */
 const notSent = (event: Ended): FailedAttempt => ({ ...attemptIn(event), status: 'not-sent' });

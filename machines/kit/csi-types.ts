@@ -1,4 +1,4 @@
-/** The words of CSI that machines and their callers share: what can be asked of a plugin, and what comes of asking. */
+/** Terms of CSI that machines and their callers share: what a plugin can be asked, and what comes of asking. */
 import type { BackoffPolicy } from './backoff.js';
 import type { Failure } from './host.js';
 
@@ -29,7 +29,10 @@ export type PluginScope = 'shared' | 'host';
 /** Where something is, e.g. `{ zone: 'a' }`. */
 export type Segments = Record<string, string>;
 
-/** Names a secret for the provider that resolves it when a call is made: `file:<name>`, `env:<NAME>`, or what that knows. */
+/**
+ * Names a secret for the provider that resolves it when a call is made: `file:<name>`, `env:<NAME>`, or a reference
+ * that the provider defines.
+ */
 export type SecretRef = string | Record<string, string>;
 
 /** A number of bytes as plain data: above 2⁵³−1 in decimal. */
@@ -45,24 +48,24 @@ export type AnswerClass =
   | 'done'
   /** Undoing is as good as done: nothing is there to undo. */
   | 'already-so'
-  /** The same, where the mount table shows that nothing is mounted there. */
+  /** As `already-so`, if the mount table shows that nothing is mounted there. */
   | 'already-so-if-unmounted'
-  /** Repeat the call until it is OK, or until there is evidence; never take it for done. */
+  /** Repeat the call until it is OK or there is evidence. Never taken as done. */
   | 'not-so'
-  /** An operation on that volume is under way, perhaps our own: the same call again, with backoff. */
+  /** Another operation on the volume is under way, perhaps one of ours: repeat the same call, with backoff. */
   | 'busy'
   /** The listing has to begin again, with an empty token. */
   | 'start-over'
-  /** Repeat the call until its answer is final: it may have happened, and may still be going on. Assume neither. */
+  /** Repeat the call until its answer is final: it may have taken effect, and may still. */
   | 'unknown'
-  /** A step before it is missing: do that, then the same call again, with backoff. */
+  /** An earlier step is missing: do that step, then repeat the call, with backoff. */
   | 'repair'
-  /** The same call fails again, until the request, or what it is allowed, changes. */
+  /** The same call fails again until the request, or what the caller may do, changes. */
   | 'final'
-  /** The driver is at fault: as of unknown outcome, and shown as such. */
+  /** A fault of the driver. Handled as an unknown outcome, and shown as a fault. */
   | 'driver-bug';
 
-/** How a call failed, as data: what it means is `answerClass`, see docs/csi.md#answers */
+/** How a call failed. `answerClass` says what that means: docs/csi.md#answers */
 export interface CallFailure extends Failure {
   rpc?: string;
   grpcCode?: string;
@@ -70,10 +73,10 @@ export interface CallFailure extends Failure {
 }
 
 /**
- * Outcome of a piece of work with a plugin. `not-sent`: no call was made, so nothing is in doubt on its account.
- * `retry`: how long to wait before the next attempt; default machines/kit/backoff.ts. `driver`: the own name of the plugin's
- * driver, where the call was made without knowing that. `must-wait`: no call was made, and none can be made now. `call-again`:
- * no call was made, and one may be made once this outcome is committed; `home`: the node that is the home from here on.
+ * Outcome of a call to a plugin. `not-sent`: no call was made, so nothing is in doubt. `retry`: backoff before the
+ * next attempt; default in backoff.ts. `driver`: the driver's own name, if the call was made without knowing it.
+ * `must-wait`: no call was made, and none can be made now. `call-again`: no call was made; one may be made once this
+ * outcome is committed. `home`: the node that is the home from here on.
  */
 export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer; driver?: string }
@@ -92,21 +95,21 @@ export interface Wait {
   /** In words. */
   reason: string;
   /**
-   * `plugin`: it can't be called now. `turn`: another call about the volume is under way. `clear`: an earlier call that this one
-   * undoes may still be under way. `elsewhere`: the agent of another node makes the call. `elsewhere-or-plugin`: the same, but the
-   * plugin can't be called here now, so that it is not known whether it needs the call at all. `compared`: what is mounted on
-   * this host is not known yet.
+   * `plugin`: the plugin can't be called now. `turn`: another call about the volume is under way. `clear`: an earlier
+   * call that this one undoes may still be under way. `elsewhere`: the agent of another node makes the call.
+   * `elsewhere-or-plugin`: the same, and the plugin can't be called here, so it is not known whether it needs the
+   * call at all. `compared`: the mounts of this host are not known yet.
    */
   for: 'plugin' | 'turn' | 'clear' | 'elsewhere' | 'elsewhere-or-plugin' | 'compared';
 }
 
-/** A wait, as the machine keeps it while it lasts. */
+/** A wait as the machine keeps it. */
 export interface Awaiting extends Wait {
-  /** It waits for a while only: its deletion is forced. */
+  /** The wait has a limit, because the deletion is forced. */
   isForced?: true;
 }
 
-/** Waits until a call may be made, and makes none. */
+/** Waits until a call may be made. Makes no call. */
 export interface AdmissionCall<TCall extends object = object> {
   /** The `src` of the effect that makes the call. */
   src: string;
@@ -114,15 +117,15 @@ export interface AdmissionCall<TCall extends object = object> {
   wait: Wait;
 }
 
-/** `admitted`: the call may be made now. `not-sent`: it waited too long. */
+/** `admitted`: the call may be made now. `not-sent`: the wait was too long. */
 export type AdmissionOutcome = { status: 'admitted' } | (FailedCall & { status: 'not-sent' });
 
-/** Failed attempts at a piece of work, until one succeeds or what is asked for changes. */
+/** Failed attempts at a piece of work, until it succeeds or the request changes. */
 export interface Tries {
   count: number;
-  /** No attempt before this moment, milliseconds since the epoch. */
+  /** Earliest moment of the next attempt, milliseconds since the epoch. */
   notBeforeMs: number;
-  /** When the last one failed. Absent in what was stored before this was kept. */
+  /** Moment of the last failure. Absent in records of older versions. */
   sinceMs?: number;
   failure: CallFailure;
 }

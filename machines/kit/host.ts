@@ -1,7 +1,6 @@
 /**
- * What machines ask of whoever hosts them, as data: messages to other actors and answers to callers.
- * Broadcast events need nothing of ours: machines use XState's own `emit`.
- * Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-then-act
+ * What machines ask of their host, as data: messages to other actors and answers to callers. Broadcasts use XState's
+ * own `emit`. Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-then-act
  */
 import {
   type AnyEventObject,
@@ -13,7 +12,7 @@ import {
 } from 'xstate';
 import { type ErrorCode, isErrorCode } from './error-table.js';
 
-/** The host stamps every event it delivers, so that machines need no clock and no randomness of their own. */
+/** Stamp that the host puts on every event, so that machines need no clock and no random numbers of their own. */
 export interface Stamped {
   /** Milliseconds since the epoch, when the event was taken from the mailbox. */
   at: number;
@@ -21,22 +20,25 @@ export interface Stamped {
   random: number;
 }
 
-/** The stamp of an event; a fixed one where nobody has stamped it, as under a plain `createActor`. */
+/** Stamp of an event; a fixed one if nobody has stamped it, as under a plain `createActor`. */
 export const stampOf = ({ at = 0, random = 0.5 }: Partial<Stamped>): Stamped => ({ at, random });
 
-/** Sends `event` to the actor at `to`, or begins that actor with `input`; after the commit, once, in order per pair. */
+/**
+ * Sends `event` to the actor at `to`, or starts that actor with `input`: after the commit, once, in order per pair of
+ * actors.
+ */
 export type MessageParams = { to: string; event: AnyEventObject } | { to: string; input: object };
 
-/** The answer that the caller of the present event gets after the commit; without one it gets `undefined`. */
+/** Answer that the caller of the present event gets after the commit; without one the caller gets `undefined`. */
 export type AnswerParams = { value: unknown } | { error: Failure };
 
-/** A failure as data: what machines keep and callers get. */
+/** A failure as data: kept by machines and sent to callers. */
 export interface Failure {
   code: ErrorCode;
   message: string;
   /** Whether a repeat of the same request is known to fail again. */
   final: boolean;
-  /** The code of the error that was thrown, where that is no code of ours. */
+  /** Code of the thrown error, if it is none of ours. */
   originalCode?: string;
 }
 

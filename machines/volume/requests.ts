@@ -1,4 +1,4 @@
-/** Which requests a volume refuses, and why: each names who or what is in the way, and what to do. Pure. */
+/** Requests that a volume refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 
 import type { Bytes, CapacityRange } from '../kit/csi-types.js';
 import type { ErrorCode } from '../kit/error-table.js';
@@ -33,7 +33,10 @@ const describePublication = (nodeId: string, { at, readOnly, capability }: Publi
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
-/** It is on its way out, or held back from new use. @param isUsed whether it is for one who has it already */
+/**
+ * Refuses new use of a volume that is being deleted or is held back.
+ * @param isUsed whether the caller uses the volume already
+ */
 function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
   if (isLeaving(context.lifecycle))
     return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
@@ -69,7 +72,7 @@ function publishRefusal(
     return refused('VOLUME_IN_USE', context, why);
   }
   const { accessMode } = wish.capability;
-  // What is on its way out is waited for; what is stuck there is not.
+  // // A publication that leaves is waited for; one that is stuck is not.
   const isStaying = (publication: Publication): boolean =>
     isIn(publication, 'failed') ? mayBeThere(publication) : wishOf(publication) !== undefined;
   const hindering = Object.entries(context.publications).filter(
@@ -81,13 +84,13 @@ function publishRefusal(
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with ${names}: unpublish it there first`);
 }
 
-/** Whether it is taken still, and this very one. */
+/** Whether the volume still has this very claim. */
 export const holds = (
   { claims }: VolumeContext,
   { allocId, generation }: Pick<Claim, 'allocId' | 'generation'>,
 ): boolean => claims.some((one) => one.allocId === allocId && one.generation === generation && one.state === 'taken');
 
-/** What was handed out is for the node as it was called then: it may be another machine by now. */
+/** Refuses a volume that was handed out for a node of another CSI id: it may be another machine by now. */
 function renamed(
   context: VolumeContext,
   { at, csiNodeId }: Publication,
@@ -98,7 +101,7 @@ function renamed(
   return refused('VOLUME_IN_USE', context, why);
 }
 
-/** Refuses another way of publishing under the users of a volume that was handed out, and may have been published once more. */
+/** Refuses to publish a volume in another way under the users of the present one. */
 function keptAsIs(
   context: VolumeContext,
   present: Publication,
@@ -124,7 +127,7 @@ const usersOn = ({ claims, publications }: VolumeContext, nodeId: string): strin
 const describeHolder = (allocId: string, nodeId: string): string =>
   `alloc ${allocId} on node ${nodeId} (mounted without a claim)`;
 
-/** Where it is claimed, it is published as that is. */
+/** Refuses another mode than that of the claims on the node. */
 function claimedHere(context: VolumeContext, nodeId: string, { capability }: PublishWish): Failure | undefined {
   const others = context.claims.filter(
     (one) => one.state === 'taken' && one.nodeId === nodeId && !isOfModes(one, capability),
@@ -136,7 +139,7 @@ function claimedHere(context: VolumeContext, nodeId: string, { capability }: Pub
   return refused('VOLUME_IN_USE', context, `${as}, by ${names}: publish it so, or release that first`);
 }
 
-/** Whoever has claimed it has its place, published or not. One that is on its way out is waited for. */
+/** Refuses a node that is not the one of the claims. A claim that is being released is waited for. */
 function claimedElsewhere(context: VolumeContext, nodeId: string, wish: PublishWish): Failure | undefined {
   const hindering = context.claims.filter(
     ({ state, mode, accessMode, attachmentMode, ...claim }) =>
@@ -150,7 +153,7 @@ function claimedElsewhere(context: VolumeContext, nodeId: string, wish: PublishW
   return refused('VOLUME_IN_USE', context, `${accessMode} does not go with the claim of ${names}: release that first`);
 }
 
-/** So many may wait for a claim: each of their requests copies the queue. */
+/** Most claims that may wait: each request copies the queue. */
 const mostWaiting = 1_000;
 
 function claimRefusal(
@@ -203,7 +206,7 @@ function claimRefusal(
   return undefined;
 }
 
-/** Refused where either is: the two requests, one after the other, may come to another end. */
+/** Refuses the request if either half is refused: done one after the other, they may end otherwise. */
 function claimAndPublishRefusal(
   context: VolumeContext,
   request: RequestOf<'volume.claim-and-publish'>,
@@ -214,7 +217,7 @@ function claimAndPublishRefusal(
   return publishRefusal(claimed, { type: 'volume.publish', ...publishOf(claimed, request) });
 }
 
-/** Where it is told what keeps an alloc from letting go of it. */
+/** Says where to look for what keeps an alloc from letting go of the volume. */
 export const whereToLook = ({ allocId, nodeId }: Claim): string =>
   `stagecraft alloc status ${allocId} on node ${nodeId}`;
 
@@ -228,7 +231,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   );
   if (claims.length + published.length + mounted.length === 0) return undefined;
   const taken = context.claims.filter(({ state }) => state === 'taken');
-  // Where it is claimed it is unpublished once that is released.
+  // // A claimed publication is unpublished once its claim is released.
   const isUnclaimed = wanted.some(([nodeId]) => !taken.some((claim) => claim.nodeId === nodeId));
   const ways = [
     ...(mounted.length > 0 ? ['unmount'] : []),
@@ -244,7 +247,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  // What is still on its node is not for force: why it is, that node knows.
+  // // Force does not help what is still on a node: the node knows why.
   const isLeaving = ways.length === 0 && context.claims.every(({ state }) => state === 'unpublishing');
   const last = isLeaving ? `: see ${context.claims.map(whereToLook).join(', ')}` : ', or delete it with force';
   return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}${last}`);
@@ -264,7 +267,7 @@ function unpublishRefusal(context: VolumeContext, { nodeId }: RequestOf<'volume.
   return refused('VOLUME_IN_USE', context, `it is used by ${names}: ${advice}`);
 }
 
-/** Who has it may use it anew after that: it is no proof. One that comes again is of a claim that is gone by now. */
+/** Refuses a node's report for claims that may be in use: an alloc may use the volume anew after the report. */
 function unstagedRefusal(
   context: VolumeContext,
   { nodeId, claimGeneration, allocId }: RequestOf<'volume.unstaged'>,
@@ -280,25 +283,25 @@ const beingDeleted = (context: VolumeContext): Failure | undefined =>
 export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
 
-/** By what the plugin said last; where it did not say, by what it was last made larger to. */
+/** Size by the plugin's last answer; if it did not say, by the last expansion. */
 export const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
   csi?.capacityBytes ?? expandedTo?.requiredBytes;
 
-/** Whether it is as large as that already, whatever else was asked for. */
+/** Whether the volume is as large as asked already. */
 export const isCovered = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean => {
   const has = sizeOf(context);
   return has !== undefined && !isBelow(has, requiredBytes);
 };
 
-/** What it is being expanded to, after all that was asked for. */
+/** Size that the pending expansion leads to. */
 const pendingSize = ({ expansion }: VolumeContext): Bytes | undefined =>
   expansion?.at === 'failed' ? undefined : (expansion?.next?.wish ?? expansion?.wish)?.requiredBytes;
 
-/** Whether it is on its way to a larger size. */
+/** Whether the volume is on its way to a larger size. */
 export const isOutgrown = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
   isBelow(requiredBytes, pendingSize(context));
 
-/** Nothing makes a volume smaller; what was asked for before may be asked for again, however much it has become. */
+/** Refuses a smaller size. An earlier request may be repeated, however large the volume has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
   if (isLeaving(context.lifecycle)) return beingDeleted(context);
   const { spec, expansion, expandedTo } = context;
@@ -313,7 +316,7 @@ function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.e
   return undefined;
 }
 
-/** Its spec, with the mutable parameters that are meant: those that it was made with, or what they were changed to since. */
+/** Spec with the present mutable parameters: those of the creation, or those that they were changed to since. */
 function specAs({ mutableParameters }: VolumeSpec, { spec, modifiedTo }: VolumeContext): VolumeSpec | null {
   if (spec === null || isSameData(spec.mutableParameters, mutableParameters)) return spec;
   return { ...spec, mutableParameters: { ...spec.mutableParameters, ...modifiedTo } };
@@ -336,20 +339,20 @@ const refusals: Refusals = {
   'volume.modify': beingDeleted,
 };
 
-/** Undefined where the request is taken. */
+/** Undefined if the request is accepted. */
 export function refusalOf(context: VolumeContext, request: VolumeRequest): Failure | undefined {
-  // Each entry takes the request that it stands for.
+  // // Each entry takes the request of its own type.
   const refuse = refusals[request.type] as
     | ((context: VolumeContext, request: VolumeRequest) => Failure | undefined)
     | undefined;
   return refuse?.(context, request);
 }
 
-/** What a volume that is not there answers to all but its creation. */
+/** Answer of an absent volume to every request but its creation. */
 export const notThere = (context: VolumeContext): Failure =>
   refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
 
-/** In words: what may be left, what the plugin knows it by, and why that is not known. */
+/** Says in words what may be left, the plugin's name of it, and why that is not known. */
 export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
   const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
   const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
@@ -359,7 +362,7 @@ export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message
 const leftBehind = ({ leftovers }: VolumeContext): string =>
   `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
 
-/** What a deleted one of which something may be left answers to its creation. */
+/** Answer to the creation of a volume whose leftovers are still there. */
 export const hasLeftovers = (context: VolumeContext): Failure =>
   refused(
     'VOLUME_EXISTS',
@@ -367,17 +370,17 @@ export const hasLeftovers = (context: VolumeContext): Failure =>
     `${leftBehind(context)}: ${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`,
   );
 
-/** Whether calls to the plugin can undo some of what is left: what is staged, only its node can. */
+/** Whether calls to the plugin can undo some leftovers: only the node can undo what is staged. */
 export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
   spec !== null && leftovers.some(({ what }) => what !== 'staged');
 
-/** The same to all else but its retry and its acknowledgement. */
+/** Answer to all other requests but a retry and an acknowledgement. */
 export const onlyLeftovers = (context: VolumeContext): Failure => {
   const todo = isRetryable(context) ? 'retry tries that once more; or see to that by hand' : 'see to that';
   return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
 };
 
-/** Answer to a retry where only nodes can undo the leftovers. */
+/** Answer to a retry if only nodes can undo the leftovers. */
 export const leftBehindStaged = (context: VolumeContext): Failure =>
   refused(
     'VOLUME_IN_USE',
@@ -385,7 +388,7 @@ export const leftBehindStaged = (context: VolumeContext): Failure =>
     `${leftBehind(context)}: its node has to report that it let go of it; or see to that by hand, then acknowledge it`,
   );
 
-/** What one that is not deleted yet answers to whoever has seen to its leftovers. */
+/** Answer to an acknowledgement if nothing is left. */
 export const nothingLeft = (context: VolumeContext): Failure =>
   refused(
     'NOTHING_LEFT',

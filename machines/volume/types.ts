@@ -1,4 +1,4 @@
-/** What the volume machine (volume.ts) is given, keeps and tells. */
+/** What a volume (volume.ts) is asked, keeps in its record and broadcasts. */
 import type {
   AccessMode,
   AttachmentMode,
@@ -19,10 +19,10 @@ import type { CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey } fr
 
 export type { Expansion, Lifecycle, Modification, Publication };
 
-/** Whose content a volume begins with, and what the driver calls that. `volumeSnapshot`: as its user named it. */
+/** Source of a volume's content, with the driver's id of it. `volumeSnapshot`: the snapshot's name. */
 export type VolumeSource = ({ volume: VolumeKey } | { volumeSnapshot: string }) & { csiId: string };
 
-/** What is asked for, checked and complete. */
+/** Spec of a volume, checked and complete. */
 export interface VolumeSpec {
   /** The plugin's registered name. */
   plugin: string;
@@ -34,19 +34,19 @@ export interface VolumeSpec {
   secrets: Record<string, SecretRef>;
   topology: { requisite: Segments[]; preferred: Segments[] };
   source?: VolumeSource;
-  /** It exists already: validated with the plugin, not created. */
+  /** The volume exists already: it is validated with the plugin, not created. */
   external?: { csiId: string; context: Record<string, string> };
 }
 
-/** What asks for it. Without a capability it is for the volume to say which: modes.ts */
+/** Request to publish. Without a capability the volume chooses one: modes.ts */
 export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   nodeId: string;
   capability?: Capability;
-  /** For whom: not without that very claim. */
+  /** Claim of the caller: without that very claim the request is refused. */
   claim?: Pick<Claim, 'allocId' | 'generation'>;
-  /** The alloc that its node is to mount it for without a claim: it gets a hold. */
+  /** Alloc without a claim that the node mounts the volume for: it gets a hold. */
   hold?: string;
-  /** Of the slot on the node that this request has reserved; absent: the plugin has no limit there. */
+  /** Reservation of the slot on the node; absent if the plugin has no limit there. */
   reservation?: string;
 }
 
@@ -61,7 +61,7 @@ export interface ClaimRequest {
   attachmentMode: AttachmentMode;
 }
 
-/** A claim, and how the volume is to be published for it on its node. */
+/** A claim, and how the volume is published for it on its node. */
 export interface ClaimAndPublish
   extends Pick<PublishWish, 'capability' | 'readOnly'>,
     Pick<PublishRequest, 'reservation'> {
@@ -69,16 +69,16 @@ export interface ClaimAndPublish
 }
 
 export interface Claim extends ClaimRequest {
-  /** Rises with each taking, also when the volume is deleted and made anew. */
+  /** Rises with each claim, also when the volume is deleted and created again. */
   generation: number;
   state: ClaimState;
-  /** Its node did not report: why its claim was taken from it. */
+  /** Why the claim was taken from its node, which did not report. */
   fenced?: string;
 }
 
-/** What it answered as it was to make one. */
+/** Answer to CreateVolume. */
 export interface CreateAnswer extends CreatedVolume {
-  /** That is not what it was asked for. */
+  /** Why the created volume is not what was asked for. */
   fault?: CallFailure;
 }
 
@@ -86,94 +86,95 @@ export type Availability = 'active' | 'pause' | 'drain';
 
 /** A step of a forced deletion that could not be confirmed. */
 export interface Leftover {
-  /** What may still be there. */
+  /** What may be left. */
   what: 'staged' | 'published' | 'created';
   nodeId?: string;
   csiNodeId?: string;
-  /** The plugin's id of the volume, where that is known. */
+  /** The plugin's id of the volume, if known. */
   csiId?: string;
-  /** Else the name that the plugin was given for it. */
+  /** The name that the plugin was given, if the id is not known. */
   name?: string;
-  /** Of what is staged: whose claim its node has not reported. Absent in what was stored before this was kept. */
+  /** For `staged`: alloc whose claim the node has not reported. Absent in records of older versions. */
   allocId?: string;
   generation?: number;
-  /** Of what is published: why its node did not have to report it unstaged. */
+  /** For `published`: why the node did not have to report it unstaged. */
   fenced?: string;
   message: string;
 }
 
-/** What a plugin says of a volume as it lists all of them. */
+/** What a plugin's list says of a volume. */
 export interface Sighting {
-  /** It does not list it. */
+  /** The list does not have the volume. */
   isMissing: boolean;
   condition?: { abnormal: boolean; message: string };
-  /** Where it is attached, by the plugin's names of nodes; absent: the plugin does not say. */
+  /** Nodes where the volume is attached, by the plugin's names; absent if the plugin does not say. */
   attached?: string[];
-  /** Where it should not be. */
+  /** Nodes where the volume is attached and should not be. */
   strays?: { nodeId: string; csiNodeId: string }[];
 }
 
-/** What is kept of it, and told. */
+/** What the volume keeps of a listing, and broadcasts. */
 export interface Seen extends Pick<Sighting, 'isMissing' | 'condition'> {
-  /** Nodes where it is attached though nobody asked for it, and stays: it is claimed there, or was taken over. */
+  /** Nodes where the volume is attached without a request, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
 }
 
 export interface VolumeInput extends VolumeKey {
-  /** How many commits there were of earlier volumes of this key. */
+  /** Number of commits of earlier volumes with this key. */
   seq: number;
 }
 
 export interface VolumeContext {
   key: VolumeKey;
-  /** Random, of this very volume: its name with the plugin comes of it. Empty where there is none. */
+  /**
+   * Random id of this volume, never used again; its name at the plugin derives from it. Empty if there is no volume.
+   */
   uid: string;
-  /** The name that the plugin is given. */
+  /** Name that the plugin is given. */
   name: string;
   spec: VolumeSpec | null;
   csi: CreatedVolume | null;
-  /** Its creation and its deletion. */
   lifecycle: Lifecycle;
   publications: Record<string, Publication>;
   /**
-   * By node: the reservation of its slot there. Each belongs to a publication, and is released in the commit that ends that.
-   * Absent: it has none.
+   * Reservation of the slot on each node. Each belongs to a publication, and is released in the commit that ends the
+   * publication. Absent: no slots.
    */
   slots?: Record<string, string>;
   claims: Claim[];
   /** Claims that wait for a slot, in order. */
   waiting: ClaimRequest[];
-  /** Of the last claim that was taken, in any volume of this key. */
+  /** Generation of the last claim, over all volumes with this key. */
   generation: number;
-  /** Of the last publication. */
+  /** Number of the last publication. */
   publicationNumber: number;
   availability: Availability;
   expansion: Expansion | null;
-  /** What the last expansion that is done was asked for. */
+  /** Request of the last expansion that is done. */
   expandedTo: CapacityRange | null;
-  /** The node's part of an expansion is due. */
+  /** A node still has to do its part of an expansion. */
   nodeExpansion: boolean;
-  /** Nodes that had it as it grew, and have not done their part. Absent in what was stored before this was kept. */
+  /** Nodes that had the volume when it grew, and have not done their part. Absent in records of older versions. */
   unexpanded?: string[];
   modification: Modification | null;
-  /** What its parameters have been changed to since it was made. */
+  /** Parameters that were changed since the creation. */
   modifiedTo: Record<string, string> | null;
   leftovers: Leftover[];
   /**
-   * The own name of the driver that made it, or was asked to, as GetPluginInfo has it; null: not known yet. Absent in what was
-   * stored before this was kept.
+   * Name of the driver that made the volume, or was asked to, as in GetPluginInfo; null: not known yet. Absent in
+   * records of older versions.
    */
   driver?: string | null;
   /**
-   * The node whose agent alone makes its controller calls, as its plugin has scope `host`; null: any agent may. Absent in
-   * what was stored before this was kept.
+   * Node whose agent alone makes the controller calls, as the plugin has scope `host`; null: any agent may. Absent in
+   * records of older versions.
    */
   home?: string | null;
-  /** What its plugin said of it last; null: nothing out of the ordinary. */
+  /** Last listing by the plugin; null: nothing out of the ordinary. */
   sighting: Seen | null;
-  /** What it is at, or will be next. */
+  /** Present piece of work, or the next one. */
   work: Work | null;
-  /** What the call that it is at waits for; null: it does not wait. */
+  /** What the present call waits for; null: it does not wait. */
   awaiting: Awaiting | null;
 }
 
@@ -183,19 +184,19 @@ export interface Work {
   kind: WorkKind;
   nodeId?: string;
   dueAtMs: number;
-  /** A call is under way; else it is to begin at its time. */
+  /** Whether the call is under way; else it begins at its time. */
   isCalling: boolean;
 }
 
-/** A node has nothing of the volume any more that claims up to this generation have used. */
+/** A node has unstaged the volume, as far as claims up to this generation are concerned. */
 export interface Unstaged {
   nodeId: string;
   claimGeneration: number;
-  /** It says so of this alloc's claim of just this generation; those before it may be in use there. */
+  /** Limits the report to this alloc's claim of just this generation: earlier ones may be in use there. */
   allocId?: string;
 }
 
-/** A node has nothing of the volume any more that holds of this alloc, up to this generation, stood for. */
+/** A node has let go of the volume, as far as holds of this alloc up to this generation are concerned. */
 export interface HoldReleased extends Hold {
   nodeId: string;
 }
@@ -203,31 +204,31 @@ export interface HoldReleased extends Hold {
 /** A node has done its part of an expansion. */
 export interface NodeExpanded {
   nodeId: string;
-  /** Of the volume that it has expanded. */
+  /** The volume that the node has expanded. */
   uid: string;
-  /** What it was to be expanded to. */
+  /** Requested capacity. */
   capacity: CapacityRange;
-  /** Absent: its plugin does not say. */
+  /** Absent if the plugin does not say. */
   capacityBytes?: Bytes;
 }
 
-/** What requests ask for; each is answered. */
+/** Requests; each is answered. */
 export type VolumeRequest =
-  /** `home`: of what it is copied from. `driver`: of that too, else the one that is registered now, where that is known. */
+  /** `home`: of the volume that it is copied from. `driver`: of that volume, else the registered driver, if known. */
   | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string }
   | ({ type: 'volume.publish' } & PublishRequest)
-  /** Its node counts it: answers whether it is there, and so keeps this slot. */
+  /** Sent by the node that counts the slot: the answer tells whether the publication exists, and so keeps the slot. */
   | { type: 'volume.add-slot'; nodeId: string; reservation: string }
   | { type: 'volume.unpublish'; nodeId: string }
   | { type: 'volume.delete'; force: boolean }
-  /** `isRepeat`: only where it is taken already. */
+  /** `isRepeat`: taken only if the claim exists already. */
   | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean; isRepeat?: true }
-  /** Both in one commit, or neither. */
+  /** Claims and publishes in one commit, or does neither. */
   | ({ type: 'volume.claim-and-publish' } & ClaimAndPublish)
   | { type: 'volume.unclaim'; allocId: string }
-  /** Claims for a node that wait are given up: it can't use the volume. */
+  /** Gives up claims for a node that wait: the node can't use the volume. */
   | { type: 'volume.withdraw'; nodeId: string; reason: string }
-  /** With a node, a generation: only what the alloc has, or waits for, there, and that very claim. */
+  /** With a node and a generation: only the alloc's claim there of that generation, or its place in the queue. */
   | { type: 'volume.release'; allocId: string; nodeId?: string; generation?: number }
   | ({ type: 'volume.unstaged' } & Unstaged)
   | ({ type: 'volume.hold-released' } & HoldReleased)
@@ -235,11 +236,11 @@ export type VolumeRequest =
   | { type: 'volume.expand'; capacity: CapacityRange }
   | ({ type: 'volume.node-expanded' } & NodeExpanded)
   | { type: 'volume.modify'; mutableParameters: Record<string, string> }
-  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  /** `acceptDriver`: name of the driver that has taken over the volumes of another one. */
   | { type: 'volume.retry'; acceptDriver?: string }
   | { type: 'volume.set-availability'; availability: Availability }
   | { type: 'volume.acknowledge' }
-  /** What ListVolumes says, compared with what was believed of it then. */
+  /** The plugin's list, compared with the record as it was before the listing. */
   | {
       type: 'volume.observed';
       believed: string[];
@@ -248,9 +249,9 @@ export type VolumeRequest =
 
 export type VolumeMachineEvent = (
   | VolumeRequest
-  /** The call that waits does so for something else by now. */
+  /** The waiting call waits for something else now. */
   | ({ type: 'wait.changed' } & Wait)
-  /** Raised by the machine itself: is there something else to do now? */
+  /** Raised by the machine itself, to look for its next piece of work. */
   | { type: 'settle' }
 ) &
   Partial<Stamped>;
@@ -271,15 +272,15 @@ export const volumeStates = [
 
 export type VolumeState = (typeof volumeStates)[number];
 
-/** Broadcast. */
+/** Broadcasts. */
 export type VolumeChanged = { key: VolumeKey; uid: string } & (
   | { type: 'created'; csiId: string }
   | { type: 'deleted'; leftovers?: Leftover[] }
-  /** It can't be done as it was asked for; a volume whose expansion or modification has failed can be used as before. */
+  /** The request can't be fulfilled. After a failed expansion or modification the volume can be used as before. */
   | { type: 'failed'; in: 'create' | 'delete'; failure: Failure }
   | { type: 'failed'; in: 'expand'; capacity: CapacityRange; failure: Failure }
   | { type: 'failed'; in: 'modify'; mutableParameters: Record<string, string>; failure: Failure }
-  /** `removed` with a failure: given up, it may still be published there. */
+  /** `removed` with a failure: given up; the volume may still be published there. */
   | { type: 'publication'; nodeId: string; number: number; state: PublicationState | 'removed'; failure?: Failure }
   | {
       type: 'claim';
@@ -288,26 +289,26 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
       nodeId: string;
       generation?: number;
       fenced?: string;
-      /** Why it was withdrawn, where not by its own alloc. */
+      /** Why the claim was withdrawn, if not by its own alloc. */
       reason?: string;
     }
-  /** Its node has to unmount it. */
+  /** The node of the alloc has to unmount the volume. */
   | { type: 'hold'; state: 'released'; allocId: string; nodeId: string; generation: number; fenced: string }
   | { type: 'availability'; availability: Availability; allocIds: string[] }
   | { type: 'expanded'; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
-  /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as its node's plugin tells them. */
+  /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as the node's plugin reports it. */
   | { type: 'node-expanded'; nodeId: string; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
   | ({ type: 'seen' } & Seen)
   | { type: 'drifted'; lost: string[]; strays: string[] }
 );
 
-/** What becomes of a context, and what is broadcast of it. */
+/** Change of a record, with its broadcasts and messages. */
 export interface Change {
   context: Partial<VolumeContext>;
   tells?: Told[];
   messages?: MessageParams[];
 }
 
-/** What is broadcast of a volume; its key and uid are added. */
+/** Broadcast of a volume without its key and uid, which are added when it is sent. */
 export type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;

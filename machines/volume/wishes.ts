@@ -1,4 +1,4 @@
-/** What is wanted of a volume, and what its plugin made: types that its parts share. */
+/** What is wanted of a volume, and what its plugin has made: types that the parts of a volume share. */
 import type { Bytes, Capability, Segments } from '../kit/csi-types.js';
 
 export interface VolumeKey {
@@ -13,7 +13,7 @@ export type PublicationState =
   | 'pending-unpublish'
   | 'failed';
 
-/** What a node is to get. */
+/** How a node is to get the volume. */
 export interface PublishWish {
   capability: Capability;
   readOnly: boolean;
@@ -22,23 +22,25 @@ export interface PublishWish {
 }
 
 /**
- * An alloc that a node may have the volume staged or mounted for without a claim. The volume stays attached there until the
- * node has reported that this alloc let go, or is fenced.
+ * An alloc without a claim that a node may have staged or mounted the volume for. The volume stays attached there
+ * until the node has reported that the alloc let go, or is fenced.
  */
 export interface Hold {
   allocId: string;
-  /** Counted together with the generations of claims: each time the alloc asks, it has a higher one. */
+  /** Counted together with the generations of claims; rises with each request of the alloc. */
   generation: number;
 }
 
 export interface QueuedWish extends PublishWish {
-  /** Absent: none. */
+  /** Absent: no holds. */
   holds?: Hold[] | undefined;
-  /** An agent on its node asked for it, and hears when it has to unmount it. Absent: nobody there hears. */
+  /**
+   * The agent of the node asked for it, and is told when it has to unmount the volume. Absent: nobody there is told.
+   */
   isByAgent?: true;
 }
 
-/** What the plugin made. Ids and contexts are opaque. */
+/** Volume as the plugin has made it. Ids and contexts are opaque. */
 export interface CreatedVolume {
   id: string;
   context: Record<string, string>;
