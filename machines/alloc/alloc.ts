@@ -1,6 +1,6 @@
 /**
- * The volumes of one alloc on this node: all of them prepared, or none. What is begun is finished or undone, whoever is
- * killed meanwhile. How far each volume is: volume-steps.ts. Diagram: docs/machines/alloc.md (generated).
+ * An alloc: all of its volumes prepared on this node, or none. What is begun is finished or undone, whichever process
+ * is killed meanwhile. Steps of each volume: volume-steps.ts. Diagram: docs/machines/alloc.md (generated).
  */
 
 import { assign, emit, setup } from 'xstate';
@@ -24,9 +24,9 @@ import type {
 export interface AllocWork {
   allocId: string;
   volumes: AllocVolume[];
-  /** By the name of a volume: the generation of its claim, as far as that is known. */
+  /** Generation of each claim, by the name of the volume, as far as it is known. */
   generations: Record<string, number>;
-  /** Whether what somebody has to change first is waited for. */
+  /** Whether to wait also for what somebody has to change first. */
   wait: boolean;
 }
 
@@ -35,7 +35,7 @@ const workOf = ({ context }: { context: AllocContext }): AllocWork => {
   return { allocId, volumes, generations: generationsOf(context), wait };
 };
 
-/** A volume because of which the alloc is undone; without a name, none is to blame. */
+/** Volume because of which the alloc is undone; without a name, none is to blame. */
 interface Blame {
   name?: string;
   failure: CallFailure;
@@ -43,13 +43,13 @@ interface Blame {
 
 type Lost = Extract<AllocEvent, { type: 'alloc.lost' }>;
 
-/** @throws Error the work has failed */
+/** @throws Error if the work has failed */
 function stepsIn(outcome: AllocOutcome): NamedStep[] {
   if (outcome.status === 'done') return outcome.steps;
   throw new Error(`the work has failed: ${outcome.failure.message}`);
 }
 
-/** @throws Error the work is done */
+/** @throws Error if the work is done */
 function blameIn(outcome: AllocOutcome): Blame {
   if (outcome.status === 'failed') return outcome;
   throw new Error('the work has not failed');
@@ -57,7 +57,7 @@ function blameIn(outcome: AllocOutcome): Blame {
 
 const nothing = { volumes: [], untilMs: null, bootId: '', parts: {}, failure: null };
 
-/** A claim is lost, wherever the alloc is: it is undone. */
+/** Undoes the alloc: a claim is lost, wherever the alloc is. */
 const whenLost = {
   guard: { type: 'isItsClaim' as const, params: ({ event }: { event: Lost }) => event },
   target: '#alloc.releasing.undoing' as const,
@@ -72,7 +72,7 @@ const finish = {
   params: ({ event }: { event: { output: AllocOutcome } }) => stepsIn(event.output),
 };
 
-/** The volumes are given back, for as long as it takes. */
+/** Gives the volumes back, for as long as it takes. */
 const givingBack = <const TDone extends object>(whenDone: TDone) => ({
   initial: 'working' as const,
   states: {
@@ -92,11 +92,11 @@ const givingBack = <const TDone extends object>(whenDone: TDone) => ({
 export const allocMachine = setup({
   types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
   actors: {
-    /** All of its volumes are claimed, published and mounted, or why that can't be. */
+    /** Claims, publishes and mounts all volumes, or says why that can't be. */
     prepareAlloc: unbound<AllocOutcome, AllocWork>(),
-    /** The same, of one that was prepared: as long as it takes, unless its claim is lost. */
+    /** The same for an alloc that was prepared: for as long as it takes, unless its claim is lost. */
     recoverAlloc: unbound<AllocOutcome, AllocWork>(),
-    /** All of them are unmounted, and their slots free: as long as it takes. */
+    /** Unmounts all volumes and frees their slots, for as long as it takes. */
     releaseAlloc: unbound<AllocOutcome, AllocWork>(),
   },
   guards: {
@@ -116,10 +116,10 @@ export const allocMachine = setup({
       ...nothing,
       ...{ volumes, untilMs, bootId, wait, parts: begun(volumes) },
     })),
-    /** It keeps what it has claimed. */
+    /** Keeps what is claimed. */
     takeAgain: assign((_, { untilMs, bootId, wait = true }: AllocWish) => ({ untilMs, bootId, wait })),
     keepBoot: assign((_, bootId: string) => ({ bootId })),
-    /** Asked for twice, it has the time of whoever waits longer. */
+    /** Keeps the later of two time limits. */
     keepLimit: assign(({ context }, untilMs: number | null) => ({
       untilMs: untilMs === null || context.untilMs === null ? null : Math.max(untilMs, context.untilMs),
     })),
@@ -130,7 +130,7 @@ export const allocMachine = setup({
     finishReleasing: assign(({ context }, steps: NamedStep[]) => ({
       parts: completed(context.parts, steps, ['released', 'failed']),
     })),
-    /** Another run does every step again. */
+    /** Begins the steps again: another run does each of them. */
     restart: assign(({ context }) => ({ parts: together(context.parts, { type: 'restart' }) })),
     reboot: assign(({ context }) => ({ parts: together(context.parts, { type: 'reboot' }) })),
     letGo: assign(({ context }) => ({ parts: left(context.parts), failure: null })),
@@ -210,7 +210,7 @@ export const allocMachine = setup({
             target: 'recovering.awaiting-prepare',
             actions: 'reboot',
           },
-          // The run of before does not know what was claimed since it was asked for.
+          // // The run before does not know what was claimed since it began.
           { target: 'preparing', reenter: true, actions: 'restart' },
         ],
         'alloc.lost': whenLost,
@@ -279,7 +279,7 @@ export const allocMachine = setup({
           },
         },
         'backing-off': { entry: 'restart', after: { backoff: 'working' } },
-        /** The host was booted again, and its workloads are gone: whoever wants the alloc asks for it again. */
+        /** The host was booted again, and the workload is gone: the alloc has to be asked for again. */
         'awaiting-prepare': {
           on: {
             'alloc.prepare': [
@@ -325,7 +325,7 @@ export const allocMachine = setup({
           }),
           on: { 'alloc.release': {} },
         },
-        /** It can't be had, or is not wanted any more. */
+        /** The alloc can't be had, or is not wanted any more. */
         undoing: {
           ...givingBack({
             target: '#alloc.failed',
@@ -339,7 +339,7 @@ export const allocMachine = setup({
         'alloc.recover': { actions: 'restart' },
       },
     },
-    /** Nothing of it is left; why is kept until it is released, or prepared again. */
+    /** Nothing of the alloc is left. The reason is kept until it is released, or prepared again. */
     failed: {
       entry: { type: 'tell', params: 'failed' },
       on: {

@@ -1,4 +1,4 @@
-/** The volumes of an alloc, all together: what the alloc makes of their parts (volume-steps.ts). Pure. */
+/** All volumes of an alloc together: what the alloc does with their parts (volume-steps.ts). Pure. */
 import type { CallFailure } from '../kit/csi-types.js';
 import type { PartView } from '../kit/parts.js';
 import type { AllocContext, AllocVolume, NamedStep } from './types.js';
@@ -7,11 +7,11 @@ import { allocVolumeMachine, type StepEvent, type VolumePart, volumeSteps } from
 
 type Parts = AllocContext['parts'];
 
-/** Each at its first step. */
+/** Volumes at their first step. */
 export const begun = (volumes: readonly AllocVolume[]): Parts =>
   Object.fromEntries(volumes.map(({ name }) => [name, volumeSteps.begin({})]));
 
-/** @throws Error a step that its volume can't reach from where it is */
+/** @throws Error for a step that the volume can't reach from its state */
 export function advanced(parts: Parts, steps: readonly NamedStep[]): Parts {
   const next = { ...parts };
   for (const { name, ...step } of steps) {
@@ -22,7 +22,10 @@ export function advanced(parts: Parts, steps: readonly NamedStep[]): Parts {
   return next;
 }
 
-/** The last steps of a run. @throws Error one of the volumes is not at such a step then */
+/**
+ * Applies the last steps of a run.
+ * @throws Error if a volume is not at such a step then
+ */
 export function completed(parts: Parts, steps: readonly NamedStep[], ends: readonly VolumePart['at'][]): Parts {
   const next = advanced(parts, steps);
   for (const [name, { at }] of Object.entries(next))
@@ -30,11 +33,14 @@ export function completed(parts: Parts, steps: readonly NamedStep[], ends: reado
   return next;
 }
 
-/** The same happens to all. */
+/** Gives all parts the same event. */
 export const together = (parts: Parts, event: StepEvent): Parts =>
   mapped(parts, (part) => volumeSteps.step(part, event));
 
-/** All are to be unmounted. @param blame the volume because of which, if it is because of one */
+/**
+ * Marks all volumes to be unmounted.
+ * @param blame volume that is the reason, if there is one
+ */
 export const left = (parts: Parts, blame?: { name: string; failure: CallFailure }): Parts =>
   mapped(parts, (part, name) =>
     volumeSteps.step(part, { type: 'leave', ...(blame?.name === name && { failure: blame.failure }) }),
@@ -45,17 +51,17 @@ const mapped = (parts: Parts, change: (part: VolumePart, name: string) => Volume
 
 type Owned = Pick<AllocContext, 'volumes' | 'parts'>;
 
-/** Where its volumes are, in their order; null: not all have been mounted. */
+/** Mounts of the volumes in their order; null if not all are mounted. */
 export function mountsOf({ volumes, parts }: Owned): AllocMount[] | null {
   const mounts = volumes.flatMap(({ name }) => parts[name]?.mount ?? []);
   return mounts.length === volumes.length ? mounts : null;
 }
 
-/** By the name of a volume: what it waits for. */
+/** What each volume waits for, by its name. */
 export const reasonsOf = ({ parts }: Pick<Owned, 'parts'>): Record<string, string> =>
   picked(parts, ({ reason }) => reason);
 
-/** By the name of a volume: the generation of its claim, as far as that is known. */
+/** Generation of each claim, by the name of the volume, as far as it is known. */
 export const generationsOf = ({ parts }: Pick<Owned, 'parts'>): Record<string, number> =>
   picked(parts, ({ generation }) => generation);
 
@@ -67,7 +73,7 @@ const picked = <T>(parts: Parts, pick: (part: VolumePart) => T | undefined): Rec
     }),
   );
 
-/** All parts that the alloc has now: one for each of its volumes. */
+/** Parts of the alloc as they are shown: one for each volume. */
 export const allocParts = ({ parts }: Pick<Owned, 'parts'>): PartView[] =>
   Object.entries(parts).map(([name, { at, reason, failure }]) => {
     const why = reason ?? failure?.message;

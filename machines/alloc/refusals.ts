@@ -1,4 +1,4 @@
-/** Why an alloc refuses a request, or is undone, in words. Pure. */
+/** Reasons why an alloc refuses a request, or is undone, in words. Pure. */
 import type { ErrorCode } from '../kit/error-table.js';
 import type { Failure } from '../kit/host.js';
 import type { AllocContext, AllocVolume } from './types.js';
@@ -22,7 +22,7 @@ export const leavingIn = ({ allocId }: AllocContext): Failure => ({
 
 interface Waiting {
   allocId: string;
-  /** By the name of a volume: what it waits for. */
+  /** What each volume waits for, by its name. */
   waits: Record<string, string>;
 }
 
@@ -34,13 +34,13 @@ const undoneFor =
     return { code, message: `alloc ${allocId} ${why}${still}: what was begun is undone`, final: false };
   };
 
-/** Why it is undone where its time is over. */
+/** Reason for an alloc whose time is over. */
 export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
 
-/** Why it is undone where whoever asked for it wants it no more. */
+/** Reason for an alloc that is not wanted any more. */
 export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
-/** @param had what it has @param asked what is asked for */
+/** Names the differences between the volumes of an alloc and those of a request. */
 export function differencesOf(had: readonly AllocVolume[], asked: readonly AllocVolume[]): string[] {
   const namedIn = (volumes: readonly AllocVolume[], name: string): AllocVolume | undefined =>
     volumes.find((one) => one.name === name);
@@ -63,7 +63,7 @@ function fieldsApart(own: AllocVolume, asked: AllocVolume): string[] {
     .map((field) => `${field} ${has[field] ?? 'none'}, asked for ${wants[field] ?? 'none'}`);
 }
 
-/** By the names of its fields. */
+/** Texts of the fields, by their names. */
 const textsOf = ({ volume: { namespace, id }, ...fields }: AllocVolume): Record<string, string> => ({
   volume: `${namespace}/${id}`,
   ...Object.fromEntries(

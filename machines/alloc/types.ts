@@ -1,19 +1,19 @@
-/** What the alloc machine (alloc.ts) is given, keeps and tells. */
+/** What an alloc (alloc.ts) is asked, keeps in its record and broadcasts. */
 import type { CallFailure, Capability } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/wishes.js';
 import type { ReportedStep, VolumePart } from './volume-steps.js';
 
-/** A volume that an alloc is to have, checked and complete. */
+/** A volume that an alloc needs, checked and complete. */
 export interface AllocVolume extends Capability {
-  /** Of this volume among those of the alloc. */
+  /** Name of the volume within the alloc. */
   name: string;
   volume: VolumeKey;
-  /** How it is claimed. */
+  /** Mode of the claim. */
   mode: 'read' | 'write';
-  /** How it is mounted. */
+  /** Whether it is mounted read-only. */
   readOnly: boolean;
-  /** Where the workload has it. */
+  /** Path where the workload has it. */
   taskPath: string;
 }
 
@@ -22,44 +22,44 @@ export interface AllocInput {
   allocId: string;
 }
 
-/** What is asked for. */
+/** What an alloc is asked for. */
 export interface AllocWish {
   volumes: AllocVolume[];
-  /** Prepared by then, milliseconds since the epoch, or undone; null: whenever it is. */
+  /** Moment by which it is prepared or else undone, milliseconds since the epoch; null: no limit. */
   untilMs: number | null;
-  /** The boot of the host in which it is asked for. */
+  /** Boot of the host at the request. */
   bootId: string;
-  /** Whether it also waits for what somebody has to change first; absent: it does. */
+  /** Whether to wait also for what somebody has to change first; default true. */
   wait?: boolean;
 }
 
 export interface AllocContext extends AllocWish {
   node: string;
   allocId: string;
-  /** By the name of a volume: how far it is. */
+  /** State of each volume, by its name. */
   parts: Record<string, VolumePart>;
-  /** Why it is undone. */
+  /** Reason why it is undone. */
   failure: CallFailure | null;
 }
 
 export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
 
-/** A step that one of the volumes has reached. */
+/** Step that one of the volumes has reached. */
 export type NamedStep = { name: string } & ReportedStep;
 
-/** What came of the work on all volumes: the steps that were not reported before, or why one of them can't be had. */
+/** Outcome of the work on all volumes: the steps that were not reported before, or why one of them can't be had. */
 export type AllocOutcome =
   | { status: 'done'; steps: NamedStep[] }
-  /** `name`: of that volume; absent: none is to blame. */
+  /** `name`: the volume that is to blame; absent: none. */
   | { status: 'failed'; failure: CallFailure; name?: string };
 
 export type AllocEvent = (
   | AllocRequest
-  /** Whoever asked for it wants it no more. */
+  /** The caller does not want it any more. */
   | { type: 'alloc.abort'; failure: Failure }
-  /** The runtime has started again. `isNewBoot`: no mount and no workload of before is there any more. */
+  /** The runtime has started again. `isNewBoot`: no mount and no workload from before is there. */
   | { type: 'alloc.recover'; isNewBoot: boolean }
-  /** The claim of this generation is not its own any more. */
+  /** The claim of this generation is not the alloc's any more. */
   | { type: 'alloc.lost'; name: string; generation: number; failure: CallFailure }
   /** What the work on its volumes has reached, in its order. */
   | { type: 'alloc.progress'; steps: NamedStep[] }

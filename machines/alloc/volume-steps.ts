@@ -1,53 +1,53 @@
 /**
- * The way of one volume of an alloc, from its claim to its mount and back. A part of the alloc (alloc.ts), which steps it with the
- * events that its effect reports. Diagram: docs/machines/alloc-volume.md (generated). Why these steps: docs/decisions/0015-steps-of-an-alloc.md
+ * Steps of one volume of an alloc, from its claim to its mount and back. A part of the alloc (alloc.ts), which steps
+ * it with the events that its effect reports. Diagram: docs/machines/alloc-volume.md (generated).
  */
 import { assign, setup } from 'xstate';
 import type { CallFailure } from '../kit/csi-types.js';
 import { Chart, type Part } from '../kit/parts.js';
 import type { VolumeKey } from '../volume/wishes.js';
 
-/** Where a volume is. */
+/** Mount of a volume of an alloc. */
 export interface AllocMount {
   name: string;
   volume: VolumeKey;
-  /** On this host: a directory, or the file of a block device. */
+  /** Directory on this host, or the file of a block device. */
   hostPath: string;
   taskPath: string;
   readOnly: boolean;
   isDevice: boolean;
-  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
+  /** Propagation of mounts below it: `shared`, `slave` or `private`, as the kernel has it. */
   propagation?: string;
 }
 
-/** What the alloc knows of one of its volumes, beside the step that it is at. */
+/** What the alloc knows of a volume, beside its step. */
 interface StepData {
-  /** Of its claim; absent: none was taken, as far as is known. */
+  /** Generation of its claim; absent: no claim is known. */
   generation?: number | undefined;
-  /** Where it is; absent: it is not mounted yet, or is to be unmounted. */
+  /** Absent: not mounted yet, or to be unmounted. */
   mount?: AllocMount | undefined;
-  /** Why it does not get on; absent: it does. */
+  /** Reason why it makes no progress; absent: it does. */
   reason?: string | undefined;
-  /** Why the alloc is undone, where this volume is to blame. */
+  /** Reason why the alloc is undone, if this volume is to blame. */
   failure?: CallFailure | undefined;
 }
 
-/** What the run that works on a volume has reached, or waits for. */
+/** Step that the run has reached for a volume, or what it waits for. */
 export type ReportedStep =
-  /** The run was started again, and does every step again. */
+  /** The run was started again, and does each step again. */
   | { type: 'restart' }
   | { type: 'claim.taken'; generation: number }
-  /** Somebody else has the slot. */
+  /** Another alloc has the claim. */
   | { type: 'claim.refused'; reason: string }
-  /** The claim that was taken before still is the alloc's own. */
+  /** The earlier claim is still the alloc's own. */
   | { type: 'claim.confirmed' }
   | { type: 'volume.published' }
   | { type: 'volume.mounted'; mount: AllocMount }
-  /** Null: the volume gets on again. */
+  /** Null: the volume makes progress again. */
   | { type: 'volume.waits'; reason: string | null }
   | { type: 'volume.unmounted' }
   | { type: 'claim.released' }
-  /** The volume is detached where nobody else needs it here, and the claim is gone. */
+  /** The claim is gone, and the volume is detached unless another alloc here needs it. */
   | { type: 'slot.freed' };
 
 export type StepEvent =
@@ -66,7 +66,7 @@ const keepsReason = { type: 'keepReason' as const, params: ({ event }: { event: 
 
 const waits = { 'volume.waits': { actions: keepsReason } };
 
-/** A volume that is not to be unmounted yet. */
+/** Transitions of a volume that is not to be unmounted yet. */
 const wanted = {
   ...waits,
   leave: {
@@ -91,7 +91,7 @@ const isFreed = [
   { target: '#alloc-volume.released' as const, actions: 'clearReason' as const },
 ];
 
-/** A run that is started again does every step again. */
+/** Transitions of a run that is started again: it does each step again. */
 const restarted = [
   { guard: 'hasClaim' as const, target: '#alloc-volume.confirming-claim' as const, actions: 'clearReason' as const },
   { target: '#alloc-volume.preparing.claiming' as const, actions: 'clearReason' as const },
@@ -122,7 +122,7 @@ export const allocVolumeMachine = setup({
         claiming: {
           on: { 'claim.taken': takesClaim, 'claim.refused': { target: 'waiting-for-claim', actions: keepsReason } },
         },
-        /** Somebody else has the slot. */
+        /** Another alloc has the claim. */
         'waiting-for-claim': {
           on: {
             'claim.taken': takesClaim,
@@ -130,15 +130,15 @@ export const allocVolumeMachine = setup({
             'volume.waits': { target: 'claiming', actions: keepsReason },
           },
         },
-        /** The controller side attaches it. */
+        /** The controller side attaches the volume. */
         publishing: { on: { 'volume.published': { target: 'mounting', actions: 'clearReason' } } },
-        /** The node stages it, then mounts it. */
+        /** The node stages the volume, then mounts it. */
         mounting: { on: { 'volume.mounted': isMounted } },
       },
       on: { ...wanted, restart: restarted },
     },
     mounted: { on: { ...wanted, restart: { target: 'confirming-claim', actions: 'clearReason' } } },
-    /** The agent was away: the claim may be somebody else's by now. */
+    /** The agent was away: another alloc may have the claim by now. */
     'confirming-claim': {
       on: {
         ...wanted,
@@ -148,7 +148,7 @@ export const allocVolumeMachine = setup({
         'volume.mounted': isMounted,
       },
     },
-    /** Nothing is mounted any more, and nobody knows whether the workload is to run again. */
+    /** Nothing is mounted any more, and it is not known whether the workload is to run again. */
     'lost-at-reboot': { on: { ...wanted, reboot: {}, restart: restarted } },
     releasing: {
       initial: 'unmounting',
@@ -157,7 +157,7 @@ export const allocVolumeMachine = setup({
         'releasing-claim': {
           on: {
             'claim.released': { target: 'reporting', actions: 'clearReason' },
-            // It had none.
+            // // No claim was taken.
             'slot.freed': isFreed,
           },
         },
@@ -173,13 +173,13 @@ export const allocVolumeMachine = setup({
 
 export const volumeSteps = new Chart<typeof allocVolumeMachine>(allocVolumeMachine);
 
-/** One volume of an alloc, as it stands in the alloc's record. */
+/** Volume of an alloc in the alloc's record. */
 export type VolumePart = Part<typeof allocVolumeMachine>;
 
 type Innermost<TPath extends string> = TPath extends `${string}.${infer Inner}` ? Innermost<Inner> : TPath;
 
-/** The step that a volume of an alloc is at. */
+/** Step that a volume of an alloc is at. */
 export type AllocStep = Innermost<VolumePart['at']>;
 
-/** The innermost state says it all: each has its own name. */
+/** Innermost state: each has a name of its own. */
 export const stepOf = ({ at }: VolumePart): AllocStep => at.slice(at.lastIndexOf('.') + 1) as AllocStep;

@@ -1,6 +1,6 @@
 /**
- * Parts of an actor: small statecharts, kept as plain data in the context of the actor that owns them, and stepped inside its own
- * steps. A part makes no call, sets no timer and sends nothing: its owner makes the call, and gives the part the outcome.
+ * Parts of an actor: small statecharts, kept as plain data in the record of their owner and stepped inside its steps.
+ * A part makes no call, sets no timer and sends nothing: its owner makes the call and gives the part the outcome.
  */
 import {
   type ActorScope,
@@ -19,36 +19,36 @@ import {
 } from 'xstate';
 import { type PlannedMachine, type PlannedStep, plannedOf } from './planned-machine.js';
 
-/** Every path of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */
+/** All paths of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */
 type PathOf<TValue> = TValue extends string
   ? TValue
   : TValue extends object
     ? { [Key in keyof TValue & string]: `${Key}.${PathOf<TValue[Key]>}` }[keyof TValue & string]
     : never;
 
-/** The paths around a path: `'a'` and `'a.b'` of `'a.b.c'`. */
+/** Outer paths of a path: `'a'` and `'a.b'` of `'a.b.c'`. */
 type OuterOf<TPath> = TPath extends `${infer Outer}.${infer Inner}` ? Outer | `${Outer}.${OuterOf<Inner>}` : never;
 
-/** XState's type counts a state with inner ones as a value of its own. */
+/** Drops outer states: XState's type counts a state with inner ones as a value of its own. */
 type Innermost<TPath> = Exclude<TPath, OuterOf<TPath>>;
 
-/** The states that a chart can be in, as dotted paths. */
+/** States that a chart can be in, as dotted paths. */
 export type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<StateValueFrom<TMachine>>>;
 
-/** The data of a part, and the path of the state that it is in: `{ at: 'pending-publish.due', … }`. */
+/** Data of a part, and the path of its state: `{ at: 'pending-publish.due', … }`. */
 export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };
 
-/** A part as it is shown to people and programs. */
+/** View of a part for people and programs. */
 export interface PartView {
-  /** Names it among the parts of its owner: `publication/worker-1`. */
+  /** Name of the part within its owner: `publication/worker-1`. */
   id: string;
-  /** The chart that it follows: docs/machines has a page with this name. */
+  /** Name of the chart: docs/machines has a page with this name. */
   chart: string;
-  /** The path of the state that it is in: `in-doubt.backing-off`. */
+  /** Path of the state: `in-doubt.backing-off`. */
   at: string;
-  /** The last failure, or what the part waits for. */
+  /** Last failure, or what the part waits for. */
   why?: string;
-  /** Only while the part waits for that moment: milliseconds since the epoch. */
+  /** Moment of the next attempt, in milliseconds since the epoch, only while the part waits for that moment. */
   nextAttemptAtMs?: number;
 }
 
@@ -57,9 +57,9 @@ export class Chart<TMachine extends AnyStateMachine> {
   readonly #machine: TMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   readonly #planned: PlannedMachine | undefined;
-  /** By path: all of a snapshot but its context. */
+  /** Snapshots without their contexts, by path. */
   readonly #templates = new Map<string, AnyMachineSnapshot>();
-  /** By path: events that a state on the way to the root takes; none where the part has ended. */
+  /** Events that a state or one around it takes, by path; none if the part has ended. */
   readonly #known = new Map<string, Set<string>>();
 
   /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
@@ -74,7 +74,10 @@ export class Chart<TMachine extends AnyStateMachine> {
     return partOf(this.#checked(planned) ?? this.#machine.getInitialSnapshot(this.#scope, input));
   }
 
-  /** @throws Error where no state that the part is in knows the event, or the part has ended: a caller has lost track of it */
+  /**
+   * @throws Error if no state that the part is in knows the event, or the part has ended: its owner has lost track of
+   *   it
+   */
   step(part: Part<TMachine>, event: EventFromLogic<TMachine>): Part<TMachine> {
     const { at } = part;
     if (!this.#eventsOf(at).has(event.type))
@@ -121,7 +124,7 @@ export const isIn = <TPath extends string>(
   state: NoInfer<TPath> | OuterOf<NoInfer<TPath>>,
 ): boolean => at === state || at.startsWith(`${state}.`);
 
-/** The outermost state that the part is in. */
+/** Outermost state that the part is in. */
 export function topState({ at }: { at: string }): string {
   const dot = at.indexOf('.');
   return dot < 0 ? at : at.slice(0, dot);

@@ -8,7 +8,7 @@ type OfMadeCall =
   `${string}.${'done' | 'unknown' | 'interrupted' | 'not-found' | 'not-needed' | 'not-as-asked' | 'made-nothing'}`;
 const ofMadeCall = /\.(done|unknown|interrupted|not-found|not-needed|not-as-asked|made-nothing)$/;
 
-/** A call that waits was not made. */
+/** Leaves out the outcomes of a call that was made: a waiting call was not. */
 const ofWaitingCall = <TOutcomes extends object>(outcomes: TOutcomes) =>
   Object.fromEntries(Object.entries(outcomes).filter(([type]) => !ofMadeCall.test(type))) as Omit<
     TOutcomes,

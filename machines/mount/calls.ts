@@ -1,4 +1,4 @@
-/** The calls that the mount machine (mount.ts) asks for: all that each is made with but secrets and paths. Pure. */
+/** Inputs of the calls that a mount makes, without secrets and paths. Pure. */
 import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import type { VolumeCall } from '../volume/calls.js';
@@ -12,7 +12,7 @@ export interface MountCall extends VolumeCall {
   csiId: string;
 }
 
-/** One that makes something: it is told all that the controller side knows. */
+/** A call that makes something: carries all that the controller side knows. */
 export interface MakingCall extends MountCall {
   capability: Capability;
   volumeContext: Record<string, string>;
@@ -20,14 +20,16 @@ export interface MakingCall extends MountCall {
 }
 
 export interface StageCall extends MakingCall {
-  /** What the staging path has shown, where no stage was made since: what else is there is none of ours. Absent: not known. */
+  /**
+   * What the staging path showed, if no stage was made since: anything else there is none of ours. Absent: not known.
+   */
   found?: KernelMount;
-  /** In which boot of the host that was. */
+  /** Boot of the host in which `found` was seen. */
   foundIn?: string;
 }
 
 export interface StageAnswer {
-  /** False: its plugin does not stage. */
+  /** False if the plugin does not stage. */
   isStaged: boolean;
   /** What the staging path shows; absent: nothing. */
   found?: KernelMount;
@@ -38,15 +40,15 @@ export interface TargetCall extends MountCall {
   allocId: string;
 }
 
-/** One that undoes something at its path. */
+/** A call that undoes something at its path. */
 export interface UndoingCall extends MountCall {
-  /** What the path has shown once it was made; absent: whatever is there is taken for that. */
+  /** What the path showed once the mount was made; absent: whatever is there is taken for it. */
   found?: KernelMount;
-  /** In which boot of the host `found` and `staged` were seen. Absent: not known. */
+  /** Boot of the host in which `found` and `staged` were seen. Absent: not known. */
   foundIn?: string;
-  /** Mount that the path shows since a call whose answer is not known. */
+  /** Mount that the path shows since a call with an unknown answer. */
   appeared?: AppearedMount;
-  /** Mount that the staging path has shown once the volume was staged. Absent: none, or the call undoes the staging. */
+  /** What the staging path showed once the volume was staged. Absent: nothing, or the call undoes the staging. */
   staged?: KernelMount;
 }
 
@@ -56,13 +58,13 @@ export interface UnpublishCall extends TargetCall, UndoingCall {}
 
 export interface NodePublishCall extends MakingCall, TargetCall {
   readOnly: boolean;
-  /** Whether it is published from its staging path. */
+  /** Whether the volume is published from its staging path. */
   isStaged: boolean;
-  /** What that has shown once it was staged; absent: nothing. */
+  /** What the staging path showed once the volume was staged; absent: nothing. */
   staged?: KernelMount;
-  /** In which boot of the host that was. Absent: not known. */
+  /** Boot of the host in which `staged` was seen. Absent: not known. */
   foundIn?: string;
-  /** An attempt before it may have taken effect. */
+  /** An earlier attempt may have taken effect. */
   isRepeat: boolean;
 }
 
@@ -73,21 +75,21 @@ export interface NodePublishAnswer {
 }
 
 export interface NodeUnpublishAnswer {
-  /** What was found at the target, and is not ours to remove. */
+  /** What was found at the target and is not ours to remove. */
   leftBehind?: string;
-  /** The path at which the plugin has left our mount, which the runtime has unmounted. Absent: it has left nothing. */
+  /** Path where the plugin has left our mount, which the runtime has unmounted. Absent: none. */
   unmounted?: string;
 }
 
 export interface NodeExpandCall extends MountCall {
-  /** Of the very volume. */
+  /** Id of this very volume. */
   uid: string;
   capability: Capability;
   capacity: CapacityRange;
   isStaged: boolean;
-  /** What the staging path has shown once it was staged; absent: nothing. */
+  /** What the staging path showed once the volume was staged; absent: nothing. */
   staged?: KernelMount;
-  /** One whose target is mounted; absent: none is. */
+  /** Alloc whose target is mounted; absent: none is. */
   allocId?: string;
 }
 
@@ -106,7 +108,7 @@ const mustCapability = ({ capability }: MountContext): Capability => {
   return capability;
 };
 
-/** Whose target it is at. */
+/** Target that the present work is about. */
 export const userAt = ({ work, users }: MountContext): Target => {
   const user = users.find(({ allocId }) => allocId === work?.allocId);
   if (!user) throw new Error(`alloc '${work?.allocId}' does not use the volume here`);
@@ -141,7 +143,7 @@ const stagedIn = ({ staging }: MountContext): Pick<NodePublishCall, 'isStaged' |
 
 const bootOf = ({ bootId }: MountContext): { foundIn?: string } => (bootId === null ? {} : { foundIn: bootId });
 
-/** Picks the mounts seen at the path that is undone. */
+/** Mounts that were seen at the path that is undone. */
 const seenOf = ({ found, appeared }: Target | Staging): Pick<UndoingCall, 'found' | 'appeared'> => ({
   ...(found && { found }),
   ...(appeared && { appeared }),

@@ -1,4 +1,7 @@
-/** What requests and sights of the kernel make of a mount: its next context, and what is told of that. Pure. Which requests are refused: requests.ts */
+/**
+ * Changes that requests and the kernel's mount table make to a mount: its next record and its broadcasts. Pure.
+ * Refusals: requests.ts
+ */
 import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -28,13 +31,13 @@ export type MountTold = MountChanged extends infer One
     : never
   : never;
 
-/** What becomes of a context, and what is broadcast of it. */
+/** Change of a record, with its broadcasts. */
 export interface MountChange {
   context: Partial<MountContext>;
   tells?: MountTold[];
 }
 
-/** Its own to change: lists and what is in them are replaced, never changed. */
+/** A change in the making. Lists and their items are replaced, never changed. */
 export type MountDraft = MountContext & { tells: MountTold[]; at: number };
 
 export function draftedMount(
@@ -50,12 +53,12 @@ export function draftedMount(
   return { context, tells };
 }
 
-/** Says to the staging path what the users need of it now, unless a call about it is under way: its outcome comes first. */
+/** Tells the staging what the users need now, unless a call about it is under way: the outcome of that comes first. */
 function followUsers(draft: MountDraft): void {
   if (!stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: stagingWish(draft) });
 }
 
-/** A user that is gone, or has no hold any more, has let go: the hold is released once whoever has the volumes hears so. */
+/** Notes users that have let go: their holds are released once the controller side has been told. */
 function noteReleased({ users }: MountContext, draft: MountDraft): void {
   const released = users.flatMap(({ allocId, hold }) => {
     const isHeld = draft.users.some((one) => one.allocId === allocId && one.hold !== undefined);
@@ -64,7 +67,7 @@ function noteReleased({ users }: MountContext, draft: MountDraft): void {
   if (released.length > 0) draft.unreported = [...(draft.unreported ?? []), ...released];
 }
 
-/** Drops the holds of an alloc up to a generation: the keeper of the volumes has heard of their release. */
+/** Drops the holds of an alloc up to a generation: the controller side knows of their release. */
 export const holdReleased = (
   { unreported = [] }: MountContext,
   { allocId, generation }: { allocId: string; generation: number },
@@ -72,7 +75,7 @@ export const holdReleased = (
   context: { unreported: unreported.filter((one) => one.allocId !== allocId || one.generation > generation) },
 });
 
-/** Nothing of the volume is here. */
+/** Context without any mount of the volume. */
 export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   node,
   key: { namespace, id },
@@ -89,12 +92,12 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   awaiting: null,
 });
 
-/** Steps the staging path, and hands it what came of the call about it. */
+/** Steps the staging, also with the outcome of a call. */
 export function stepStaging(draft: MountDraft, event: StagingEvent): void {
   draft.staging = stagingChart.step(draft.staging, event);
 }
 
-/** Of the target of a user, or of one that is about to come. */
+/** Moment and number for an event of this alloc's target. */
 const momentOf = (draft: MountDraft, allocId: string): Moment => ({
   atMs: draft.at,
   nextNumber: draft.number + 1,
@@ -103,7 +106,7 @@ const momentOf = (draft: MountDraft, allocId: string): Moment => ({
 
 type WithoutMoment<TEvent> = TEvent extends TargetEvent ? Omit<TEvent, keyof Moment> : never;
 
-/** Steps the target of a user, and hands it what came of the call about it. Who has let go by that is forgotten. */
+/** Steps a target, also with the outcome of a call. A target that is released by that is dropped. */
 export function stepTarget(draft: MountDraft, user: Target, event: WithoutMoment<TargetEvent>): void {
   const { allocId } = user;
   const next = targetChart.step(user, { ...event, ...momentOf(draft, allocId) });
@@ -116,7 +119,7 @@ export function stepTarget(draft: MountDraft, user: Target, event: WithoutMoment
   if (isUnpublished || (hasLetGo && !isIn(user, 'waiting-for-unstage'))) settleStaging(draft);
 }
 
-/** Steps all of them, in their order: one may have let go by what another one did. */
+/** Steps all targets in their order. One may let go because of another. */
 function stepTargets(draft: MountDraft, event: WithoutMoment<TargetEvent>): void {
   for (const { allocId } of draft.users) {
     const user = draft.users.find((one) => one.allocId === allocId);
@@ -134,18 +137,18 @@ export const use = (
   stamp: Stamped,
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
-    // What is staged, or just being staged, is published with what it is staged with.
+    // // A volume that is staged, or is being staged, is published with the data that it is staged with.
     if (!isStaged(draft.staging) && !isBeingStaged(draft)) draft.volume = volume;
     else draft.volume = withDriver(draft.volume, volume.driver);
     draft.capability = capability;
     stepStaging(draft, { type: 'retry' });
     const present = draft.users.find((one) => one.allocId === allocId);
-    // Whoever has a slot has it for both.
+    // // A claim covers both the old and the new use.
     const hold = given ?? present?.hold;
     const asked = { readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, hold };
     dropUnconfirmed(draft, allocId);
     if (!present) begin(draft, allocId, asked);
-    // Who leaves has given up its slot.
+    // // A target that leaves has given up its claim.
     else if (isToUnpublish(present)) stepTarget(draft, present, { type: 'use', use: { ...asked, isClaimed } });
     else stepTarget(draft, present, { type: 'use', use: asked });
   });
@@ -156,11 +159,14 @@ function begin(draft: MountDraft, allocId: string, use: TargetUse): void {
   draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: nextNumber, sinceMs: atMs })];
 }
 
-/** The same volume of a driver that is known now, or that is accepted for the one that made it. */
+/** The same volume with the name of its driver, now known, or accepted in place of the one that made it. */
 const withDriver = (volume: MountedVolume | null, driver: string | undefined): MountedVolume | null =>
   volume && driver !== undefined ? { ...volume, driver } : volume;
 
-/** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
+/**
+ * Keeps the name of the driver: the call was made without knowing it.
+ * @param change what the answer has changed
+ */
 export function learnedMount({ volume: before }: MountContext, change: MountChange, driver: string): MountChange {
   const { volume = before } = change.context;
   return volume?.driver === undefined
@@ -168,11 +174,11 @@ export function learnedMount({ volume: before }: MountContext, change: MountChan
     : change;
 }
 
-/** Its claim, or its hold, is kept still: what was asked for is done. */
+/** The claim or hold of the alloc is still its own: its targets are worked on. */
 export const confirm = (context: MountContext, allocId: string, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => dropUnconfirmed(draft, allocId));
 
-/** What waits to be undone is undone now. Nothing else changes: who is to come back after that comes back. */
+/** Undoes at once what waits to be undone. A target that is to be mounted again is mounted after that. */
 export const hasten = (context: MountContext, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     stepStaging(draft, { type: 'hasten' });
@@ -187,17 +193,20 @@ export const leave = (
   draftedMount(context, stamp, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
     if (user?.hold !== undefined && user.hold > hold) return;
-    // Asked again, it is tried now.
+    // // Asked for again: tried now.
     stepStaging(draft, { type: 'hasten' });
     if (user) stepTarget(draft, user, { type: 'leave' });
   });
 
-/** Nothing holds what is not here; and who waits only for the staging to go waits no more where somebody else uses it. */
+/**
+ * Drops the holds of what is not here. A target that waits only for the unstage stops waiting if another alloc uses
+ * the volume.
+ */
 export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some((user) => !hasNoTarget(user));
   if (!isUsed && isStagingOwed(draft)) return;
   stepTargets(draft, { type: 'let-go' });
-  // Of one that has failed nothing is here, but perhaps the staging.
+  // // Of a failed target nothing is here, except perhaps the staging.
   draft.users = draft.users.map(({ hold, ...user }) =>
     hold === undefined || isIn(user, 'failed') ? user : { ...user, hold },
   );
@@ -210,7 +219,7 @@ export function settleStaging(draft: MountDraft): void {
   draft.capability = null;
 }
 
-/** What it is at is over, or was never begun: the next piece of work, as it is from here. */
+/** Picks the next piece of work: the present one is over, or was never begun. */
 export const chooseWork = (context: MountContext, stamp: Stamped): Partial<MountContext> =>
   draftedMount(context, stamp, (draft) => {
     draft.work = null;
@@ -225,20 +234,20 @@ export const chooseWork = (context: MountContext, stamp: Stamped): Partial<Mount
     if (draft.work?.isCalling) toldOfCall(draft, draft.work, { type: 'turn.given' });
   }).context;
 
-/** Whether the call that the mount is at is still what is to be done next. */
+/** Whether the present call is still the next to be made. */
 export function isCallWanted(context: MountContext, nowMs: number): boolean {
   const { work } = context;
   const next = nextMountWork(context, nowMs);
   return next?.kind === work?.kind && next?.allocId === work?.allocId && hasTurn(context);
 }
 
-/** Whether the part that the call is about waits for its outcome still. */
+/** Whether the part that the call is about still waits for the outcome. */
 function hasTurn({ work, staging, users }: MountContext): boolean {
   if (work?.allocId === undefined) return work?.kind === 'expand' || stagingChart.hasTag(staging, 'has-turn');
   return users.some((user) => user.allocId === work.allocId && targetChart.hasTag(user, 'has-turn'));
 }
 
-/** Hands an event of a call to the part that it is about, if there is one. */
+/** Gives an event of a call to the part that it is about, if there is one. */
 export function toldOfCall(
   draft: MountDraft,
   { kind, allocId }: MountWork,
@@ -250,8 +259,8 @@ export function toldOfCall(
 }
 
 /**
- * What is dead is unstaged before it is staged again, and before that unmounted for all that may be bound from it: they come
- * back. Where it is only reported, that is once somebody asks. Who is `published` still was not seen dead, and is left alone.
+ * Recovers a dead mount: unmounts all that may be bound from it, unstages, and stages again; the targets come back.
+ * If a loss is only reported, that waits until somebody asks. A target that was not seen dead is left alone.
  */
 function leaveDead(draft: MountDraft): void {
   const { staging, users } = draft;
@@ -259,7 +268,7 @@ function leaveDead(draft: MountDraft): void {
   stepTargets(draft, { type: 'staging-dead' });
 }
 
-/** What the kernel does not show any more. Nothing is said of what is under way, nor of what was mounted since. */
+/** Applies what the kernel does not show any more. Says nothing of calls under way and of later mounts. */
 export const observedMounts = (
   context: MountContext,
   { users, staging, isStart }: { users: MountSight[]; staging: StagingSight[]; isStart: boolean },
@@ -274,7 +283,7 @@ export const observedMounts = (
       draft.unconfirmed = draft.users
         .filter((user) => mayHaveLost(user) || draft.unconfirmed.includes(user.allocId))
         .map(({ allocId }) => allocId);
-      // What kept it from that may have been mended with the runtime.
+      // // The runtime has started again, which may have removed the cause.
       stepTargets(draft, { type: 'runtime.started' });
       stepStaging(draft, { type: 'runtime.started' });
     }
@@ -286,7 +295,7 @@ export const observedMounts = (
     }
   });
 
-/** The kernel does not show the staging path as it was, or shows something dead where it is not known what is there. */
+/** Handles a staging path that does not show the staged mount, or shows a dead one while its state is in doubt. */
 function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: StagingSight): void {
   const before = draft.staging;
   stepStaging(draft, { type: isSeenDead ? 'seen-dead' : 'seen-missing', isMended });
@@ -294,18 +303,18 @@ function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: Stagin
   if (wasThere && draft.staging !== before) draft.tells.push({ type: 'staging-lost', isMended });
 }
 
-/** Nothing keeps the volume from being staged again. What may be bound from what was dead is unmounted before it is taken for a mount. */
+/** Allows to stage the volume again. What may be bound from the dead mount is unmounted before it counts as mounted. */
 function deadGone(draft: MountDraft): void {
   if (!isDead(draft.staging)) return;
   stepStaging(draft, { type: 'seen-dead-gone' });
   stepTargets(draft, { type: 'staging-dead-gone' });
 }
 
-/** Whoever has let go, or is to, is mounted no more; all others are, or are once they are retried. */
+/** Whether the target may have lost its mount: it has neither let go nor is about to. */
 const mayHaveLost = (user: Target): boolean =>
   (user.isClaimed || user.hold !== undefined) && !isIn(user, 'pending-unpublish') && !isIn(user, 'waiting-for-unstage');
 
-/** What has failed is tried again, and what waits for its time is tried now. */
+/** Retries what has failed, and tries now what waits for its time. */
 export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?: string): MountChange =>
   draftedMount(context, stamp, (draft) => {
     draft.volume = withDriver(draft.volume, acceptDriver);
@@ -320,10 +329,10 @@ export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?:
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
   });
 
-/** Without a claim, one that has failed has no hold any more: it is asked for again. */
+/** A failed target without a claim has no hold any more: it has to be asked for again. */
 const isRetried = (user: Target): boolean => isIn(user, 'lost') || (isIn(user, 'failed') && user.isClaimed);
 
-/** Whether it would be taken if it were asked for now: others may use the volume otherwise by now. */
+/** Whether a request for the same would be accepted now: other allocs may use the volume in another way. */
 const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: Target): boolean =>
   draft.volume !== null &&
   mountRefusalOf(draft, {

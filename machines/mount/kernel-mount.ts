@@ -1,18 +1,17 @@
-/** What the kernel shows of a mount. */
-/** What the kernel shows at a path: tells our mount from another one there. */
+/** A mount as the kernel shows it at a path: tells our mount from another one. */
 export interface KernelMount {
   /** `major:minor` */
   device: string;
   /** Path within the file system. */
   root: string;
-  /** E.g. `ext4`. Absent in what was stored before this was kept. */
+  /** E.g. `ext4`. Absent in records of older versions. */
   fsType?: string;
-  /** What it is mounted from, as its file system names it, e.g. `server:/export`. Absent in what was stored before this was kept. */
+  /** Source of the mount as its file system names it, e.g. `server:/export`. Absent in records of older versions. */
   origin?: string;
 }
 
-/** Mount that a path shows since a call whose answer is not known; nothing was mounted there before that call. */
+/** Mount that a path shows since a call with an unknown answer. Nothing was mounted there before the call. */
 export interface AppearedMount extends KernelMount {
-  /** The boot of the host in which it was seen. */
+  /** Boot of the host in which the mount was seen. */
   bootId: string;
 }

@@ -54,7 +54,7 @@ import { isStaged } from './staging.js';
 import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './types.js';
 import { isNotHere } from './work.js';
 
-/** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
+/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
 const takeOver = enqueueActions<
   MountContext,
   MountEvent,
@@ -70,7 +70,7 @@ const takeOver = enqueueActions<
   for (const told of tells) enqueue.emit({ node, key, ...told });
 });
 
-/** The state of each piece of work. */
+/** State of the chart for each piece of work. */
 const workStates = {
   stage: 'staging',
   publish: 'publishing',
@@ -101,14 +101,14 @@ export const mountMachine = setup({
     nodePublish: unbound<CallOutcome<NodePublishAnswer>, NodePublishCall>(),
     nodeUnpublish: unbound<CallOutcome<NodeUnpublishAnswer>, UnpublishCall>(),
     nodeUnstage: unbound<CallOutcome<NodeUnpublishAnswer>, UnstageCall>(),
-    /** Done once the controller side knows, too. */
+    /** Done once the controller side knows of it. */
     nodeExpand: unbound<CallOutcome<NodeExpandAnswer>, NodeExpandCall>(),
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
     isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
     ...callGuards,
-    /** The call has to wait, and is still what is to be done next. */
+    /** Whether the call has to wait and is still the next. */
     mustWait: ({ context, event }, outcome: CallOutcome<unknown>) => {
       if (outcome.status !== 'must-wait') return false;
       const stamp = stampOf(event);
@@ -116,7 +116,7 @@ export const mountMachine = setup({
     },
     isToCall: ({ context: { work } }, kind: MountWorkKind) => work?.isCalling === true && work.kind === kind,
     isToWait: ({ context: { work } }, kind: MountWorkKind) => work?.kind === kind,
-    /** Another call is to be made than the one that waits, or none. */
+    /** Whether another call is due than the waiting one, or none. */
     hasOtherWork: ({ context, event }) => !isCallWanted(context, stampOf(event).at),
     isNotHere: ({ context }) => isNotHere(context),
     isPublished: ({ context }) => context.users.some((user) => isIn(user, 'published')),
@@ -125,9 +125,9 @@ export const mountMachine = setup({
   actions: {
     ...hostActions,
     change: takeOver,
-    /** The next piece of work, as it is from here. */
+    /** Picks the next piece of work. */
     choose: assign(({ context, event }) => chooseWork(context, stampOf(event))),
-    /** With the stamp of what led to it: it is due now what was due then. */
+    /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
   delays: {
@@ -171,9 +171,9 @@ export const mountMachine = setup({
     unstaged: {
       initial: 'absent',
       states: {
-        /** Nothing of it is here, nor owed. */
+        /** Nothing of the volume is here, and nothing is to be undone. */
         absent: { tags: 'absent', on: { settle: '#mount.settling' } },
-        /** Somebody wants it, or has had it, and nothing is under way. */
+        /** The volume is wanted here, or was; no call is under way. */
         held: { on: { settle: '#mount.settling' } },
       },
     },

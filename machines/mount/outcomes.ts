@@ -1,4 +1,7 @@
-/** What the answers of the plugin, and the kernel's table, make of a mount. Pure. What each class of answer asks for: docs/csi.md */
+/**
+ * Outcomes of calls, with the kernel's mount table, applied to a mount. Pure. What each class of answer asks for:
+ * docs/csi.md
+ */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import type { FailedAttempt } from '../kit/call-states.js';
 import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
@@ -38,7 +41,7 @@ export const targetMounted = (
     draft.bootId = bootId;
     stepTarget(draft, user, { type: 'publish.done', found, isDead: isDead(draft.staging) });
     if (!isIn(userAt(draft), 'published')) return;
-    // What was said of it is of the mount before.
+    // // The condition was that of the mount before.
     draft.condition = null;
     const { allocId, readOnly, sinceMs } = user;
     draft.tells.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, stamp.at - sinceMs) });
@@ -58,7 +61,10 @@ export const targetUnmounted = (
     stepTarget(draft, user, { type: 'unpublish.done' });
   });
 
-/** Says that the plugin has left our mount at a path. @param path absent: it has not */
+/**
+ * Broadcasts that the plugin has left our mount at a path.
+ * @param path absent: it has not
+ */
 function tellUnmounted(draft: MountDraft, path: string | undefined, allocId?: string): void {
   if (path === undefined || !draft.volume) return;
   const { plugin } = draft.volume;
@@ -83,14 +89,14 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
     draft.tells.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
   });
 
-/** The call has to wait, and was not made; or it waits for something else by now. */
+/** Keeps what the call waits for: none was made. Also called when the reason changes. */
 export const mountHasToWait = (context: MountContext, { reason, for: what }: Wait, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     draft.awaiting = { reason, for: what };
     if (draft.work) toldOfCall(draft, draft.work, { type: 'call.waits' });
   });
 
-/** Keeps what the path of a call that has failed shows, which was not there before it: a mount that the call has made. */
+/** Keeps the mount that the path shows after a failed call and did not show before: the call has made it. */
 export const mountAppeared = (context: MountContext, mount: AppearedMount, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     const { kind, allocId } = draft.work ?? {};
@@ -99,13 +105,13 @@ export const mountAppeared = (context: MountContext, mount: AppearedMount, stamp
     if (user) stepTarget(draft, user, { type: 'mount-appeared', mount });
   });
 
-/** A call that has failed. */
+/** A failed call. */
 interface Attempted {
   work: MountWork;
   attempt: FailedAttempt;
 }
 
-/** The piece of work that it is at has failed: it is tried again later, or stays failed. */
+/** Retries the failed work later, or leaves it failed. */
 export const mountFailed = (context: MountContext, attempt: FailedAttempt): MountChange =>
   draftedMount(context, attempt, (draft) => {
     const work = mustWork(draft);
@@ -115,7 +121,10 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
     else targetFailed(draft, work.kind, failed);
   });
 
-/** Hands the outcome to the staging path. Who is to be mounted fails with a stage that the plugin refuses for good. */
+/**
+ * Gives the outcome to the staging. Targets that are to be mounted fail with a stage that the plugin refuses for
+ * good.
+ */
 function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }: Attempted): void {
   const { failure, status } = attempt;
   if (status === 'interrupted') {
@@ -125,7 +134,7 @@ function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }
   const isSent = status === 'failed';
   const { tries: staged, unstageTries } = draft.staging;
   const isRefused = kind === 'stage' && failure.final;
-  // For those who are mounted, a stage that was refused is tried again.
+  // // For the targets that are mounted, a refused stage is repeated.
   const tries = triesAfter(
     kind === 'stage' ? staged : unstageTries,
     isRefused ? { ...attempt, retry: defaultBackoff } : attempt,
@@ -138,13 +147,13 @@ function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }
   for (const user of wanted) stepTarget(draft, user, { type: 'stage.refused', failure });
 }
 
-/** With one more failed attempt. */
+/** Counts one more failed attempt. */
 function triesAfter(before: Tries | undefined, { failure, retry, at, random }: FailedAttempt): Tries {
   const count = (before?.count ?? 0) + 1;
   return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
 }
 
-/** Hands the outcome to the target that the call is about. */
+/** Gives the outcome to the target that the call is about. */
 function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, attempt }: Attempted): void {
   const { failure, status } = attempt;
   if (isStagingMissing(work, failure)) stepStaging(draft, { type: 'publish.found-unstaged' });
@@ -164,7 +173,10 @@ function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, 
   } else stepTarget(draft, user, { type: isSent ? 'publish.unknown' : 'publish.not-sent', tries });
 }
 
-/** What was asked for while the call was under way takes its place. One that was refused stays so until it is asked for again. */
+/**
+ * Replaces an expansion by the one that was asked for during its call. A refused one stays until it is asked for
+ * again.
+ */
 function expansionFailed(draft: MountDraft, { work, attempt }: Attempted): void {
   const { failure, status } = attempt;
   const { expansion } = draft;
@@ -175,14 +187,14 @@ function expansionFailed(draft: MountDraft, { work, attempt }: Attempted): void 
   draft.expansion = nextExpansion(draft) ?? (expansion && { ...failed, capacity: expansion.capacity });
 }
 
-/** The plugin did it, but not as it was asked to: it is to be undone. */
+/** The plugin did it otherwise than asked: it has to be undone. */
 const isMadeWrongly = ({ code }: CallFailure): boolean => code === 'MOUNT_NOT_AS_ASKED';
 
-/** The step before a publish is the stage: that is missing whether its plugin says so, or the kernel does before any call. */
+/** Whether the stage before the publish is missing, by the plugin's answer or by the mount table before any call. */
 const isStagingMissing = ({ kind }: MountWork, { answerClass }: CallFailure): boolean =>
   kind === 'publish' && answerClass === 'repair';
 
-/** What was asked for while its call was under way takes its place. */
+/** Expansion that was asked for during the call. */
 const nextExpansion = ({ expansion }: MountDraft): NodeExpansion | null =>
   expansion?.next ? { capacity: expansion.next } : null;
 

@@ -1,10 +1,10 @@
-/** The parts of a mount, for whoever shows them: the state of each, and why it is there. Pure. */
+/** Parts of a mount as they are shown: the state of each, and why. Pure. */
 import { isIn, type PartView } from '../kit/parts.js';
 import { stagingMachine } from './staging.js';
 import { isWanted, targetMachine } from './target.js';
 import type { MountContext, Target } from './types.js';
 
-/** Its staging path, and the target of each alloc that uses the volume here; with an id, of that alloc alone. */
+/** Staging, and the target of each alloc that uses the volume here; with an id, of that alloc alone. */
 export const mountParts = (context: MountContext, allocId?: string): PartView[] => [
   stagingView(context),
   ...context.users
@@ -25,7 +25,7 @@ function stagingView({ staging, awaiting }: MountContext): PartView {
   };
 }
 
-/** The id of the part that is the target of this alloc. */
+/** Id of the part that is the target of this alloc. */
 export const targetId = (allocId: string): string => `target/${allocId}`;
 
 function targetView(context: MountContext, user: Target): PartView {
@@ -45,7 +45,7 @@ function reasonOf({ awaiting, unconfirmed }: MountContext, user: Target): string
   return failure?.message ?? tries?.failure.message;
 }
 
-/** Why nothing is made for an alloc whose claim or hold may have been taken while the agent was away. */
+/** Reason why nothing is mounted for an alloc whose claim or hold may have been taken while the agent was away. */
 export const unconfirmedText = ({ allocId, isClaimed }: Pick<Target, 'allocId' | 'isClaimed'>): string =>
   isClaimed
     ? `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`

@@ -1,4 +1,4 @@
-/** Which requests a mount refuses, and why: each names who or what is in the way, and what to do. Pure. */
+/** Requests that a mount refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 import type { Capability } from '../kit/csi-types.js';
 import type { AnswerParams, Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -55,7 +55,7 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
   return undefined;
 }
 
-/** Undefined where the request is taken. */
+/** Undefined if the request is accepted. */
 export const mountRefusalOf = (context: MountContext, request: MountRequest): Failure | undefined =>
   request.type === 'mount.use' ? useRefusal(context, request) : undefined;
 

@@ -4,18 +4,18 @@ import type { Tries } from '../kit/csi-types.js';
 import type { AppearedMount, KernelMount } from './kernel-mount.js';
 
 export interface StagingData {
-  /** Of this staging: one after it has a higher one. */
+  /** Number of the staging; rises with each later one. */
   number: number;
   /**
-   * What the path showed once the volume was staged. Kept until another stage is made, or it is unstaged. Absent: nothing, as with
+   * What the path showed once the volume was staged. Kept until the next stage or unstage. Absent: nothing, as with
    * plugins that stage elsewhere.
    */
   found?: KernelMount | undefined;
   /** Mount that the path shows since a stage with an unknown answer. */
   appeared?: AppearedMount | undefined;
-  /** Failed attempts to stage it. They outlast the unstaging of what died, so that pauses grow. */
+  /** Failed attempts to stage. Kept when a dead staging is unstaged, so that pauses grow. */
   tries?: Tries | undefined;
-  /** Failed attempts to unstage it. */
+  /** Failed attempts to unstage. */
   unstageTries?: Tries | undefined;
 }
 

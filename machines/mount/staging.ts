@@ -2,13 +2,13 @@ import { Chart, isIn, type Part } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
 import { stagingSetup } from './staging-setup.js';
 
-/** Found dead: whether it is recovered at once, or only once somebody asks. */
+/** Found dead: recovered at once, or only once somebody asks. */
 const whenDead = (within: '' | '.stage-under-way' = '') => [
   { guard: 'isRepairedAtOnce' as const, target: `#staging.dead${within}` as const },
   { target: `#staging.found-dead${within}` as const },
 ];
 
-/** A piece of work with its four states: to stage the volume. `busy`: events while its call is under way, or waits. */
+/** Four states of the work to stage the volume. `busy`: events while its call is under way, or waits. */
 const stageWork = <
   const TOutcomes extends object,
   const TIdle extends object,
@@ -35,7 +35,7 @@ const stageWork = <
   };
 };
 
-/** The same to unstage it. */
+/** Four states of the work to unstage the volume. */
 const unstageWork = <
   const TOutcomes extends object,
   const TIdle extends object,
@@ -65,7 +65,7 @@ const unstageWork = <
   };
 };
 
-/** The same step of the same work, where more is known of the path. */
+/** Transitions to the same step of the same work, once more is known of the path. */
 const same = <const TType extends string, const TState extends string>(...ways: [type: TType, state: TState][]) => {
   const of = <const TInner extends string>(inner: TInner) =>
     Object.fromEntries(ways.map(([type, state]) => [type, `#staging.${state}.${inner}`])) as Record<
@@ -90,7 +90,7 @@ export const stagingMachine = stagingSetup.createMachine({
     'stage.wanted': {},
     'unstage.wanted': {},
     'targets.may-remain': {},
-    // Of the whole mount, or of what the kernel showed a moment ago.
+    // // Sent for the whole mount, or for what the kernel showed a moment ago.
     retry: { actions: 'restart' },
     hasten: { actions: 'hastenUnstage' },
     'runtime.started': { actions: 'hastenAll' },
@@ -101,7 +101,7 @@ export const stagingMachine = stagingSetup.createMachine({
     'mount-appeared': { actions: 'keepAppeared' },
   },
   states: {
-    /** Nothing is there, and nobody needs it. */
+    /** Nothing is staged, and nobody needs the volume. */
     'not-staged': {
       on: {
         'stage.wanted': '#staging.pending-stage.due',
@@ -109,7 +109,7 @@ export const stagingMachine = stagingSetup.createMachine({
         'users.gone': { actions: 'reset' },
       },
     },
-    /** Needed, and nothing was sent that may have staged it. */
+    /** Needed; no call was sent that may have staged the volume. */
     'pending-stage': {
       initial: 'due',
       states: stageWork(
@@ -131,7 +131,7 @@ export const stagingMachine = stagingSetup.createMachine({
         { 'users.gone': { target: '#staging.not-staged', actions: 'reset' } },
       ),
     },
-    /** The plugin has staged it, and the kernel showed so. */
+    /** Staged by the plugin, as the kernel showed. */
     staged: {
       on: {
         'unstage.wanted': '#staging.pending-unstage.due',
@@ -147,11 +147,11 @@ export const stagingMachine = stagingSetup.createMachine({
         'users.gone': { target: 'not-staged', actions: 'reset' },
       },
     },
-    /** It may be staged, or not as it was: staged again before it is used, unstaged before it is given up. */
+    /** May be staged, or otherwise than before: staged again before use, unstaged before it is given up. */
     'in-doubt': {
       initial: 'waiting-for-users',
       states: {
-        /** Nobody needs it now, and somebody may still have a target. */
+        /** Not needed now, but a target may be left. */
         'waiting-for-users': {
           on: {
             'stage.wanted': '#staging.in-doubt.due',
@@ -178,7 +178,7 @@ export const stagingMachine = stagingSetup.createMachine({
         ),
       },
     },
-    /** The kernel does not show it any more, which is only reported: it is staged again for who asks. */
+    /** Gone from the mount table, which is only reported: staged again for whoever asks. */
     missing: {
       initial: 'waiting-for-request',
       states: {
@@ -208,15 +208,15 @@ export const stagingMachine = stagingSetup.createMachine({
         ),
       },
     },
-    /** Its file system does not answer, which is only reported: it is recovered for who asks. */
+    /** The file system does not answer, which is only reported: recovered for whoever asks. */
     'found-dead': {
       initial: 'waiting-for-targets',
       states: {
-        /** Every target that may be bound from it is unpublished first. */
+        /** Each target that may be bound from the dead mount is unpublished first. */
         'waiting-for-targets': {
           on: { 'unstage.wanted': '#staging.clearing-dead.due', 'seen-dead-gone': '#staging.missing' },
         },
-        /** A call that stages it has not ended yet. */
+        /** A call to stage has not ended yet. */
         'stage-under-way': {
           tags: 'has-turn',
           on: {
@@ -233,15 +233,15 @@ export const stagingMachine = stagingSetup.createMachine({
         },
       },
     },
-    /** Its file system does not answer: it is unstaged, then staged again. */
+    /** The file system does not answer: the volume is unstaged, then staged again. */
     dead: {
       initial: 'waiting-for-targets',
       states: {
-        /** Every target that may be bound from it is unpublished first. */
+        /** Each target that may be bound from the dead mount is unpublished first. */
         'waiting-for-targets': {
           on: { 'unstage.wanted': '#staging.clearing-dead.due', 'seen-dead-gone': '#staging.in-doubt' },
         },
-        /** A call that stages it has not ended yet. */
+        /** A call to stage has not ended yet. */
         'stage-under-way': {
           tags: 'has-turn',
           on: {
@@ -258,7 +258,7 @@ export const stagingMachine = stagingSetup.createMachine({
         },
       },
     },
-    /** It is dead, and nothing is bound from it any more. */
+    /** Dead, and nothing is bound from the mount any more. */
     'clearing-dead': {
       initial: 'due',
       states: unstageWork(
@@ -272,7 +272,7 @@ export const stagingMachine = stagingSetup.createMachine({
         same(['seen-dead-gone', 'unstage-in-doubt']),
       ),
     },
-    /** Nobody has a target any more, and it is surely staged. */
+    /** No target is left; the volume is staged for certain. */
     'pending-unstage': {
       initial: 'due',
       states: unstageWork(
@@ -286,7 +286,7 @@ export const stagingMachine = stagingSetup.createMachine({
         same(['seen-missing', 'unstage-in-doubt'], ['seen-dead', 'clearing-dead']),
       ),
     },
-    /** Nobody has a target any more, and it may be staged, or not. */
+    /** No target is left; the volume may be staged. */
     'unstage-in-doubt': {
       initial: 'due',
       states: unstageWork(
@@ -303,18 +303,18 @@ export const stagingMachine = stagingSetup.createMachine({
   },
 });
 
-/** The staging path of a volume: its data, and the state that it is in. */
+/** Staging of a volume: its data, and the path of its state. */
 export type Staging = Part<typeof stagingMachine>;
 
 export const stagingChart = new Chart(stagingMachine);
 
-/** Whether the plugin has staged the volume for certain, and nothing has undone that. */
+/** Whether the volume is staged for certain. */
 export const isStaged = (staging: Staging): boolean => isIn(staging, 'staged') || isIn(staging, 'pending-unstage');
 
 /** Whether a mount that may be there does not answer. */
 export const isDead = (staging: Staging): boolean =>
   isIn(staging, 'dead') || isIn(staging, 'found-dead') || isIn(staging, 'clearing-dead');
 
-/** Whether the volume may be staged, which is not certain. */
+/** Whether the volume may be staged, without certainty. */
 export const isInDoubt = (staging: Staging): boolean =>
   isDead(staging) || isIn(staging, 'in-doubt') || isIn(staging, 'missing') || isIn(staging, 'unstage-in-doubt');

@@ -6,40 +6,40 @@ import type { AppearedMount, KernelMount } from './kernel-mount.js';
 /** How an alloc asks for the volume. */
 export interface TargetUse {
   readOnly: boolean;
-  /** It has a slot of the volume for this: whoever else is here without one keeps the volume from being given up. */
+  /** The alloc has a claim of the volume. An alloc without one keeps the volume from being given up. */
   isClaimed: boolean;
   capability: Capability;
-  /** Generation of the hold that the volume keeps for it. Absent: it has none, as where a claim stands for it. */
+  /** Generation of the hold that the volume keeps for the alloc. Absent: none, as when a claim stands for it. */
   hold?: number | undefined;
 }
 
 export interface TargetData extends TargetUse {
   allocId: string;
-  /** Of this mount of the target: one that is mounted once more has another. */
+  /** Number of this mount of the target; a later one has another. */
   number: number;
-  /** When what it waits for was asked for, milliseconds since the epoch. */
+  /** Moment of the request that the target waits for, milliseconds since the epoch. */
   sinceMs: number;
-  /** What the target has shown once it was mounted. */
+  /** What the target showed once it was mounted. */
   found?: KernelMount | undefined;
-  /** Mount that the target shows since a publish whose answer is not known. */
+  /** Mount that the target shows since a publish with an unknown answer. */
   appeared?: AppearedMount | undefined;
-  /** A publish with an unknown outcome may still reach the plugin: that the kernel shows nothing proves nothing. */
+  /** A publish with an unknown outcome may still reach the plugin: an empty path proves nothing. */
   mayStillArrive?: true | undefined;
-  /** How it is mounted once it is unmounted. */
+  /** How it is mounted again once it is unmounted. */
   next?: TargetUse | undefined;
-  /** Failed attempts at the present goal, and when the next one is due. */
+  /** Failed attempts at the present goal, with the moment of the next one. */
   tries?: Tries | undefined;
-  /** Why it is failed, or will be once it is undone. */
+  /** Reason of the failed state, also while the target is undone. */
   failure?: CallFailure | undefined;
 }
 
-/** What the mount says with each event. */
+/** Facts that the mount adds to each event. */
 export interface Moment {
   /** Milliseconds since the epoch. */
   atMs: number;
-  /** Of a mount that begins now. */
+  /** Number of a mount that begins now. */
   nextNumber: number;
-  /** It has to be unstaged, and nobody else uses it here. */
+  /** Whether the volume has to be unstaged, as no other alloc uses it here. */
   isLast: boolean;
 }
 
@@ -48,36 +48,36 @@ export type TargetEvent = Moment &
     | { type: 'use'; use: TargetUse }
     | { type: 'leave' }
     | { type: 'retry' }
-    /** What waits to be undone is undone now. */
+    /** Undoes at once what waits to be undone. */
     | { type: 'hasten' }
     | { type: 'runtime.started' }
-    /** The plugin does not stage the volume as it is asked for, and would refuse the same again. */
+    /** The plugin refuses for good to stage the volume as asked. */
     | { type: 'stage.refused'; failure: CallFailure }
-    /** The volume is unstaged, or somebody else uses it. */
+    /** The volume is unstaged, or another alloc uses it. */
     | { type: 'let-go' }
     // What the kernel shows. `isMended`: it is repaired without anybody asking.
     | { type: 'seen-missing'; isMended: boolean }
     | { type: 'seen-dead'; isMended: boolean }
-    /** What it may be bound from is dead: that can't be unstaged while a target is bound from it. */
+    /** The staging that the target may be bound from is dead, and can't be unstaged while the target is bound. */
     | { type: 'staging-dead' }
-    /** What was dead there is not any more: the target may still be bound from it. */
+    /** The dead staging is gone; the target may still be bound from it. */
     | { type: 'staging-dead-gone' }
     | { type: 'mount-appeared'; mount: AppearedMount }
-    // The turn that the mount gives, and the outcome of its call.
+    // // The turn that the mount gives, and the outcome of the call.
     | { type: 'turn.given' }
     | { type: 'turn.lost' }
     | { type: 'call.waits' }
     /** `isDead`: the staging path was seen dead meanwhile. */
     | { type: 'publish.done'; found: KernelMount; isDead: boolean }
-    /** The plugin would refuse the same again. */
+    /** The plugin would refuse the same call again. */
     | { type: 'publish.refused'; failure: CallFailure }
-    /** The plugin has mounted it otherwise than it was asked for. */
+    /** The plugin has mounted the volume otherwise than asked. */
     | { type: 'publish.not-as-asked'; failure: CallFailure }
     /** No call was made. */
     | { type: 'publish.not-sent'; tries: Tries }
     /** The call may have taken effect, or may still. */
     | { type: 'publish.unknown'; tries: Tries }
-    /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+    /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
     | { type: 'publish.interrupted' }
     | { type: 'unpublish.done' }
     | { type: 'unpublish.failed'; tries: Tries }
@@ -96,10 +96,10 @@ const useOf = ({ readOnly, isClaimed, capability, hold }: TargetUse): TargetUse 
   hold,
 });
 
-/** Nothing of it is there. */
+/** Data of a target where nothing is mounted. */
 const noTarget = { found: undefined, appeared: undefined, mayStillArrive: undefined, tries: undefined };
 
-/** Asked for from the beginning: nothing is left of what came before. */
+/** Data of a new request: nothing is left of earlier ones. */
 const begun = (use: TargetUse, { nextNumber, atMs }: Moment): Omit<TargetData, 'allocId'> => ({
   ...useOf(use),
   number: nextNumber,
@@ -125,7 +125,7 @@ export const targetSetup = setup({
     begin: assign((taken) => begun(useIn(taken), taken.event)),
     beginNext: assign(({ context, event }) => begun({ ...context, ...context.next }, event)),
     beginLeaving: assign(({ event }) => ({ sinceMs: event.atMs, tries: undefined, failure: undefined })),
-    /** It comes back as it was. */
+    /** Mounts it again as before. */
     replace: assign(({ context: { readOnly, isClaimed, capability }, event }) => ({
       sinceMs: event.atMs,
       next: { readOnly, isClaimed, capability },
@@ -140,7 +140,7 @@ export const targetSetup = setup({
     hasten: assign(({ context: { tries } }) => ({ tries: tries && { ...tries, notBeforeMs: 0 } })),
     count: assign(({ event }) => ({ tries: 'tries' in event ? event.tries : undefined })),
     doubt: assign({ mayStillArrive: true }),
-    /** The call is done: what is there is known. */
+    /** Keeps what the target shows: the call is done. */
     keepFound: assign(({ event }) => ({
       ...noTarget,
       found: event.type === 'publish.done' ? event.found : undefined,

@@ -2,11 +2,11 @@ import { Chart, isIn, type Part } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
 import { targetSetup } from './target-setup.js';
 
-/** What waits for its time is tried now: each work state, by its name. */
+/** Tries now what waits for its time: each work state, by its name. */
 const takesNow = { actions: 'hasten' as const };
 const triesNow = { target: 'due' as const, actions: 'hasten' as const };
 
-/** Nothing is mounted: its alloc has let go, but the last one waits until the volume is unstaged. */
+/** Nothing is mounted: the alloc has let go. The last alloc waits until the volume is unstaged. */
 const letsGo = [
   { guard: 'isLast' as const, target: '#target.waiting-for-unstage' as const, actions: 'forgetMount' as const },
   { target: '#target.released' as const },
@@ -19,7 +19,7 @@ const toPublished = [
   { target: '#target.published' as const, actions: 'keepFound' as const },
 ];
 
-/** A piece of work with its four states: to publish the volume to the target. */
+/** Four states of the work to publish the volume to the target. */
 const publishWork = <const TOutcomes extends object, const TCalling extends object>(
   outcomes: TOutcomes,
   whileCalling: TCalling,
@@ -45,7 +45,7 @@ const publishWork = <const TOutcomes extends object, const TCalling extends obje
 
 type Step = 'first-publish' | 'publish-under-way' | 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
 
-/** Asked for, or given up, at any step on its way out. Given up, it is tried now. */
+/** Transitions of a target on its way out that is asked for, or given up. Given up, the work is tried now. */
 const waysFrom = (step: Step) => ({
   use: { target: `#target.replacing.${step}`, actions: 'wishNext' as const },
   leave: {
@@ -54,7 +54,7 @@ const waysFrom = (step: Step) => ({
   },
 });
 
-/** A piece of work with its four states: to unpublish the volume from the target. `done`: where that leads. */
+/** Four states of the work to unpublish the volume from the target. `done`: where that leads. */
 const unpublishWork = <const TDone>(done: TDone) => {
   const stays = { hasten: takesNow, 'runtime.started': takesNow };
   const work = workStates({
@@ -77,7 +77,10 @@ const unpublishWork = <const TDone>(done: TDone) => {
   };
 };
 
-/** It is to be unpublished, and a call to publish it has not ended yet. `otherwise`: where it leads if it has mounted nothing. */
+/**
+ * State of a target that is to be unpublished while a call to publish has not ended. `otherwise`: where it leads if
+ * nothing was mounted.
+ */
 const publishUnderWay = <const TOtherwise>(step: Step, otherwise: TOtherwise) => ({
   tags: 'has-turn' as const,
   on: {
@@ -99,7 +102,7 @@ export const targetMachine = targetSetup.createMachine({
   context: ({ input }) => input,
   initial: 'pending-publish',
   on: {
-    // Of the whole mount, or of its staging path: most states have nothing to do.
+    // // Sent for the whole mount, or for its staging: most states have nothing to do.
     retry: {},
     hasten: {},
     'runtime.started': {},
@@ -109,7 +112,7 @@ export const targetMachine = targetSetup.createMachine({
     'mount-appeared': { actions: 'keepAppeared' },
   },
   states: {
-    /** Wanted, and no call was sent that may have mounted it. */
+    /** Wanted; no call was sent that may have mounted it. */
     'pending-publish': {
       initial: 'due',
       states: publishWork(
@@ -128,7 +131,7 @@ export const targetMachine = targetSetup.createMachine({
       ),
       on: { leave: letsGo, 'stage.refused': { target: 'failed', actions: 'keepFailure' } },
     },
-    /** Wanted, and an earlier call may have mounted it, or may still. */
+    /** Wanted; an earlier call may have mounted it, or may still. */
     'publish-in-doubt': {
       initial: 'due',
       states: publishWork(
@@ -152,7 +155,7 @@ export const targetMachine = targetSetup.createMachine({
         'staging-dead-gone': { target: 'replacing', actions: ['replace', 'doubt'] },
       },
     },
-    /** Wanted again: its mount is gone, and its plugin may still take it for mounted. */
+    /** Wanted again: the mount is gone, and the plugin may still take it as mounted. */
     remounting: {
       initial: 'due',
       states: publishWork(
@@ -175,7 +178,7 @@ export const targetMachine = targetSetup.createMachine({
         'staging-dead': { target: 'replacing', actions: 'replace' },
       },
     },
-    /** The plugin has mounted it, and nothing says otherwise. */
+    /** Mounted by the plugin, as the kernel showed. */
     published: {
       on: {
         use: { actions: 'takeUse' },
@@ -190,7 +193,7 @@ export const targetMachine = targetSetup.createMachine({
         ],
       },
     },
-    /** Its mount is gone, or its file system does not answer, which is only reported: it is mounted again for who asks. */
+    /** The mount is gone or dead, which is only reported: mounted again for whoever asks. */
     lost: {
       on: {
         use: { target: 'remounting', actions: 'begin' },
@@ -198,7 +201,7 @@ export const targetMachine = targetSetup.createMachine({
         'staging-dead': { target: 'replacing', actions: 'replace' },
       },
     },
-    /** Its alloc leaves: it has to be unmounted. */
+    /** The alloc leaves: the target has to be unmounted. */
     'pending-unpublish': {
       initial: 'due',
       states: {
@@ -207,7 +210,7 @@ export const targetMachine = targetSetup.createMachine({
         ...unpublishWork(letsGo),
       },
     },
-    /** It has to be unmounted, and is mounted again after that. */
+    /** To be unmounted, then mounted again. */
     replacing: {
       initial: 'due',
       states: {
@@ -216,46 +219,49 @@ export const targetMachine = targetSetup.createMachine({
         ...unpublishWork({ target: '#target.pending-publish', actions: 'beginNext' }),
       },
     },
-    /** It could not be mounted, and what a call may have left is unmounted. */
+    /** Could not be mounted; what a call may have left is unmounted. */
     undoing: {
       initial: 'due',
       states: unpublishWork({ target: '#target.failed', actions: 'keepWhy' }),
     },
-    /** It is unmounted, and its alloc is let go once the volume is unstaged. */
+    /** Unmounted; the alloc lets go once the volume is unstaged. */
     'waiting-for-unstage': {
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: {}, 'let-go': 'released' },
     },
-    /** It could not be mounted, and nothing of it is there. */
+    /** Could not be mounted; nothing is left at the target. */
     failed: {
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: letsGo },
     },
-    /** Its alloc has let go. */
+    /** The alloc has let go. */
     released: { type: 'final' },
   },
 });
 
-/** An alloc that uses the volume here: its data, and the state of its target. */
+/** Target of an alloc that uses the volume here: its data, and the path of its state. */
 export type Target = Part<typeof targetMachine>;
 
 export const targetChart = new Chart(targetMachine);
 
-/** Whether it is to be mounted. */
+/** Whether the target is to be mounted. */
 export const isWanted = (target: Target): boolean =>
   isIn(target, 'pending-publish') || isIn(target, 'publish-in-doubt') || isIn(target, 'remounting');
 
-/** Whether it has to be unmounted. */
+/** Whether the target has to be unmounted. */
 export const isToUnpublish = (target: Target): boolean =>
   isIn(target, 'pending-unpublish') || isIn(target, 'replacing') || isIn(target, 'undoing');
 
-/** Whether nothing of it is mounted, or may be. */
+/** Whether nothing is mounted at the target, or may be. */
 export const hasNoTarget = (target: Target): boolean =>
   isIn(target, 'failed') || isIn(target, 'waiting-for-unstage') || isIn(target, 'released');
 
-/** Whether it is unpublished before it is given up: it is mounted, or may be, or only its plugin may take it for that. */
+/**
+ * Whether the target is unpublished before it is given up: it is mounted, or may be, or only the plugin may take it
+ * as mounted.
+ */
 export const needsUnpublish = (target: Target): boolean =>
   isIn(target, 'published') || isIn(target, 'publish-in-doubt') || isIn(target, 'remounting') || isToUnpublish(target);
 
-/** The state that users see. `detached`: it is unmounted, and the volume is to be unstaged before its alloc has let go. */
+/** State that users see. `detached`: unmounted; the volume is to be unstaged before the alloc has let go. */
 export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
 
 export function mountUserStateOf(target: Target): MountUserState {

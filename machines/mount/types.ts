@@ -1,4 +1,4 @@
-/** What the mount machine (mount.ts) is given, keeps and tells. */
+/** What a mount (mount.ts) is asked, keeps in its record and broadcasts. */
 import type {
   Awaiting,
   Bytes,
@@ -19,24 +19,24 @@ import type { TargetUse } from './target-setup.js';
 export type { Staging } from './staging.js';
 export type { MountUserState, Target } from './target.js';
 
-/** A volume that is published to this node: all that its calls are made with. Ids and contexts are the plugin's, verbatim. */
+/** A volume that is published to this node: data for its calls. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {
-  /** Of this very volume: one that is made anew under its key has another. */
+  /** Id of this very volume: a later one with the same key has another. */
   uid: string;
   /** The plugin's registered name. */
   plugin: string;
-  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  /** Name of the driver that made the volume: no other one is called. Absent: not known. */
   driver?: string;
   csiId: string;
   volumeContext: Record<string, string>;
-  /** Empty where the plugin gives none. */
+  /** Empty if the plugin gives none. */
   publishContext: Record<string, string>;
   secrets: Record<string, SecretRef>;
 }
 
 export interface NodeExpansion {
   capacity: CapacityRange;
-  /** Asked for while a call was under way: due after that. */
+  /** Expansion that was asked for during the call: comes next. */
   next?: CapacityRange;
   tries?: Tries;
   failure?: CallFailure;
@@ -46,10 +46,10 @@ export type MountWorkKind = 'stage' | 'publish' | 'unpublish' | 'unstage' | 'exp
 
 export interface MountWork {
   kind: MountWorkKind;
-  /** Whose target it is about. */
+  /** Alloc whose target the work is about. */
   allocId?: string;
   dueAtMs: number;
-  /** A call is under way; else it is to begin at its time. */
+  /** Whether the call is under way; else it begins at its time. */
   isCalling: boolean;
 }
 
@@ -65,43 +65,46 @@ export interface MountInput extends VolumeKey {
 export interface MountContext {
   node: string;
   key: VolumeKey;
-  /** Absent while nothing of it is here. */
+  /** Absent while nothing of the volume is here. */
   volume: MountedVolume | null;
-  /** How it is used here: set by its first use. */
+  /** Capability of the use here: set by the first alloc. */
   capability: Capability | null;
   staging: Staging;
-  /** One for each alloc that uses the volume here. */
+  /** Targets: one for each alloc that uses the volume here. */
   users: Target[];
-  /** Allocs whose claim or hold may have been taken while the runtime was away: nothing is made for them before that is known. */
+  /**
+   * Allocs whose claim or hold may have been taken while the runtime was away: nothing is made for them until that is
+   * known.
+   */
   unconfirmed: string[];
-  /** Allocs that have let go of it here, while whoever has the volumes is not known to have heard so. Absent: none. */
+  /** Allocs that have let go of the volume here, until the controller side knows of it. Absent: none. */
   unreported?: Hold[];
-  /** Of the last mount or staging. */
+  /** Number of the last mount or staging. */
   number: number;
-  /** The boot in which it was mounted last; null: it was not. */
+  /** Boot of the host in which the volume was mounted last; null: never. */
   bootId: string | null;
   expansion: NodeExpansion | null;
-  /** What the plugin said last; null: nothing. */
+  /** Condition as the plugin reported it last; null: none. */
   condition: VolumeCondition | null;
   work: MountWork | null;
-  /** Its call waits: none was made yet. */
+  /** What the present call waits for; no call was made yet. */
   awaiting: Awaiting | null;
 }
 
-/** How a mount that is believed in is seen in the kernel. */
+/** How the kernel shows a mount that the record has. */
 export interface MountSight {
   number: number;
-  /** `dead`: it is there, but its file system does not answer any more. */
+  /** `dead`: the mount is there, but its file system does not answer. */
   is: 'missing' | 'dead';
-  /** It is mounted again. */
+  /** Whether it is mounted again without being asked for. */
   isMended: boolean;
 }
 
-/** A staging that is believed in, and not there. */
+/** How the kernel shows a staging that the record has. */
 export interface StagingSight extends Omit<MountSight, 'is'> {
-  /** It is there, but its file system does not answer any more. */
+  /** The mount is there, but its file system does not answer. */
   isDead?: boolean;
-  /** What was seen dead there is not any more: it is unmounted, replaced, or made anew. */
+  /** The dead mount is gone: unmounted, replaced or made anew. */
   isGone?: true;
 }
 
@@ -110,34 +113,34 @@ export interface MountUse extends TargetUse {
   allocId: string;
 }
 
-/** What requests ask for; each is answered. */
+/** Requests; each is answered. */
 export type MountRequest =
   | ({ type: 'mount.use' } & MountUse)
-  /** `hold`: only where it has no newer one. */
+  /** `hold`: only if the alloc has no newer hold. */
   | { type: 'mount.leave'; allocId: string; hold?: number }
   | { type: 'mount.expand'; capacity: CapacityRange }
   /**
-   * What the kernel shows, compared with what was believed then. `isStart`: the runtime was away, and claims may have been
-   * lost meanwhile.
+   * Mount table, compared with the record as it was before the look. `isStart`: the runtime was away, and claims may
+   * be lost.
    */
   | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
-  /** The claim of an alloc, or its hold, is kept still. */
+  /** The claim or hold of the alloc is still its own. */
   | { type: 'mount.confirm'; allocId: string }
-  /** Tells that the keeper of the volumes has heard that the alloc let go. */
+  /** The controller side knows that the alloc has let go. */
   | ({ type: 'mount.hold-released' } & Hold)
   | { type: 'mount.condition'; condition: VolumeCondition | null }
-  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  /** `acceptDriver`: name of the driver that has taken over the volumes of another one. */
   | { type: 'mount.retry'; acceptDriver?: string }
-  /** What waits to be undone is undone now; who comes back after that comes back. */
+  /** Undoes at once what waits to be undone; a target that is to come back comes back after that. */
   | { type: 'mount.hasten' };
 
 export type MountEvent = (
   | MountRequest
-  /** The call that waits does so for something else by now. */
+  /** The waiting call waits for something else now. */
   | ({ type: 'wait.changed' } & Wait)
-  /** Its call has failed, and its path shows a mount that was not there before. */
+  /** The call has failed, and its path shows a mount that was not there before. */
   | { type: 'call.appeared'; mount: AppearedMount }
-  /** Raised by the machine itself: is there something else to do now? */
+  /** Raised by the machine itself, to look for its next piece of work. */
   | { type: 'settle' }
 ) &
   Partial<Stamped>;
@@ -152,20 +155,20 @@ export type MountState =
   | 'unstaging'
   | 'expanding';
 
-/** Broadcast. Durations are milliseconds, from when it was asked for. */
+/** Broadcasts. Durations are milliseconds since the request. */
 export type MountChanged = { node: string; key: VolumeKey } & (
   | { type: 'mounted'; allocId: string; readOnly: boolean; durationMs: number }
-  /** `leftBehind`: what was found at its target then, and is not ours to remove. */
+  /** `leftBehind`: what was found at the target and is not ours to remove. */
   | { type: 'unmounted'; allocId: string; durationMs: number; leftBehind?: string }
-  /** Its plugin said that nothing is mounted at `path`, and had left our mount there: the runtime has unmounted it. */
+  /** The plugin said that nothing is mounted at `path`, and had left our mount there: the runtime has unmounted it. */
   | { type: 'unmounted-for-plugin'; plugin: string; path: string; allocId?: string }
-  /** It can't be done, or not yet: what has to be undone is tried again and again. */
+  /** The work has failed. What has to be undone is repeated. */
   | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
-  /** Its mount is not there any more, or is dead; `isMended`: it is mounted again. */
+  /** The mount of the alloc is gone or dead; `isMended`: it is mounted again. */
   | { type: 'lost'; allocId: string; is: MountSight['is']; isMended: boolean }
-  /** It is not staged any more; `isMended`: it is staged again. */
+  /** The staging is gone; `isMended`: the volume is staged again. */
   | { type: 'staging-lost'; isMended: boolean }
-  /** What was found at the staging path once it was unstaged, and is not ours to remove. */
+  /** What was found at the staging path after the unstage and is not ours to remove. */
   | { type: 'left-behind'; leftBehind: string }
   | { type: 'condition'; condition: VolumeCondition | null }
   | { type: 'expanded'; capacityBytes?: Bytes }

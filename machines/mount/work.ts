@@ -1,4 +1,4 @@
-/** What is to be done next for a volume on its node: the one place that puts its pieces of work in order. Pure. */
+/** Order of the work on a mount: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
@@ -15,23 +15,23 @@ const oneTarget: ReadonlySet<AccessMode> = new Set([
   'single-node-single-writer',
 ]);
 
-/** With these modes a volume has one target on a node. */
+/** Whether a volume has one target on a node with this access mode. */
 export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
 
-/** Whether it is to be mounted, and its claim or hold is known to be its own still. */
+/** Whether the target is to be mounted, and its claim or hold is known to be its own. */
 export const isToPublish = ({ unconfirmed }: Pick<MountContext, 'unconfirmed'>, user: Target): boolean =>
   isWanted(user) && !unconfirmed.includes(user.allocId);
 
-/** Whether it needs the volume staged. */
+/** Whether the target needs the volume staged. */
 const needsStaging = (context: MountContext, user: Target): boolean =>
   !context.unconfirmed.includes(user.allocId) &&
   (isWanted(user) || (isIn(user, 'published') && !isIn(context.staging, 'missing')));
 
-/** Whether a call that stages it is under way. */
+/** Whether a call that stages the volume is under way. */
 export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
   work?.kind === 'stage' && work.isCalling && !awaiting;
 
-/** Whether a call that publishes it for this user is under way. */
+/** Whether a call that publishes the volume to this target is under way. */
 export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: Target): boolean =>
   work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
 
@@ -39,13 +39,13 @@ export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: 
 export const isStagingOwed = (context: MountContext): boolean =>
   isStaged(context.staging) || isInDoubt(context.staging) || isBeingStaged(context);
 
-/** What the users of the volume need of its staging path. */
+/** What the targets need of the staging. */
 export function stagingWish(
   context: MountContext,
 ): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'targets.may-remain'> {
   const { users, staging } = context;
   if (isDead(staging)) {
-    // Nothing is made over it.
+    // // Nothing is mounted over it.
     const isFree = users.every((user) => !isIn(user, 'lost') && !needsUnpublish(user));
     return isFree ? 'unstage.wanted' : 'targets.may-remain';
   }
@@ -53,7 +53,7 @@ export function stagingWish(
   return isStagingOwed(context) && users.every(hasNoTarget) ? 'unstage.wanted' : 'targets.may-remain';
 }
 
-/** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
+/** All pieces of work, each with the moment from which it is due, in the order of their importance. */
 function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   const { users, staging, capability, expansion } = context;
   const piece = (kind: MountWorkKind, tries: Tries | undefined, allocId?: string): Piece => ({
@@ -79,17 +79,19 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
 }
 
-/** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
+/**
+ * The piece that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
+ */
 export function nextMountWork(context: MountContext, nowMs: number): MountWork | null {
   let next: Piece | undefined;
   for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
-/** Whether nothing of the volume is here, nor to be undone. */
+/** Whether nothing of the volume is here, and nothing is to be undone. */
 export const isUnused = ({ users, staging }: MountContext): boolean =>
   users.length === 0 && !isStaged(staging) && !isInDoubt(staging);
 
-/** The same, and nobody is still to hear of it. */
+/** As `isUnused`, and nobody is still to be told. */
 export const isNotHere = (context: MountContext): boolean =>
   isUnused(context) && (context.unreported ?? []).length === 0;

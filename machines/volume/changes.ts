@@ -1,4 +1,4 @@
-/** What requests make of a volume: its next context, and what is told of that. Pure. Which are refused: requests.ts */
+/** Changes that requests make to a volume: its next record and its broadcasts. Pure. Refusals: requests.ts */
 import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -14,7 +14,7 @@ import { retryPublications, step } from './publications.js';
 import { isCovered, isOutgrown } from './requests.js';
 import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
 
-/** A volume that is not there. */
+/** Context of a volume that does not exist. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   key: { namespace, id },
   uid: '',
@@ -42,7 +42,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   awaiting: null,
 });
 
-/** @param asked `name`: what the plugin is to call it */
+/** @param asked `name`: the name that the plugin is given */
 export const begun = (
   context: VolumeContext,
   asked: { spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string },
@@ -60,7 +60,7 @@ export const discard = (context: VolumeContext, force: boolean, stamp: Stamped):
   drafted(context, (draft) => {
     const { lifecycle, spec } = draft;
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
-    // Of no use, but there: it is deleted by its id.
+    // // Of no use, but there: deleted by its id.
     if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
     draft.lifecycle = lifecycleChart.step(lifecycle, { type: spec?.external ? 'forget' : 'delete', force });
     withdrawClaims(draft, () => true, 'the volume is being deleted');
@@ -73,7 +73,7 @@ export const discard = (context: VolumeContext, force: boolean, stamp: Stamped):
     }
   });
 
-/** A publication that is on its way out already starts over once, and goes on as it is where force is asked for again. */
+/** Starts a leaving publication over, once; asked again with force, it goes on as it is. */
 function discardByForce(draft: Draft, nodeId: string, { isFirst, stamp }: { isFirst: boolean; stamp: Stamped }): void {
   const present = draft.publications[nodeId];
   const isLeaving = present !== undefined && isIn(present, 'pending-unpublish');
@@ -83,7 +83,7 @@ function discardByForce(draft: Draft, nodeId: string, { isFirst, stamp }: { isFi
   if (isFirst) giveNodeTime(draft, nodeId, stamp);
 }
 
-/** Lists the allocs without a claim that a node may have the volume mounted for. */
+/** Allocs without a claim that a node may have the volume mounted for. */
 const holdsIn = ({ publications }: VolumeContext): Unreported[] =>
   Object.entries(publications).flatMap(([nodeId, publication]) =>
     holdsOf(publication).map((hold) => ({ ...hold, nodeId, csiNodeId: publication.csiNodeId })),
@@ -91,7 +91,7 @@ const holdsIn = ({ publications }: VolumeContext): Unreported[] =>
 
 type Unreported = Pick<Claim, 'allocId' | 'generation' | 'nodeId' | 'csiNodeId'>;
 
-/** Claims are not waited for; where a node has not reported, that is remembered. */
+/** Gives up claims without waiting; remembers the nodes that have not reported. */
 function giveUpNodes(draft: Draft): void {
   const unreported: Unreported[] = [
     ...draft.claims.filter(({ state }) => state !== 'node-detached'),
@@ -116,7 +116,7 @@ function giveUpNodes(draft: Draft): void {
   draft.claims = [];
 }
 
-/** An earlier size, asked for again, leaves a larger one under way as it is; one that has failed is let go of for it. */
+/** Keeps a larger expansion under way if an earlier size is asked for again; gives up one that has failed. */
 export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
   const { expansion } = context;
   const isAsked = [expansion?.wish, expansion?.next?.wish].some((asked) => isSameData(asked, capacity));
@@ -127,7 +127,7 @@ export const expand = (context: VolumeContext, capacity: CapacityRange): Change 
   return { context: { expansion: expansionChart.step(expansion, asked) } };
 };
 
-/** Requests that come before the call are one change with it; a change that the plugin has refused is let go of. */
+/** Joins requests that come before the call into one change; gives up a change that the plugin has refused. */
 export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
   const { modification } = context;
   if (!modification) return { context: { modification: modificationChart.begin({ wish: asked }) } };
@@ -158,7 +158,7 @@ export const setAvailability = (context: VolumeContext, availability: Availabili
     grant(draft);
   });
 
-/** All that its deletion asked for is done, but for what could not be confirmed. */
+/** Ends a deletion. What could not be confirmed is kept as leftovers. */
 export const gone = ({ leftovers }: VolumeContext): Change => ({
   context: {},
   tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],

@@ -1,8 +1,8 @@
-/** Who may use a volume, and how: the slots that its access modes give, and who is next. Pure. */
+/** Claims of a volume: the slots that its access modes give, and the queue for them. Pure. */
 import type { AccessMode } from '../kit/csi-types.js';
 import type { Claim, ClaimAndPublish, ClaimRequest, PublishRequest, VolumeContext } from './types.js';
 
-/** What each access mode allows; of the mode of a claim, the specification's word is `read` for a reader. */
+/** Limits of each access mode. A claim that only reads has the mode `read`. */
 interface Slots {
   /** All claims together. */
   claims: number;
@@ -22,13 +22,13 @@ const slots: Record<AccessMode, Slots> = {
   'multi-node-multi-writer': { claims: any, writers: any, nodes: any },
 };
 
-/** Whether nobody can ever write in this mode. */
+/** Whether the access mode allows no writer. */
 export const isReadOnly = (mode: AccessMode): boolean => slots[mode].writers === 0;
 
 export const describeClaim = ({ allocId, nodeId, mode, accessMode, state }: Claim): string =>
   `alloc ${allocId} on node ${nodeId} (${mode}, ${accessMode}, ${state})`;
 
-/** Whether a claim asks for what another one has, or waits for. */
+/** Whether a claim asks for the same as another one. */
 export const isSameClaim = (one: ClaimRequest, other: Omit<ClaimRequest, 'csiNodeId'>): boolean =>
   one.allocId === other.allocId &&
   one.nodeId === other.nodeId &&
@@ -36,7 +36,7 @@ export const isSameClaim = (one: ClaimRequest, other: Omit<ClaimRequest, 'csiNod
   one.accessMode === other.accessMode &&
   one.attachmentMode === other.attachmentMode;
 
-/** Why a claim can't be had now, with the names of who has what it needs; undefined where it can. */
+/** Reason why a claim can't be granted now, naming the claims in its way; undefined if it can. */
 export function conflictOf(claims: Claim[], asked: ClaimRequest): string | undefined {
   const [first] = claims;
   if (!first) return undefined;
@@ -53,7 +53,7 @@ export function conflictOf(claims: Claim[], asked: ClaimRequest): string | undef
   return undefined;
 }
 
-/** The claims with those that wait and can now be had, in their order: nobody overtakes. */
+/** Claims after those that wait and can be granted were added, in the order of the queue: none overtakes. */
 export function granted(context: Pick<VolumeContext, 'claims' | 'waiting' | 'generation'>): {
   claims: Claim[];
   waiting: ClaimRequest[];
@@ -73,7 +73,7 @@ export function granted(context: Pick<VolumeContext, 'claims' | 'waiting' | 'gen
   return { claims, waiting, generation, taken };
 }
 
-/** The request to publish a volume for a claim that it has by now. */
+/** Request to publish a volume for a granted claim. */
 export function publishOf(
   { claims }: Pick<VolumeContext, 'claims'>,
   { claim, capability, readOnly, reservation }: ClaimAndPublish,

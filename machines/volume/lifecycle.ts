@@ -1,6 +1,7 @@
 /**
- * Whether a volume is there, as far as its plugin has said: its creation and its deletion. A part of its volume (volume.ts), which keeps it
- * in its own record, makes its calls, and steps it with what came of them. Diagram: docs/machines/lifecycle.md (generated).
+ * Lifecycle of a volume: its creation and deletion, as far as its plugin has answered. A part of its volume
+ * (volume.ts), which keeps it in its own record, makes its calls, and steps it with their outcomes. Diagram:
+ * docs/machines/lifecycle.md (generated).
  */
 import { assign, setup } from 'xstate';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
@@ -9,11 +10,11 @@ import { workStates } from '../kit/work-states.js';
 import type { CreatedVolume } from './wishes.js';
 
 export interface LifecycleData {
-  /** Failed attempts at the present goal, and when the next one is due. */
+  /** Failed attempts at the present goal, with the moment of the next one. */
   tries?: Tries | undefined;
-  /** Why it is failed. */
+  /** Reason of the failed state. */
   failure?: CallFailure | undefined;
-  /** Made by the plugin, but not as it was asked for: of no use, and deleted with the volume. */
+  /** Volume that the plugin has made otherwise than asked: of no use, and deleted with this one. */
   madeOtherwise?: CreatedVolume | undefined;
   /** The deletion goes on without what can't be confirmed. */
   force?: true | undefined;
@@ -21,39 +22,42 @@ export interface LifecycleData {
 
 interface FailedCall {
   failure: CallFailure;
-  /** With this attempt. */
+  /** Includes this attempt. */
   tries: Tries;
 }
 
 export type LifecycleEvent =
   | { type: 'create' }
   | { type: 'delete'; force: boolean }
-  /** Deletes a volume that was taken over: it stays with its plugin. */
+  /** Forgets a volume that was taken over: it stays with its plugin. */
   | { type: 'forget'; force: boolean }
   | { type: 'retry' }
-  /** After a forced deletion, by what is left: at the plugin with a known id, or without; only on nodes. */
+  /**
+   * Begins a retry after a forced deletion, by what is left: at the plugin with a known id or without, or only on
+   * nodes.
+   */
   | { type: 'leftovers.delete' }
   | { type: 'leftovers.find' }
   | { type: 'leftovers.detach' }
-  /** No node has it any more. */
+  /** No node has the volume any more. */
   | { type: 'publications.gone' }
-  /** The plugin lists it on a node again. */
+  /** The plugin lists the volume on a node again. */
   | { type: 'publications.found' }
-  // The turn that the volume gives, and the outcome of its call.
+  // // The turn that the volume gives, and the outcome of the call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
   | { type: 'call.waits' }
   | { type: 'create.done' }
   | { type: 'create.not-as-asked'; failure: CallFailure; made: CreatedVolume }
-  /** The plugin would refuse the same again. */
+  /** The plugin would refuse the same call again. */
   | ({ type: 'create.refused' } & FailedCall)
   /** The plugin has nothing that belongs to this volume, whatever earlier calls did. */
   | ({ type: 'create.made-nothing' } & FailedCall)
   /** No call was made. */
   | ({ type: 'create.not-sent' } & FailedCall)
-  /** The call may have made it, or may still. */
+  /** The call may have made the volume, or may still. */
   | ({ type: 'create.unknown' } & FailedCall)
-  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
   | { type: 'create.interrupted' }
   /** A forced deletion goes on without knowing what the plugin has made. */
   | { type: 'create.given-up' }
@@ -66,7 +70,7 @@ export type LifecycleEvent =
 const toEmptying = (inner: 'create-under-way' | 'waiting-for-publications') =>
   ({ target: `#lifecycle.emptying.${inner}`, actions: ['startOver', 'noteForce'] }) as const;
 
-/** Outcomes of a call to create that nobody waits for any more. */
+/** Outcomes of a creation that nobody waits for any more. */
 const createEnds = <const TTarget extends string>(target: TTarget) => ({
   'call.waits': target,
   'turn.lost': target,
@@ -104,7 +108,7 @@ export const lifecycleMachine = setup({
   context: {},
   initial: 'absent',
   states: {
-    /** There is no such volume. A forced deletion may have left something of an earlier one. */
+    /** No volume is there. A forced deletion may have left something of an earlier one. */
     absent: {
       entry: 'startOver',
       on: {
@@ -114,7 +118,7 @@ export const lifecycleMachine = setup({
         'leftovers.detach': { target: 'letting-go', actions: 'forceLeftovers' },
       },
     },
-    /** Nothing was sent that may have made it. */
+    /** No call was sent that may have made the volume. */
     'pending-create': {
       initial: 'due',
       states: workStates({
@@ -139,7 +143,7 @@ export const lifecycleMachine = setup({
         forget: { target: 'absent', actions: 'noteForce' },
       },
     },
-    /** An earlier call may have made it, or has made it otherwise than it was asked for. */
+    /** An earlier call may have made the volume, or has made it otherwise than asked. */
     'create-in-doubt': {
       initial: 'due',
       states: workStates({
@@ -187,11 +191,11 @@ export const lifecycleMachine = setup({
         forget: { target: 'letting-go', actions: 'noteForce' },
       },
     },
-    /** To be deleted, but its id is not known: CreateVolume is repeated to learn it. */
+    /** To be deleted, but the id is not known: CreateVolume is repeated to learn it. */
     'finding-out': {
       initial: 'due',
       states: {
-        /** Given up while its very first call was under way. */
+        /** Given up while the very first call was under way. */
         'first-call': {
           tags: 'has-turn',
           meta: { call: 'CreateVolume (sent before)' },
@@ -222,7 +226,7 @@ export const lifecycleMachine = setup({
       },
       on: { delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
     },
-    /** To be deleted once it is on no node any more. */
+    /** To be deleted once no node has the volume. */
     emptying: {
       initial: 'waiting-for-publications',
       states: {
@@ -234,7 +238,7 @@ export const lifecycleMachine = setup({
             ],
           },
         },
-        /** A call to create it once more has not ended yet. */
+        /** A repeated creation has not ended yet. */
         'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
       },
       on: {
@@ -242,7 +246,7 @@ export const lifecycleMachine = setup({
         delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
       },
     },
-    /** To be forgotten once it is on no node any more: its plugin keeps it, or has it no more. */
+    /** To be forgotten once no node has the volume: the plugin keeps the volume, or has lost it. */
     'letting-go': {
       initial: 'waiting-for-publications',
       states: {
@@ -277,11 +281,11 @@ export const lifecycleMachine = setup({
         'publications.found': 'emptying',
       },
     },
-    /** Nothing is done until somebody asks for something. */
+    /** Does nothing until somebody asks. */
     failed: {
       initial: 'refused',
       states: {
-        /** It could not be created, and is not there. */
+        /** Could not be created; nothing is there. */
         refused: {
           on: {
             retry: { target: '#lifecycle.pending-create', actions: 'restart' },
@@ -289,28 +293,28 @@ export const lifecycleMachine = setup({
             forget: { target: '#lifecycle.absent', actions: 'noteForce' },
           },
         },
-        /** It could not be created, but an earlier attempt may have made it. */
+        /** Could not be created; an earlier attempt may have made the volume. */
         'in-doubt': {
           on: {
             retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
             delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
           },
         },
-        /** It is there, but is not what was asked for. */
+        /** Is there, but otherwise than asked. */
         'not-as-asked': {
           on: {
             retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
             delete: toEmptying('waiting-for-publications'),
           },
         },
-        /** To be deleted, but the plugin does not say its id. */
+        /** To be deleted, but the plugin does not tell the id. */
         'finding-out': {
           on: {
             retry: { target: '#lifecycle.finding-out', actions: 'restart' },
             delete: { target: '#lifecycle.finding-out', actions: ['restart', 'noteForce'] },
           },
         },
-        /** It could not be deleted, and is there. */
+        /** Could not be deleted, and is there. */
         delete: {
           on: {
             retry: { target: '#lifecycle.pending-delete', actions: 'restart' },
@@ -322,23 +326,23 @@ export const lifecycleMachine = setup({
   },
 });
 
-/** The life of a volume: its data, and the state that it is in. */
+/** Lifecycle of a volume: its data, and the path of its state. */
 export type Lifecycle = Part<typeof lifecycleMachine>;
 
 export const lifecycleChart = new Chart(lifecycleMachine);
 
-/** There is no volume yet. */
+/** Lifecycle of a volume that does not exist. */
 export const absent = lifecycleChart.begin(undefined);
 
 const leaving = ['finding-out', 'emptying', 'letting-go', 'pending-delete'];
 
-/** Whether its deletion was asked for, and is not done. */
+/** Whether the deletion was asked for, and is not done. */
 export const isLeaving = (lifecycle: Lifecycle): boolean =>
   leaving.includes(topState(lifecycle)) || lifecycle.at === 'failed.delete' || lifecycle.at === 'failed.finding-out';
 
-/** Whether its deletion was asked for, done or not. */
+/** Whether the deletion was asked for, done or not. */
 export const isDeleted = (lifecycle: Lifecycle): boolean => isLeaving(lifecycle) || lifecycle.at === 'absent';
 
-/** Why it could not be created, and nothing is done about it; undefined where it was, or still may be. */
+/** Reason why the volume could not be created; undefined if it was, or still may be. */
 export const creationFailure = (lifecycle: Lifecycle): CallFailure | undefined =>
   isIn(lifecycle, 'failed') && lifecycle.at !== 'failed.delete' ? lifecycle.failure : undefined;

@@ -1,4 +1,4 @@
-/** Which publications of a volume may be there at the same time, by their access modes. Pure. */
+/** Publications that can be there at the same time, by their access modes. Pure. */
 import type { Capability } from '../kit/csi-types.js';
 import { isIn, topState } from '../kit/parts.js';
 import type { Publication, VolumeContext } from './types.js';
@@ -6,7 +6,7 @@ import type { Hold, PublishWish } from './wishes.js';
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 
-/** Whether the one on its node and the other on another can't be. */
+/** Whether two publications on different nodes exclude each other. */
 export function excludes(one: Use, other: Use): boolean {
   const mode = one.capability.accessMode;
   const otherMode = other.capability.accessMode;
@@ -14,24 +14,27 @@ export function excludes(one: Use, other: Use): boolean {
   return mode === 'multi-node-single-writer' && !one.readOnly && !other.readOnly;
 }
 
-/** Whether it is there for all that is known, or may come: of one that failed, only where its state says so. */
+/** Whether the publication is there, or may come. A failed one only if its state says so. */
 export const mayBeThere = ({ at }: Publication): boolean => at !== 'failed.refused';
 
-/** Whether its node was given what it takes to stage it, and nobody has asked the node to let go of it yet. */
+/** Whether the node was given what it needs to stage the volume, and was not asked to let go of it. */
 export const isInUse = (publication: Publication): boolean =>
   publication.at === 'published' || publication.at === 'failed.was-published' || isIn(publication, 'republishing');
 
-/** Whether its node was given what it takes to stage it, and may have it staged. */
+/** Whether the node was given what it needs to stage the volume, and may have it staged. */
 export const isHandedOut = (publication: Publication): boolean =>
   isInUse(publication) || isIn(publication, 'pending-node-unpublish');
 
-/** Of allocs that its node may have it mounted for without a claim. It is not detached from there before they let go. */
+/**
+ * Holds of the allocs that the node may have mounted the volume for without a claim. The volume is not detached
+ * before they let go.
+ */
 export const holdsOf = (publication: Publication): Hold[] =>
   isHandedOut(publication) ? (publication.holds ?? []) : [];
 
 /**
- * Whether it stays there for allocs without a claim, and goes with the last of those. An alloc that mounts it meanwhile joins
- * them: to wait for another publication would be to wait for itself, where it has a hold already.
+ * Whether the publication stays for allocs without a claim, and goes with the last of them. An alloc that mounts
+ * meanwhile joins them: waiting for another publication would be waiting for itself, if it has a hold already.
  */
 export const isKeptByHolds = (publication: Publication): boolean =>
   isIn(publication, 'pending-node-unpublish') && holdsOf(publication).length > 0;
@@ -40,11 +43,14 @@ export const holdersOf = (publication: Publication): string[] => holdsOf(publica
 
 const wantedStates = ['published', 'pending-publish', 'in-doubt', 'republishing'];
 
-/** The use that is wanted on its node; undefined where it is on its way out, or has failed. */
+/** Wanted use on the node; undefined if the publication leaves, or has failed. */
 export const wishOf = (publication: Publication): PublishWish | undefined =>
   publication.next ?? (wantedStates.includes(topState(publication)) ? publication : undefined);
 
-/** How it is published where nobody says: as it is wanted there already, else as it is claimed there, else in the first way. */
+/**
+ * Capability to publish with if the request names none: as wanted already, else as claimed there, else the first of
+ * the spec.
+ */
 export function usualCapability({ spec, claims, publications }: VolumeContext, nodeId: string): Capability {
   const present = publications[nodeId];
   const claim = claims.find((one) => one.state === 'taken' && one.nodeId === nodeId);

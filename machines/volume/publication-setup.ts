@@ -5,75 +5,78 @@ import { isSameData } from '../kit/same-data.js';
 import type { PublishWish, QueuedWish } from './wishes.js';
 
 export interface PublicationData extends QueuedWish {
-  /** Of this publication: one after it on the same node has a higher one. */
+  /** Number of the publication; rises with each later one on the same node. */
   number: number;
-  /** Verbatim, from ControllerPublishVolume. */
+  /** From ControllerPublishVolume, verbatim. */
   publishContext?: Record<string, string> | undefined;
-  /** Failed attempts at the present goal, and when the next one is due. */
+  /** Failed attempts at the present goal, with the moment of the next one. */
   tries?: Tries | undefined;
-  /** Failed attempts to learn what became of a publish that was cancelled. */
+  /** Failed attempts to learn the outcome of a cancelled publish. */
   attemptsToResolve?: number | undefined;
   /** A publish with an unknown outcome may still reach the plugin: a list without this publication proves nothing. */
   mayStillArrive?: true | undefined;
   /** Why the volume leaves the node without the node's report. Then NOT_FOUND proves that it is detached. */
   fenced?: string | undefined;
-  /** The plugin lists it as detached while it leaves. Then NOT_FOUND proves that it is. */
+  /** The plugin lists the volume as detached while the publication leaves. Then NOT_FOUND proves that it is. */
   detachConfirmedByList?: true | undefined;
-  /** Published next on this node, once this one is removed. */
+  /** Wish that is published next on this node, once this publication is removed. */
   next?: QueuedWish | undefined;
   failure?: CallFailure | undefined;
 }
 
 interface FailedCall {
   failure: CallFailure;
-  /** With this attempt. */
+  /** Includes this attempt. */
   tries: Tries;
 }
 
 export type PublicationEvent =
   // First event of a new publication.
   | { type: 'wanted' }
-  /** Wanted in place of a failed one that its node may have staged. */
+  /** Wanted in place of a failed publication whose node may have staged the volume. */
   | { type: 'wanted-again' }
   /** The plugin lists the volume as attached where nobody asked for it, or a forced deletion left it there. */
   | { type: 'found-attached' }
   // Requests of users, claims and nodes.
   | { type: 'publish'; wish: PublishWish }
-  /** Nobody wants it on its node any more. */
+  /** Nobody wants the volume on this node any more. */
   | { type: 'withdrawn' }
   | { type: 'wish.dropped' }
-  /** All its claims and holds are being given up: its node has to unstage it first. */
+  /** All claims and holds on the node are being given up: the node has to unstage the volume first. */
   | { type: 'node.to-unstage' }
   | { type: 'node.let-go' }
   | { type: 'node.fenced'; reason: string }
-  /** A forced deletion gives the agent of the node time to unmount it. `tries`: until when. */
+  /** A forced deletion gives the agent of the node time to unmount the volume. `tries`: until when. */
   | { type: 'node.given-time'; tries: Tries }
   | { type: 'retry'; isFree: boolean }
   // The plugin's list of volumes.
   | { type: 'listed-as-detached' }
-  // The turn that the volume gives, and the outcome of its call.
+  // // The turn that the volume gives, and the outcome of the call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
   | { type: 'call.waits' }
   | { type: 'publish.done'; publishContext: Record<string, string> }
-  /** The plugin would refuse the same again. */
+  /** The plugin would refuse the same call again. */
   | ({ type: 'publish.refused' } & FailedCall)
   | ({ type: 'unpublish.refused' } & FailedCall)
   /** No call was made. */
   | ({ type: 'publish.not-sent' } & FailedCall)
   /** The call may have taken effect, or may still. */
   | ({ type: 'publish.unknown' } & FailedCall)
-  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
   | { type: 'publish.interrupted' }
   | { type: 'unpublish.interrupted' }
   | { type: 'unpublish.done' }
-  /** The plugin knows nothing of it, which alone is no proof. */
+  /** The plugin does not know the volume, which alone proves nothing. */
   | ({ type: 'unpublish.not-found' } & FailedCall)
   | ({ type: 'unpublish.failed' } & FailedCall)
   /** A forced deletion goes on without the plugin's confirmation. */
   | { type: 'unpublish.given-up' };
 
-/** After so many failed attempts to learn what became of a cancelled publish, it is unpublished all the same. */
+/**
+ * After this many failed attempts to learn the outcome of a cancelled publish, the volume is unpublished all the
+ * same.
+ */
 const attemptsToResolve = 3;
 
 interface Taken {
@@ -96,19 +99,19 @@ export const publicationSetup = setup({
     isSameWish: (taken) => isSameWish(taken.context, wishIn(taken)),
     isSameUse: (taken) => isSameUse(taken.context, wishIn(taken)),
     isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
-    /** The node was given up on record, or the plugin lists the volume as detached. */
+    /** Whether the node was given up on record, or the plugin lists the volume as detached. */
     isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
     isFinal: ({ event }) => 'failure' in event && event.failure.final,
     mayStillArrive: ({ context }) => context.mayStillArrive === true,
-    /** The list is news, and no call that may still attach the volume is on its way. */
+    /** Whether the list is new, and no call that may still attach the volume is on its way. */
     isListCredible: ({ context }) =>
       !context.detachConfirmedByList && !context.mayStillArrive && context.tries?.failure.answerClass !== 'busy',
-    /** A forced deletion gave it before any attempt to unpublish was made. */
+    /** Whether a forced deletion gave the node time before any attempt to unpublish. */
     isNodeGivenTime: ({ context }) => context.tries?.count === 0,
     isPlaceFree: ({ event }) => event.type === 'retry' && event.isFree,
   },
   actions: {
-    /** The call is done: it is certain that it can't arrive later. */
+    /** Keeps the answer: the call is done, and can't arrive later. */
     keepContext: assign(({ event }) =>
       event.type === 'publish.done'
         ? { publishContext: event.publishContext, mayStillArrive: undefined, attemptsToResolve: undefined }
@@ -125,7 +128,7 @@ export const publicationSetup = setup({
     })),
     restart: assign({ tries: undefined, failure: undefined }),
     restartResolving: assign({ tries: undefined, attemptsToResolve: 0 }),
-    /** The next goal begins without what came of earlier ones. */
+    /** Forgets the attempts at earlier goals. */
     startOver: assign({ tries: undefined, failure: undefined, attemptsToResolve: undefined, holds: undefined }),
     startOverWithHolds: assign({ tries: undefined, failure: undefined }),
     doubt: assign({ mayStillArrive: true }),
@@ -136,7 +139,7 @@ export const publicationSetup = setup({
       next: undefined,
       attemptsToResolve: undefined,
     })),
-    /** The holds of a wish that was to come next join its own. */
+    /** Adds the holds of the wish that was to come next. */
     staysWanted: assign(({ context: { holds = [], next } }) => {
       const all = [...holds, ...(next?.holds ?? [])];
       return {

@@ -1,13 +1,14 @@
 /**
- * A volume on one node, as the controller side knows it. A part of its volume (volume.ts), which keeps it in its own record, makes its
- * calls, and steps it with what came of them. Diagram: docs/machines/publication.md (generated).
+ * A publication: a volume on one node, as the controller side knows it. A part of its volume (volume.ts), which keeps
+ * it in its own record, makes its calls, and steps it with their outcomes. Diagram: docs/machines/publication.md
+ * (generated).
  */
 import { Chart, type Part, topState } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
 import { publicationSetup } from './publication-setup.js';
 import type { PublicationState } from './wishes.js';
 
-/** What follows the end of a call that publishes again, while the publication leaves: its node may have time to unmount it. */
+/** Continues after a call that publishes again, while the publication leaves: its node may have time to unmount it. */
 const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
   { guard: 'isNodeGivenTime' as const, target: 'waiting-for-node' as const, actions },
   { target: 'due' as const, actions },
@@ -26,7 +27,7 @@ export const publicationMachine = publicationSetup.createMachine({
     'listed-as-detached': {},
   },
   states: {
-    /** Known for less than a step. */
+    /** Exists within one step only. */
     new: {
       on: {
         wanted: 'pending-publish',
@@ -34,7 +35,7 @@ export const publicationMachine = publicationSetup.createMachine({
         'found-attached': 'pending-unpublish',
       },
     },
-    /** Wanted, and nothing was sent that may have attached it. */
+    /** Wanted; no call was sent that may have attached the volume. */
     'pending-publish': {
       initial: 'due',
       states: workStates({
@@ -63,7 +64,7 @@ export const publicationMachine = publicationSetup.createMachine({
         ],
       },
     },
-    /** Wanted, and an earlier call may have attached it, or may still. */
+    /** Wanted; an earlier call may have attached the volume, or may still. */
     'in-doubt': {
       initial: 'due',
       states: workStates({
@@ -99,7 +100,7 @@ export const publicationMachine = publicationSetup.createMachine({
         ],
       },
     },
-    /** It was published, and the plugin no longer lists it. Its node may have staged it. */
+    /** Was published, and the plugin no longer lists it. The node may have staged the volume. */
     republishing: {
       initial: 'due',
       states: workStates({
@@ -133,11 +134,11 @@ export const publicationMachine = publicationSetup.createMachine({
         ],
       },
     },
-    /** Nobody wants it, but a publish may have attached it: the call is repeated to learn its outcome, then undone. */
+    /** Not wanted, but a call may have attached the volume: the call is repeated to learn its outcome, then undone. */
     cancelling: {
       initial: 'due',
       states: {
-        /** Cancelled while its very first call was under way. */
+        /** Cancelled while the very first call was under way. */
         'first-call': {
           tags: 'has-turn',
           meta: { call: 'ControllerPublishVolume (sent before)' },
@@ -207,7 +208,7 @@ export const publicationMachine = publicationSetup.createMachine({
         'listed-as-detached': { guard: 'isListCredible', target: 'republishing' },
       },
     },
-    /** Its claims are given up, and its node has still to report that it has unstaged it. */
+    /** Its claims are given up; the node still has to report that it has unstaged the volume. */
     'pending-node-unpublish': {
       initial: 'waiting-for-node',
       states: {
@@ -303,19 +304,19 @@ export const publicationMachine = publicationSetup.createMachine({
         'listed-as-detached': { guard: 'isListCredible', target: '.due', actions: 'confirmDetach' },
       },
     },
-    /** Nothing is done until somebody asks for something. */
+    /** Does nothing until somebody asks. */
     failed: {
       initial: 'refused',
       on: { withdrawn: { target: 'pending-unpublish', actions: 'startOver' } },
       states: {
-        /** It could not be published, and is not there. */
+        /** Could not be published; the volume is not attached. */
         refused: {
           on: {
             publish: {},
             retry: { guard: 'isPlaceFree', target: '#publication.pending-publish', actions: 'restart' },
           },
         },
-        /** It could not be published, but an earlier attempt may have attached it. */
+        /** Could not be published; an earlier attempt may have attached the volume. */
         'in-doubt': {
           entry: 'doubt',
           on: {
@@ -326,7 +327,7 @@ export const publicationMachine = publicationSetup.createMachine({
             ],
           },
         },
-        /** It was published, and could not be published again. Its node may have staged it. */
+        /** Was published, and could not be published again. The node may have staged the volume. */
         'was-published': {
           on: {
             'node.to-unstage': { target: '#publication.pending-node-unpublish', actions: 'startOverWithHolds' },
@@ -337,7 +338,7 @@ export const publicationMachine = publicationSetup.createMachine({
             ],
           },
         },
-        /** It could not be unpublished, and may be there. */
+        /** Could not be unpublished; the volume may be attached. */
         unpublish: {
           on: {
             retry: { target: '#publication.pending-unpublish', actions: 'restart' },
@@ -346,12 +347,12 @@ export const publicationMachine = publicationSetup.createMachine({
         },
       },
     },
-    /** It is gone from the node, or never came there. */
+    /** Gone from the node, or never came there. */
     removed: { type: 'final' },
   },
 });
 
-/** A volume on one node: its data, and the state that it is in. */
+/** Publication of a volume on one node: its data, and the path of its state. */
 export type Publication = Part<typeof publicationMachine>;
 
 export const publicationChart = new Chart(publicationMachine);
@@ -367,7 +368,7 @@ const publicStates: Record<string, PublicationState> = {
   failed: 'failed',
 };
 
-/** The state that users see. */
+/** State that users see. */
 export function publicStateOf(publication: { at: string }): PublicationState {
   const state = publicStates[topState(publication)];
   if (!state) throw new Error(`a publication that is ${publication.at} is no longer there`);

@@ -24,7 +24,7 @@ export function begin(
   draft.publicationNumber += 1;
   const { publicationNumber: number, work, awaiting } = draft;
   let begun = publicationChart.step(publicationChart.begin({ ...data, number }), { type: as });
-  // The call of the publication before it waits still, and is made for the new one.
+  // // The waiting call of the publication before is made for the new one.
   if (as === 'wanted' && awaiting && work?.kind === 'publish' && work.nodeId === nodeId) {
     begun = publicationChart.step(begun, { type: 'turn.given' });
     begun = publicationChart.step(begun, { type: 'call.waits' });
@@ -32,7 +32,10 @@ export function begin(
   put(draft, nodeId, begun);
 }
 
-/** Steps the publication on the node, if there is one. @param unconfirmed why it is not known to be gone, but was given up */
+/**
+ * Steps the publication on the node, if there is one.
+ * @param unconfirmed reason, if it was given up without knowing that it is gone
+ */
 export function step(draft: Draft, nodeId: string, event: PublicationEvent, unconfirmed?: Failure): void {
   const present = draft.publications[nodeId];
   if (!present) return;
@@ -47,15 +50,15 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
   releaseWithNode(draft, nodeId);
   if (next.next && !isLeaving(draft.lifecycle)) begin(draft, nodeId, next.next);
   const { expansion } = draft;
-  // The volume is on no node any more, which may be all that an expansion waits for: it is tried at once.
+  // // The volume is on no node any more, which an expansion may wait for: tried at once.
   if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
     draft.expansion = expansionChart.step(expansion, { type: 'hasten' });
   grant(draft);
 }
 
 /**
- * Follows claims and holds that have moved on: those that nothing keeps are released, and the last of those that used the
- * publication takes it along. A claim that was taken meanwhile gets a publication of its own.
+ * Follows claims and holds that have moved on: releases those that nothing keeps, and unpublishes with the last of
+ * those that used the publication. A claim that was taken meanwhile gets a publication of its own.
  */
 export function followClaims(draft: Draft, nodeId: string): void {
   const here = draft.claims.filter((one) => one.nodeId === nodeId);
@@ -70,7 +73,7 @@ export function followClaims(draft: Draft, nodeId: string): void {
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
   } else if (isHeld) {
-    // Claims keep their slots until the allocs without one have let go, too.
+    // // Claims keep their slots until the allocs without a claim have let go.
     if (isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
   } else if (publication) {
     step(draft, nodeId, { type: 'withdrawn' });
@@ -80,7 +83,7 @@ export function followClaims(draft: Draft, nodeId: string): void {
   }
 }
 
-/** Tries again what failed, where its place was not taken since, and tries at once what waits for its time. */
+/** Retries what failed unless its place was taken since, and tries at once what waits for its time. */
 export function retryPublications(draft: Draft): void {
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
     const wanted = Object.entries(draft.publications).filter(([other, one]) => other !== nodeId && wishOf(one));

@@ -36,7 +36,7 @@ export const publish = (
     if (hold !== undefined || claim) markByAgent(draft, nodeId);
   });
 
-/** As one request after the other. */
+/** Does both requests, one after the other. */
 export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish): Change {
   const claimed = claim(context, request.claim);
   const after = { ...context, ...claimed.context };
@@ -49,7 +49,7 @@ export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish
 const isSame = (present: Publication, wish: PublishWish): boolean =>
   isSameWish(present, wish) && present.csiNodeId === wish.csiNodeId;
 
-/** Whether it failed, is not there, and makes room for another wish. */
+/** Whether a failed publication left nothing on the node, and may be replaced. */
 const isReplaceable = (present: Publication, wish: PublishWish): boolean =>
   (present.at === 'failed.refused' || (present.at === 'failed.was-published' && !present.mayStillArrive)) &&
   !isSame(present, wish);
@@ -63,12 +63,15 @@ function publishAgain(draft: Draft, nodeId: string, wish: PublishWish): void {
   step(draft, nodeId, { type: 'publish', wish });
   const now = draft.publications[nodeId];
   if (!now || now.at === 'published' || now.next || !wishOf(now)) return;
-  // It leaves no more: claims that were to leave with it have nothing left to wait for.
+  // // The publication stays: claims that were to leave with it have nothing left to wait for.
   releaseDetached(draft, nodeId);
   grant(draft);
 }
 
-/** Marks a request of an agent on the node, which hears when it has to unmount. A publication that comes next has its own mark. */
+/**
+ * Marks a request of an agent on the node, which is told when it has to unmount. A publication that comes next has
+ * its own mark.
+ */
 function markByAgent(draft: Draft, nodeId: string): void {
   const publication = draft.publications[nodeId];
   if (!publication) return;
@@ -78,7 +81,7 @@ function markByAgent(draft: Draft, nodeId: string): void {
     : { ...publication, isByAgent: true };
 }
 
-/** Adds a hold to the publication, or to the one that comes next where the present one leaves. */
+/** Adds a hold to the publication, or to the next one if the present one leaves. */
 function addHold(draft: Draft, nodeId: string, allocId: string): void {
   const publication = draft.publications[nodeId];
   if (!publication) return;

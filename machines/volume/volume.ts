@@ -1,6 +1,6 @@
 /**
- * One volume, as the controller side sees it: takes one call at a time, and picks the next due piece of work whenever it
- * settles. Where it is published and who has claimed it is data. Diagram: docs/machines/volume.md (generated).
+ * One volume, as the controller side sees it: makes one call at a time, and picks the next due piece of work whenever
+ * it settles. Its publications and claims are data. Diagram: docs/machines/volume.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { answered, callGuards, callStates, changed, refused } from '../kit/call-states.js';
@@ -56,7 +56,7 @@ import type {
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 import { failureOf, hasPublished, isGone, isNext } from './work.js';
 
-/** Takes over what has changed, and tells of it. Its types are given, as `setup` can't find them where there are parameters. */
+/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
 const takeOver = enqueueActions<
   VolumeContext,
   VolumeMachineEvent,
@@ -96,13 +96,13 @@ export const volumeMachine = setup({
   guards: {
     isRefused: ({ context }, request: VolumeRequest) => refusalOf(context, request) !== undefined,
     ...callGuards,
-    /** The call has to wait, and its work is still what is to be done next. */
+    /** Whether the call has to wait and its work is still the next. */
     mustWait: ({ context, event }, outcome: CallOutcome<unknown>) =>
       outcome.status === 'must-wait' &&
       isNext({ ...context, ...hasToWait(context, outcome).context }, stampOf(event).at),
     isToCall: ({ context: { work } }, kind: WorkKind) => work?.isCalling === true && work.kind === kind,
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
-    /** Another call is to be made than the one that waits, or none, or it is to wait for a while only. */
+    /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
     hasOtherWork: ({ context, event }) =>
       !isNext(context, stampOf(event).at) || (context.lifecycle.force === true && !context.awaiting?.isForced),
     isGone: ({ context }) => isGone(context),
@@ -115,9 +115,9 @@ export const volumeMachine = setup({
   actions: {
     ...hostActions,
     change: takeOver,
-    /** The next piece of work, as it is from here. */
+    /** Picks the next piece of work. */
     choose: assign(({ context, event }) => withTurn(context, stampOf(event).at)),
-    /** With the stamp of what led to it: it is due now what was due then. */
+    /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
   delays: {
@@ -197,7 +197,7 @@ export const volumeMachine = setup({
     deleted: {
       initial: 'confirmed',
       states: {
-        /** None is there: it was never made, or is gone. */
+        /** No volume is there: it was never created, or is deleted. */
         confirmed: {
           tags: 'absent',
           on: {
