@@ -17,5 +17,5 @@ export function modeRefusal(
 ): string | undefined {
   const newer = asked.find((capability) => capability && newerModes.has(capability.accessMode));
   if (!newer || !hasService || capabilities?.has('SINGLE_NODE_MULTI_WRITER')) return undefined;
-  return `the plugin does not offer SINGLE_NODE_MULTI_WRITER: it does not know ${newer.accessMode}`;
+  return `the plugin does not offer SINGLE_NODE_MULTI_WRITER, which access mode ${newer.accessMode} needs`;
 }

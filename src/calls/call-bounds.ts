@@ -2,7 +2,6 @@
 import type { AbortSource } from '../abort.js';
 
 export interface CallBounds {
-  /** Resolved for this call only. */
   secrets: Record<string, string>;
   signal: AbortSignal;
   /** Same as the signal; avoids making a signal. */

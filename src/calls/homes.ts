@@ -17,7 +17,6 @@ export interface Origin {
 export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
 export interface HomesOptions {
-  /** Id of this node. */
   nodeId: string;
   /** Undefined: not known now. */
   scopeOf(plugin: string): PluginScope | undefined;
@@ -62,7 +61,7 @@ export class Homes {
     if (why === undefined) return found;
     throw new StagecraftError(
       'VOLUME_ELSEWHERE',
-      `${what}: ${why}; copies and snapshots of it are made there, too: ask again then`,
+      `${what}: ${why}; copies and snapshots of it are made there too: ask again then`,
     );
   }
 
@@ -99,7 +98,7 @@ export class Homes {
     const fits = node === undefined ? 'no known node is there' : `nodes ${[node, ...others].join(', ')} are there`;
     throw new StagecraftError(
       'VOLUME_ELSEWHERE',
-      `plugin '${plugin}' has other volumes on each host, and it is not known which host has this one: ${where}, and ` +
+      `plugin '${plugin}' has separate volumes on each host, and it is not known which host has this one: ${where}, and ` +
         `${fits}; remove the nodes that are gone, or delete it with force`,
     );
   }
@@ -109,9 +108,9 @@ export class Homes {
     const state = await stateOf(home);
     const how = state === undefined ? ', which is not among the nodes' : state === 'ready' ? '' : `, which is ${state}`;
     const reason =
-      `it is on node ${home}${how}: plugin '${plugin}' has other volumes on each host, so only the agent of node ${home} ` +
-      `makes its calls, once that leads; node ${nodeId} leads now`;
+      `it is on node ${home}${how}: plugin '${plugin}' has separate volumes on each host, so only the agent of node ${home} ` +
+      `makes its calls, once that agent leads; node ${nodeId} leads now`;
     if (state === 'ready' || isForced) return reason;
-    return `${reason}; where that host is gone for good, delete it with force, then acknowledge what is left`;
+    return `${reason}; if that host is gone for good, delete it with force, then acknowledge what is left`;
   }
 }

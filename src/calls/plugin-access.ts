@@ -32,7 +32,6 @@ export interface PluginObservation {
 export interface PluginPort {
   isKnown(plugin: string): boolean;
   sight(plugin: string): PluginObservation;
-  /** Client for that side. */
   client(plugin: string): Promise<unknown>;
   /** Probes the plugin now, and reads its capabilities again. */
   lookAgain(plugin: string): void;
@@ -82,7 +81,6 @@ interface Trouble {
 
 interface Waiting {
   admit(): void;
-  /** Called with the reason of the wait. */
   tell(trouble: Trouble): void;
 }
 
@@ -155,12 +153,10 @@ export class PluginAccess {
     return this.#trouble(plugin, this.#door(plugin)) !== undefined;
   }
 
-  /** Scope of the volumes that the plugin can work on, as far as known. */
   scope(plugin: string): PluginScope | undefined {
     return this.#sight(plugin, this.#door(plugin)).scope;
   }
 
-  /** Tells whether the plugin is known to have the capability. */
   offers(plugin: string, capability: string): boolean {
     return this.#sight(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
   }

@@ -25,7 +25,6 @@ export interface ActorView {
   context: object;
 }
 
-/** Actor in a listing. */
 export type ActorRow = [address: string, view: ActorView];
 
 export interface ActorSystem {

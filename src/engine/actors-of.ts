@@ -18,7 +18,6 @@ export interface ViewOf<M extends AnyStateMachine> extends ActorView {
 export type EventOf<M extends AnyStateMachine> = Unstamped<EventFromLogic<M>>;
 type Unstamped<E> = E extends AnyEventObject ? Omit<E, keyof Stamped> & Pick<E, 'type'> : never;
 
-/** Actor in a listing. */
 export type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
 
 /** Commit of an actor. `view` is absent once the actor is deleted. */
@@ -40,7 +39,6 @@ type Typed<M extends AnyStateMachine, T> = T extends ActorView
           ? StorePage<Typed<M, Held>>
           : T;
 
-/** Page of a listing. */
 export interface PageRange {
   /** Common prefix of the listed addresses; default: all actors of the machine. */
   prefix?: string;
@@ -49,7 +47,6 @@ export interface PageRange {
   after?: string | undefined;
 }
 
-/** Default limit of a page. */
 export const pageSize = 512;
 
 export class ActorsOf<M extends AnyStateMachine> {

@@ -30,7 +30,6 @@ export class TimerHeap {
     this.#clock = clock;
   }
 
-  /** Number of timers that are set. */
   get size(): number {
     return this.#heap.length - this.#cancelled;
   }

@@ -36,7 +36,6 @@ const stands = 'the request stands, and the work goes on';
 
 export class ActorWaits<M extends AnyStateMachine> {
   readonly #options: ActorWaitsOptions<M>;
-  /** Waits by the address of their actor. */
   readonly #waiters = new Waiters();
   #closed: StagecraftError | undefined;
 
@@ -74,7 +73,6 @@ export class ActorWaits<M extends AnyStateMachine> {
     this.#waiters.wakeAll();
   }
 
-  /** Ends all waits. */
   close(reason: StagecraftError): void {
     this.#closed ??= reason;
     this.#waiters.wakeAll();
@@ -87,7 +85,7 @@ export class ActorWaits<M extends AnyStateMachine> {
   #unreadable(error: unknown, { address, name, goal, standing = stands }: Awaited): never {
     if (!(error instanceof StagecraftError) || error.outcome !== 'refused') throw error;
     const why = error.cause === undefined ? '' : ` (${messageOf(error.cause)})`;
-    const message = `the store has not answered${why}: it can't be seen whether ${name} was ${goal}; ${standing}`;
+    const message = `the store has not answered${why}: it is not known whether ${name} was ${goal}; ${standing}`;
     throw new StagecraftError(error.code, message, { address, outcome: 'unknown', cause: error });
   }
 

@@ -31,18 +31,15 @@ export function timeLeft(clock: Clock, timeoutMs: number | undefined): () => num
   return () => timeoutMs && Math.max(0, timeoutMs - (clock.monotonicMs() - beganMs));
 }
 
-/** Fields to spread into schemas of options. */
 export const awaitShape = {
   timeoutMs: z.number().positive().optional(),
   signal: z.instanceof(AbortSignal, { error: 'must be an AbortSignal' }).optional(),
 };
 
-/** Fields to spread into schemas of `WaitOptions`. */
 export const waitShape = { ...awaitShape, wait: z.boolean().default(false) };
 
 export const waitSchema = z.strictObject(waitShape);
 
-/** Schema of requests without other options. */
 export const awaitSchema = z.strictObject(awaitShape);
 
 /**
@@ -55,6 +52,6 @@ export function checkedOptions<T extends { signal?: AbortSignal | undefined }>(
 ): T {
   const options = checked(schema, given, 'the options');
   if (options.signal?.aborted)
-    throw new StagecraftError('ABORTED', 'its signal was aborted before it was asked for: nothing has changed');
+    throw new StagecraftError('ABORTED', 'the signal was aborted before the request was sent: nothing has changed');
   return options;
 }

@@ -8,7 +8,6 @@ export interface Limits {
   clock: Clock;
   /** Default: no limit. */
   timeoutMs?: number | undefined;
-  /** Signal of the caller. */
   signal?: AbortSignal | undefined;
   /** Makes the error for a timeout or an abort by the caller. */
   failed(code: 'TIMEOUT' | 'ABORTED'): Error;

@@ -34,7 +34,6 @@ class World {
   readonly #calls: PluginCalls;
   readonly #chance: () => number;
   readonly #commitMs: number;
-  /** Running calls, each with its volumes. */
   readonly #underWay = new Set<readonly string[]>();
   readonly #maxInFlight: number;
   #sight = well;
@@ -174,7 +173,7 @@ describe('random calls that wait', () => {
       const callers = Promise.all(
         ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => world.caller(name).then(() => (ended += 1))),
       );
-      callers.catch(() => {}); // awaited below
+      callers.catch(() => {});
       await world.wild();
       await world.quiet();
       expect(ended, `how many came to an end, seed ${seed}`).to.equal(6);

@@ -9,7 +9,6 @@ import type { ActorKind, Effect } from '../../src/engine/effects/effects.js';
 export interface FragileContext {
   notes: string[];
   results: (string | Failure)[];
-  /** Number of ended naps. */
   naps: number;
 }
 

@@ -58,7 +58,6 @@ export class Lab {
     return { engine, store, report };
   }
 
-  /** Makes an engine that is not opened. */
   engine(kinds: ActorKind[], store: Store): Engine {
     this.#lives += 1;
     const lease = { name: 'node/n1', holder: `runtime ${this.#lives}`, ttlMs: leaseTtlMs };
@@ -153,7 +152,6 @@ export async function historyOf(engine: Engine, address: string): Promise<string
   return (await journalOf(engine, address)).map(({ kind, event }) => `${kind} ${event?.type ?? 'begin'}`);
 }
 
-/** Returns all events of a topic. */
 export async function topicOf(lab: Lab, topic: string): Promise<TopicRow[]> {
   return (await lab.data.readTopic(topic, 0, 10_000)).rows;
 }

@@ -8,7 +8,6 @@ export interface ManualCall extends EffectCall {
 
 export interface ManualEffect extends Effect {
   readonly calls: ManualCall[];
-  /** Latest call; throws if there is none. */
   readonly last: ManualCall;
 }
 

@@ -38,7 +38,6 @@ import type { VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types
 import type { PublishWish } from '../../machines/volume/wishes.js';
 
 export interface Die {
-  /** Picks one value. */
   of<T>(...all: [T, ...T[]]): T;
   /** Returns a whole number below `end`. */
   below(end: number): number;

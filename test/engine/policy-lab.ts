@@ -12,7 +12,6 @@ import { Lab, leaseTtlMs, textsOf, topicOf } from './lab.js';
 export type Limits = Pick<EngineOptions, 'policy' | 'idleBytes'>;
 
 export class PolicyLab extends Lab {
-  /** Limits of later lives. */
   limits: Limits;
   #lives = 0;
   #alive = { now: true };

@@ -3,7 +3,6 @@ import type { TopicRow } from '../../src/engine/store.js';
 
 export class Reader {
   readonly rows: TopicRow[] = [];
-  /** Texts of the events. */
   readonly said: string[] = [];
   state: 'reading' | 'ended' | 'failed' = 'reading';
   error: unknown;

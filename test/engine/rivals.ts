@@ -27,7 +27,6 @@ export interface Outcome {
 /** Limit of microsteps, above which a machine counts as an endless loop. */
 const most = 100;
 
-/** Visible result of a step. */
 type Seen = ReturnType<typeof seenIn> | { thrown: unknown };
 
 class Rival {
@@ -60,7 +59,6 @@ class Rival {
     return { snapshot: this.machine.transition(snapshot, event, this.scope), asked: this.#asked };
   }
 
-  /** Restores a snapshot as after a restart. */
   restored({ value, context, historyValue }: AnyMachineSnapshot): AnyMachineSnapshot {
     const persisted = JSON.parse(JSON.stringify({ value, context }));
     const ended = { output: undefined, error: undefined, children: {}, historyValue };

@@ -6,7 +6,6 @@ import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/tes
 
 interface QuickClock extends SimulatedClock {
   pass(ms: number): void;
-  /** Errors thrown by callbacks. */
   readonly thrown: unknown[];
 }
 

@@ -27,7 +27,6 @@ export class TopicLab {
     return this;
   }
 
-  /** Makes a runtime on the store. */
   topics(options?: TopicsOptions): Topics {
     return new Topics(this.store, this.clock, options);
   }

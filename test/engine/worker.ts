@@ -7,7 +7,6 @@ type Result = string | number | Failure | null;
 
 export interface WorkerContext {
   results: Result[];
-  /** Number of ended naps. */
   naps: number;
 }
 

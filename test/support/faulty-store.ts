@@ -13,19 +13,19 @@ export interface StoreCall {
   number: number;
 }
 
-/** `before`: the store does nothing. `after`: it does the call, and the answer is lost. */
+/** `before`: the call has no effect. `after`: the call takes effect, and its answer is lost. */
 export type Moment = 'before' | 'after';
 
-/** Handles one call. `proceed` makes it; that may be done late, twice or never. */
+/** Handles one call. `proceed` makes the call; a handler may use it late, twice or never. */
 export type How = <T>(call: StoreCall, proceed: () => Promise<T>) => Promise<T>;
 
 export interface Fault {
-  /** The calls that are hit: one method, or those for which it says true. Default all. */
+  /** Calls with the fault: a method, or a predicate. Default: all calls. */
   at?: StoreMethod | ((call: StoreCall) => boolean);
   how: How;
 }
 
-/** Returns the store without faults, behind gates, if no fault is given. */
+/** Wraps a store with a fault; without `fault`, every call passes unchanged. */
 export function faultyStore(inner: Store, { at, how }: Fault = { how: (_, proceed) => proceed() }): Store {
   let number = 0;
   const isHit = (call: StoreCall): boolean =>
@@ -57,13 +57,13 @@ export function faultyStore(inner: Store, { at, how }: Fault = { how: (_, procee
   };
 }
 
-/** The same store for one of several runtimes: it stays open when that one closes it. */
+/** Shares a store among several runtimes: a close by one of them leaves it open. */
 export const keptOpen = (store: Store): Store => ({ ...faultyStore(store), close: async () => {} });
 
 const failed = (method: StoreMethod, moment: Moment): Error =>
   new Error(moment === 'before' ? `${method}: no connection` : `${method}: the answer was lost`);
 
-/** Without these calls a runtime has no life in which anything could go wrong. */
+/** Calls that never fail at random, as no runtime could start without them. */
 const reliable: ReadonlySet<StoreMethod> = new Set<StoreMethod>([
   'open',
   'close',
@@ -74,7 +74,7 @@ const reliable: ReadonlySet<StoreMethod> = new Set<StoreMethod>([
   'readJournal',
 ]);
 
-/** Fails some calls at random, half of them after the store has done them. */
+/** Fails some calls at random, half of them after they took effect. */
 export const failsAtRandom =
   ({ random, likelihood }: { random: Random; likelihood: number }): How =>
   async ({ method }, proceed) => {
@@ -87,12 +87,15 @@ export const failsAtRandom =
   };
 
 export interface Death {
-  /** The call at which the process dies, counted from 1; Infinity: none. */
+  /** Number of the fatal call, from 1; Infinity: none. */
   at: number;
   moment: Moment;
 }
 
-/** The process dies at one call: no answer, also of an earlier call, comes after it. @param onDeath ends the rest of the process at once */
+/**
+ * Ends the process at one call; no later answer arrives, even of an earlier call.
+ * @param onDeath ends the rest of the process at that moment
+ */
 export function dies({ at, moment }: Death, onDeath: () => void): How {
   let isDead = false;
   const alive = (): void => {
@@ -113,17 +116,18 @@ export function dies({ at, moment }: Death, onDeath: () => void): How {
   };
 }
 
-/** A store that a test controls while it is in use: it answers late, or not at all. */
+/** Store that answers late or not at all, as a test asks. */
 export interface ControlledStore extends Store {
   /** Calls in order. */
   readonly calls: StoreMethod[];
   /** Items of each commit() call, in order. */
   readonly commits: Commit[][];
   /**
-   * Holds the next `times` calls of this method; default all. @returns a function that releases them, and later calls
+   * Holds the next `times` calls of this method; default all.
+   * @returns a function that releases these calls and later ones
    */
   hold(method: StoreMethod, moment?: Moment, times?: number): () => void;
-  /** The next `times` calls of this method fail. */
+  /** Fails the next `times` calls of this method. */
   fail(method: StoreMethod, moment: Moment, times?: number): void;
 }
 

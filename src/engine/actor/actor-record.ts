@@ -120,7 +120,6 @@ Object.freeze(nothing);
 
 const listOf = <T>(items: T[]): T[] => (items.length === 0 ? none : items);
 
-/** Returns the record of an actor that never existed. */
 export const emptyRecord = ({ name, version }: { name: string; version: string }): ActorRecord => ({
   format,
   machine: name,

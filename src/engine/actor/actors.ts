@@ -329,6 +329,6 @@ export class Actors {
    */
   #restoreLost(actor: Actor, { seq, tombstone, commitId }: Departed): void {
     if (tombstone) actor.restoreDeleted(tombstone, commitId);
-    else actor.enterQuarantine(`the store has lost what it took of it up to seq ${seq}`);
+    else actor.enterQuarantine(`the store has lost its commits up to seq ${seq}`);
   }
 }

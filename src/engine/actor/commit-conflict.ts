@@ -53,6 +53,6 @@ export function findingOn(
   if (verdict === 'behind' && !(hasConflicted && retriedSeq === storedSeq)) return { kind: 'lost', storedSeq };
   if (verdict === 'ahead' && stored) return { kind: 'ahead', record: stored };
   if (verdict === 'foreign' || verdict === 'same')
-    return { kind: 'broken', why: `the store holds seq ${storedSeq} of it, not ours after ${known.seq}` };
+    return { kind: 'broken', why: `the store holds seq ${storedSeq}, but this runtime last wrote seq ${known.seq}` };
   return { kind: 'broken', why: 'the store has a record of it that it can neither read nor replace' };
 }

@@ -49,7 +49,6 @@ export class Mailbox {
     return at >= 0;
   }
 
-  /** Removes all messages, or all requests. */
   takeAll(): Mail[];
   takeAll(kind: 'request'): Request[];
   takeAll(kind?: 'request'): Mail[] {

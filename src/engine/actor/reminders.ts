@@ -59,7 +59,6 @@ export class Reminders {
     this.#armed.delete(address);
   }
 
-  /** Stops all waking. */
   stop(): void {
     this.#isStopped = true;
     this.#options.troubles.abandon(this);
@@ -77,7 +76,7 @@ export class Reminders {
       troubles.over(this);
     } catch (error) {
       nextMs = retryMs;
-      const message = `the store can't say now what is due: ${messageOf(error)}`;
+      const message = `the store cannot list due timers now: ${messageOf(error)}`;
       if (!this.#isStopped) troubles.failed(this, { subject: storeSubject, message });
     }
     if (this.#isStopped) return;

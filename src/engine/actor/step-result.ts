@@ -40,7 +40,6 @@ export interface ActorDefinition {
   policy: ActorPolicy;
 }
 
-/** Builds the outbox for an event of the engine's own. */
 export const engineEvent = (
   { policy }: ActorDefinition,
   at: number,
@@ -51,7 +50,6 @@ export const engineEvent = (
 export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
 
-/** Record that remains of a deleted actor. */
 export const tombstone = (machine: HostedMachine, { received, answers, doubts }: ActorRecord): ActorRecord => ({
   ...emptyRecord(machine),
   received,

@@ -123,7 +123,10 @@ export class Deliveries {
       try {
         await this.#store.settle(rows);
       } catch (error) {
-        this.#logger.debug({ rows: rows.length }, `what was delivered can't be settled now: ${messageOf(error)}`);
+        this.#logger.debug(
+          { rows: rows.length },
+          `the store cannot settle delivered outboxes now: ${messageOf(error)}`,
+        );
         // An unsettled outbox is only delivered again after a restart, and receivers skip the repeat.
         if (this.#stop.signal.aborted) break;
         this.#delivered.push(...rows);

@@ -56,7 +56,7 @@ export class Redelivery {
         troubles.over(task);
         return;
       } catch (error) {
-        const message = `the store can't say now what an actor owes: ${messageOf(error)}`;
+        const message = `the store cannot list the outbox of an actor now: ${messageOf(error)}`;
         troubles.failed(task, { subject: storeSubject, fields: { address }, message });
         await pause(clock, retryMs, stopped);
       }
@@ -80,7 +80,7 @@ export class Redelivery {
         deliveries.redeliver(row);
       } catch (error) {
         unreadable.add(row.address);
-        this.#options.unreadable(row.address, `what it owes since seq ${row.seq} can't be read: ${messageOf(error)}`);
+        this.#options.unreadable(row.address, `its outbox of seq ${row.seq} cannot be read: ${messageOf(error)}`);
       }
     }
     return unreadable;

@@ -47,7 +47,9 @@ function textOf(part: () => unknown): string {
 }
 
 const interrupted = ({ address, live }: Run): StagecraftError =>
-  new StagecraftError('INTERRUPTED', `${live.src} was interrupted: it may have been done, or may still`, { address });
+  new StagecraftError('INTERRUPTED', `${live.src} was interrupted: it may have been done, or may still`, {
+    address,
+  });
 
 /** Shared by all cancelled runs: a new error with its stack would cost more than the step that left the state. */
 const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
@@ -85,7 +87,7 @@ export class EffectRunner {
     this.#unended += 1;
     try {
       if (!effect)
-        throw new StagecraftError('NO_EFFECT', `nothing here runs the effect '${run.live.src}'`, { address });
+        throw new StagecraftError('NO_EFFECT', `no effect '${run.live.src}' is defined for this machine`, { address });
       this.#setDeadline(run, deadlineOf(effect, run.input));
       const { sentDeadlineMs } = effect;
       if (sentDeadlineMs !== undefined) run.onSent = () => this.#begun(run, sentDeadlineMs);
@@ -229,8 +231,8 @@ export class Run implements EffectCall {
 
   sent(): void {
     if (this.effect?.makesCall === false)
-      throw new Error(`${this.live.src} is an effect that asks nothing of the world`);
-    if (this.clearInMs() > 0) throw new Error(`what ${this.live.src} undoes may still be under way`);
+      throw new Error(`${this.live.src} must not call sent(): it is declared with makesCall: false`);
+    if (this.clearInMs() > 0) throw new Error(`${this.live.src} must wait: a call that it undoes may still be running`);
     this.onSent?.();
   }
 

@@ -67,7 +67,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
   /** Engine of this term, or of the next one. */
   #engine: Engine;
   /** Why the engine refuses requests; absent while it leads. */
-  #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'it is not known yet who leads: ask again');
+  #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'no agent is known to lead yet: ask again');
   #hasStoodBy = false;
   /** Reason of a `yield` until the term has ended; absent otherwise. */
   #yielded: StagecraftError | undefined;
@@ -235,7 +235,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
       return true;
     } catch (error) {
       if (this.#stop.signal.aborted) return false;
-      const message = `this agent can't lead now: ${messageOf(error)}`;
+      const message = `this agent cannot lead now: ${messageOf(error)}`;
       troubles.failed(this, { subject: 'leading', message: `${message}; it tries again`, cause: error });
       await this.#resign(new StagecraftError('NOT_LEADER', message));
       return false;
@@ -256,9 +256,9 @@ export class ElectedEngine implements ActorSystem, Inbox {
     });
     this.#endTerm = () => {};
     if (!reason) return;
-    const message = `${reason.message}: it leads now, and goes on with what was asked for here; ask again who it is`;
+    const message = `${reason.message}: the new leader continues the requests made here; ask again which agent leads`;
     const why = reason === this.#yielded ? reason : new StagecraftError('NOT_LEADER', message, { cause: reason });
-    this.#options.logger.warn({ code: why.code }, `this agent leads no more: ${why.message}`);
+    this.#options.logger.warn({ code: why.code }, `this agent no longer leads: ${why.message}`);
     await this.#resign(why);
   }
 
@@ -307,6 +307,6 @@ const asRefusal = (error: unknown): StagecraftError =>
 const outcomeUnknown = (address: string, cause: unknown): StagecraftError =>
   new StagecraftError(
     'NOT_LEADER',
-    `another agent leads since: whether this was taken is not known; look at ${address}, or ask that agent for it again`,
+    `another agent leads now, and the outcome of this request is unknown: look at ${address}, or repeat the request there`,
     { address, outcome: 'unknown', cause },
   );

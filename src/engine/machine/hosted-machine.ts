@@ -197,7 +197,7 @@ export class HostedMachine {
     const named = typeof delay === 'string' ? this.#machine.implementations.delays[delay] : delay;
     const delayMs: unknown = typeof named === 'function' ? named(info, undefined) : named;
     if (typeof delayMs === 'number' && Number.isFinite(delayMs)) return delayMs;
-    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}, no time to wait`);
+    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}, which is no valid delay`);
   }
 
   #index(node: AnyStateNode): void {
@@ -241,7 +241,8 @@ export class HostedMachine {
         const { id, delay, event } = action.params;
         // XState has handled a raise without a delay within the same step.
         if (typeof delay !== 'number') break;
-        if (!Number.isFinite(delay)) throw new Error(`the delay of '${event.type}' is ${delay}, no time to wait`);
+        if (!Number.isFinite(delay))
+          throw new Error(`the delay of '${event.type}' is ${delay}, which is no valid delay`);
         step.timers.push({ id, delayMs: delay, event: asData(event) });
         break;
       }

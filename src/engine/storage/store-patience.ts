@@ -21,7 +21,6 @@ export type Failed = (outcome: Outcome) => StagecraftError;
 export interface StoreWait {
   /** Address of the actor that is asked or read. */
   address: string;
-  /** The caller's own limit. */
   signal?: AbortSignal | undefined;
 }
 

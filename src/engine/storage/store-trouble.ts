@@ -7,7 +7,7 @@ export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown'
     'STORE_UNAVAILABLE',
     outcome === 'refused'
       ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
-      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is tried until the store answers`,
+      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is retried until the store answers`,
     { address, outcome, cause },
   );
 

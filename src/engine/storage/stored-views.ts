@@ -46,7 +46,6 @@ export class StoredViews {
     return this.#store.trouble(forMs);
   }
 
-  /** Returns a page ordered by address. @throws {StagecraftError} as `read` */
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
     const { rows, next } = await answered(this.#store.list(range), `the store can't list ${range.prefix} now`);
     const views = rows.flatMap((record): [string, ActorView][] => {

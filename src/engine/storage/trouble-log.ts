@@ -31,7 +31,6 @@ interface Subject {
   sinceMonotonicMs: number;
   loggedAtMs: number;
   failures: number;
-  /** Number of tasks in trouble. */
   tasks: number;
 }
 

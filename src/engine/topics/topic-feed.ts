@@ -14,14 +14,12 @@ const keptCharacters = 4 * 2 ** 20;
 /** Rows of a fixed range of cursors, as far as they were read. Frozen, as all followers share them. */
 export interface FeedPage {
   readonly number: number;
-  /** Cursor before the first row. */
   before: Cursor;
   rows: FollowedRow[];
   characters: number;
   /** `oldest` and `newest` as the store reported last: see TopicPage. */
   oldest: Cursor;
   newest: Cursor;
-  /** Read under way. */
   filling: Promise<FeedPage> | undefined;
 }
 
@@ -54,7 +52,6 @@ export class TopicFeed {
   /** Followers that hold a page or wait for one, with their cursors at the last poll. */
   readonly #readers = new Map<FeedReader, Cursor>();
   #newest: Cursor | undefined;
-  /** Newest row that was read. */
   #last: TopicRow | undefined;
   #losses = 0;
   /** Check for lost events; reads wait for it. */

@@ -13,7 +13,6 @@ import { TopicReader } from './topic-reader.js';
 
 const retryMs = 200;
 const longestRetryMs = 1_000;
-/** Limit of entries per append. */
 const batchSize = 1_000;
 
 export interface TopicsOptions {

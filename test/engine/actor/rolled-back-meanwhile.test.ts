@@ -93,7 +93,7 @@ describe('a store that was rolled back meanwhile', () => {
       lab.data.commit = async (items) => {
         const results = await commit(items);
         written += results.filter(({ status }) => status === 'done').length;
-        if (written > 0) lab.data.commit = () => new Promise(() => {}); // the process dies here
+        if (written > 0) lab.data.commit = () => new Promise(() => {});
         return results;
       };
       release();

@@ -144,7 +144,7 @@ describe('effects', () => {
     await ask('work');
     await lab.rest();
     expect(worker()).to.deep.equal({
-      results: [{ code: 'NO_EFFECT', message: "nothing here runs the effect 'work'", final: false }],
+      results: [{ code: 'NO_EFFECT', message: "no effect 'work' is defined for this machine", final: false }],
       naps: 0,
     });
   });

@@ -273,7 +273,7 @@ describe('effects that undo others', () => {
     });
     await ask('look');
     await lab.rest();
-    expect(asked).to.deep.include({ message: 'look is an effect that asks nothing of the world' });
+    expect(asked).to.deep.include({ message: 'look must not call sent(): it is declared with makesCall: false' });
   });
 
   it('effect without calls can ask when another is clear, before that one is requested', async () => {
@@ -321,7 +321,7 @@ describe('effects that undo others', () => {
     });
     await ask('shut');
     await lab.rest();
-    expect(early).to.deep.include({ message: 'what shut undoes may still be under way' });
+    expect(early).to.deep.include({ message: 'shut must wait: a call that it undoes may still be running' });
   });
 
   for (const [how, byMs] of [

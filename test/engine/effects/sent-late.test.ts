@@ -7,7 +7,6 @@ import { workerKind } from '../worker.js';
 describe('an effect that prepares a request', () => {
   let lab: Lab;
   let life: Life;
-  /** Requests that were sent. */
   let asked: string[];
   let goOn: () => void;
 

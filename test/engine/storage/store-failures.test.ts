@@ -188,7 +188,7 @@ describe('store failures', () => {
       expect(asked.error).to.include({ code: 'ACTOR_QUARANTINED' });
       const error = await failureOf(life.engine.ask('desk/a', note('four')));
       expect(error).to.include({ code: 'ACTOR_QUARANTINED' });
-      expect(error.message).to.include('the store holds seq 1 of it, not ours after 0');
+      expect(error.message).to.include('the store holds seq 1, but this runtime last wrote seq 0');
       expect(await lab.data.load('desk/a')).to.include({ seq: 1, commitId: 'foreign' });
       expect(life.engine.quarantined().map(({ address }) => address)).to.deep.equal(['desk/a']);
     });
