@@ -1,35 +1,36 @@
 /**
- * The way from a node to whoever has the volumes: claims go through it. In process by default (local-claims.ts); an agent may
- * send them to its servers. Every method may be asked again, and is then the same. They reject with a StagecraftError.
+ * Port through which a node claims and publishes volumes at the controller side. In the same process by default
+ * (local-claims.ts); an embedding agent may send the requests to its servers. Each method may be repeated with the
+ * same outcome, and rejects with a StagecraftError.
  */
 import type { Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
 import type { ClaimRequest, HoldReleased, NodeExpanded } from '../../machines/volume/types.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import type { Telling } from '../requests/await-options.js';
 
-/** What a node has to know of a volume before anything is asked for it. */
+/** Facts about a volume that a node needs before it asks for anything. */
 export interface KnownVolume {
-  /** Of this very volume: one that is made anew under its key has another. */
+  /** Id of this very volume: a later one with the same key has another. */
   uid: string;
   /** The plugin's registered name. */
   plugin: string;
-  /** The own name of the driver that made it: no other is called for it. Absent: not known. */
+  /** Name of the driver that made the volume: no other one is called. Absent: not known. */
   driver?: string;
-  /** In which ways it can be used. */
+  /** Capabilities that the volume was made for. */
   capabilities: Capability[];
-  /** By what the plugin calls them; resolved on the node, when a call is made. */
+  /** References to secrets, by the plugin's names for them; resolved on the node when a call is made. */
   secrets: Record<string, SecretRef>;
-  /** This node's part of an expansion to this size is due: handed back as it is once that is done. */
+  /** Expansion to this size whose node part is due: sent back by `expanded` once it is done. */
   expansion?: CapacityRange;
-  /** Allocs that it is kept attached to this node for without a claim. Absent: none. */
+  /** Holds that keep the volume attached to this node. Absent: none. */
   holds?: Hold[];
 }
 
-/** One that is published to the node. Ids and contexts are the plugin's, verbatim. */
+/** A volume that is published to the node. Ids and contexts are the plugin's, verbatim. */
 export interface PublishedVolume extends KnownVolume {
   csiId: string;
   volumeContext: Record<string, string>;
-  /** Empty where the plugin gives none. */
+  /** Empty if the plugin gives none. */
   publishContext: Record<string, string>;
   /** Generation of the hold that was asked for. */
   hold?: number;
@@ -38,24 +39,27 @@ export interface PublishedVolume extends KnownVolume {
 export type SlotRequest = Omit<ClaimRequest, 'csiNodeId'>;
 
 export interface ClaimWait extends Telling {
-  /** The request is given up; what was taken stays until it is released. */
+  /** Gives up the request; what was taken stays until it is released. */
   signal: AbortSignal;
 }
 
 export interface ClaimClient {
-  /** One that is not created yet is known, too. @throws StagecraftError VOLUME_NOT_FOUND */
+  /**
+   * Looks up a volume, also one that is not created yet.
+   * @throws StagecraftError VOLUME_NOT_FOUND
+   */
   look(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<KnownVolume>;
   /**
-   * Takes a slot for an alloc; the same alloc again has the same.
-   * @throws StagecraftError CLAIM_CONFLICT naming who has it; INVALID_ARGUMENT: it can't be used so at all; as
-   *   `runtime.volumes.claim`
+   * Claims a volume for an alloc; the same alloc again has the same claim.
+   * @throws StagecraftError CLAIM_CONFLICT naming who has it; INVALID_ARGUMENT: the volume can't be used so at all;
+   *   as `runtime.volumes.claim`
    */
   claim(key: VolumeKey, request: SlotRequest, wait: ClaimWait): Promise<{ generation: number }>;
   /**
-   * Takes a slot for an alloc, and has the volume published to the node for it, in one request: `claim`, then `publish`, with a
-   * commit less. Optional: without it, and where it rejects, both are asked for one after the other.
+   * Claims a volume for an alloc and has it published to the node in one request: as `claim`, then `publish`, with
+   * one commit less. Optional: without this method, or if it rejects, both are asked for one after the other.
    * @param request as for `claim`; `readOnly`: as for `publish`
-   * @param wait `claimed`: to be called once the slot is taken, before it resolves, with the generation of the claim
+   * @param wait `claimed`: called with the generation of the claim once it is taken, before the method resolves
    */
   claimAndPublish?(
     key: VolumeKey,
@@ -63,17 +67,16 @@ export interface ClaimClient {
     wait: ClaimWait & { claimed(generation: number): void },
   ): Promise<PublishedVolume>;
   /**
-   * Whether an alloc has this very claim still, not released: a node that comes back after it was fenced asks that before it
-   * does anything with the volume. False also where there is no such volume.
+   * Whether an alloc still has this very claim, not released. A node that comes back after a fence asks before it
+   * does anything with the volume. False also if there is no such volume.
    */
   holds(key: VolumeKey, request: { allocId: string; generation: number }, wait: ClaimWait): Promise<boolean>;
   /**
-   * Has it published to the node: resolves when the controller side has done its part.
-   * @param request `readOnly`: reading is enough. Where it is published to the node for writing already, that is taken as it
-   *   is: that nobody writes there who is not to, is for the node
-   *   `claim`: the one that it is for; without that it is not published
-   *   `hold`: the alloc that it is to be mounted for without a claim. From then on it is not detached from the node until
-   *   `holdReleased` has said that this alloc let go, or the node is fenced. Each request has a higher generation
+   * Has a volume published to the node. Resolves when the controller side has done its part.
+   * @param request `readOnly`: reading is enough; if the volume is published for writing already, it stays so, and
+   *   the node keeps readers from writing. `claim`: only for this very claim. `hold`: alloc without a claim that the
+   *   volume is mounted for: the volume is not detached from the node until `holdReleased` reports that the alloc let
+   *   go, or the node is fenced; each request has a higher generation
    * @throws StagecraftError VOLUME_IN_USE naming what is in the way; CLAIM_LOST; as `runtime.volumes.publish`
    */
   publish(
@@ -87,9 +90,9 @@ export interface ClaimClient {
     wait: ClaimWait,
   ): Promise<PublishedVolume>;
   /**
-   * The workload of the alloc has stopped: its slot is kept until the node has let go. Only what it has on this node is
-   * meant, and only the claim of this generation, where that is known: what it has elsewhere, or since, is not touched.
-   * @returns the generation of its claim, to be reported then; absent: it has none
+   * Releases a claim, as the workload has stopped: it is kept until the node has let go. Only the alloc's claim on
+   * this node is meant, and only that of this generation, if it is known.
+   * @returns generation of the claim, for the report; absent: there is no claim
    */
   release(
     key: VolumeKey,
@@ -97,10 +100,10 @@ export interface ClaimClient {
     wait: ClaimWait,
   ): Promise<{ generation?: number }>;
   /**
-   * The node has let go of what this claim has used, and nothing else is meant. Resolves when the slot is free; at once
-   * where the claim or the volume is gone.
-   * @throws StagecraftError VOLUME_IN_USE: it is not released yet; CSI_ERROR: why it can't be unpublished, until that is
-   *   tried again
+   * Reports that the node has let go of what this claim has used. Resolves when the claim is gone; at once if it or
+   * the volume is gone already.
+   * @throws StagecraftError VOLUME_IN_USE: the claim is not released yet; CSI_ERROR: why the volume can't be
+   *   unpublished, until that is tried again
    */
   unstaged(
     key: VolumeKey,
@@ -108,10 +111,13 @@ export interface ClaimClient {
     wait: ClaimWait,
   ): Promise<void>;
   /**
-   * The node has let go of what holds of this alloc, up to this generation, stood for. Resolves once that is known; at once
-   * where the hold or the volume is gone.
+   * Reports that the node has let go of what the holds of this alloc, up to this generation, stood for. Resolves once
+   * the controller side knows; at once if the hold or the volume is gone.
    */
   holdReleased(key: VolumeKey, request: HoldReleased, wait: ClaimWait): Promise<void>;
-  /** The node's part of an expansion is done: of that volume, to that size. What is due no more changes nothing. */
+  /**
+   * Reports that the node has done its part of an expansion of that volume to that size. Changes nothing if that is
+   * not due any more.
+   */
   expanded(key: VolumeKey, request: NodeExpanded, wait: ClaimWait): Promise<void>;
 }

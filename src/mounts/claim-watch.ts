@@ -1,7 +1,7 @@
 /**
- * Asks, while the runtime runs, whether the claims of what is prepared, or is to be, still are this node's: one that was cut off for a
- * while may have been taken for lost, and what it has be in use elsewhere. Asked at intervals, and when a plugin is back. An
- * alloc that has lost a claim is told; what can't be asked now is asked the next time.
+ * Checks, while the runtime runs, whether the claims of its allocs are still their own: a node that was cut off may
+ * have been fenced, and its volumes be in use elsewhere. Checks at intervals and when a plugin is back. Tells an
+ * alloc that has lost a claim; an unanswered check is repeated at the next interval.
  */
 
 import { allocMachine } from '../../machines/alloc/alloc.js';
@@ -26,7 +26,7 @@ export interface ClaimWatchOptions {
   logger: Logger;
 }
 
-/** A claim that an alloc believes in. */
+/** A claim that an alloc has by its record. */
 interface Held {
   address: string;
   alloc: AllocContext;
@@ -34,13 +34,13 @@ interface Held {
   generation: number;
 }
 
-/** In which states it is used, or is to be. */
+/** States of an alloc whose claims are checked. */
 const holding: ReadonlySet<AllocState> = new Set(['preparing', 'prepared', 'recovering']);
 
 const intervalMs = 60_000;
-/** How many are asked about at once. */
+/** Checks at the same time. */
 const atOnce = 16;
-/** How long an answer is waited for. */
+/** Limit for one answer. */
 const limitMs = 10_000;
 
 export class ClaimWatch {
@@ -63,7 +63,7 @@ export class ClaimWatch {
     this.#stop.abort(new Error('the runtime was closed'));
   }
 
-  /** Asks about all. Who comes while that goes on shares the one after it. Never rejects. */
+  /** Checks all claims. Calls during a round share the next round. Never rejects. */
   look(): Promise<void> {
     if (!this.#looking) return this.#begin();
     this.#next ??= this.#looking.then(() => {
@@ -84,7 +84,7 @@ export class ClaimWatch {
   #begin(): Promise<void> {
     const left = this.#all();
     const silent = (): void => {
-      // Who gives no answer to one gives none to the others.
+      // // A claims port that does not answer one check will not answer the others.
       left.length = 0;
     };
     const some = async (): Promise<void> => {
@@ -98,7 +98,7 @@ export class ClaimWatch {
 
   async #confirm({ address, alloc: { allocId }, volume, generation }: Held, silent: () => void): Promise<void> {
     const { claims, clock, logger } = this.#options;
-    // Whoever has the volumes may give no answer at all.
+    // // The claims port may not answer at all.
     const failed = (): Error => {
       silent();
       return new Error(`no answer within ${limitMs} ms`);

@@ -1,6 +1,6 @@
 /**
- * The node's part of expansions: a volume that has grown, while it is mounted here or while this runtime was away, has its
- * file system grown too. Whether that is due, whoever has the volumes knows; that it is done, the mount tells them.
+ * Expands file systems of volumes that have grown while they were mounted here, or while this runtime was away. The
+ * controller side knows whether that is due; the mount reports when it is done.
  */
 
 import { mountAddress } from '../../machines/kit/addresses.js';
@@ -17,7 +17,7 @@ export interface ExpansionsOptions {
   nodeId: string;
   engine: ActorSystem;
   claims: Pick<ClaimClient, 'look'>;
-  /** Calls back with a volume that has grown; the answer ends that. */
+  /** Calls back with a volume that has grown; the returned function ends it. */
   onExpanded(callback: (key: VolumeKey) => void): () => void;
   clock: Clock;
   logger: Logger;
@@ -46,7 +46,7 @@ export class Expansions {
     this.#stop.abort(new Error('the runtime was closed'));
   }
 
-  /** As often as it takes, while the volume is here. */
+  /** Repeats the look until it succeeds, as long as the volume is here. */
   async #look(key: VolumeKey): Promise<void> {
     const { nodeId, claims, clock, logger } = this.#options;
     const { signal } = this.#stop;
@@ -57,7 +57,7 @@ export class Expansions {
         if (expansion) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
-        // Nothing of it will ever grow.
+        // // The volume is gone and will not grow.
         if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return;
         logger.debug({ address }, `whether it is to be expanded can't be known now: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);

@@ -1,4 +1,7 @@
-/** Does the same with each of many: only so many at once, begun in their order. Rejects with the first that does; no other is begun then. */
+/**
+ * Does the same work for each item, only so many at once, begun in order. Rejects with the first failure, and begins
+ * no other then.
+ */
 export async function forEachLimited<T extends object>(
   all: Iterable<T>,
   most: number,

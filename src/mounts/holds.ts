@@ -1,7 +1,7 @@
 /**
- * Holds: what keeps a volume attached to this node while an alloc has it mounted without a claim. Whoever has the volumes
- * commits a hold before anything is staged for it, and releases it once nothing of that alloc is here. What mounts have still
- * to report is reported as often as it takes, also by the next runtime. What a hold is: machines/volume/types.ts
+ * Holds keep a volume attached to this node while an alloc without a claim has it mounted. The controller side
+ * commits a hold before anything is staged, and releases it once nothing of that alloc is here. Reports of mounts are
+ * repeated until they succeed, also by the next runtime. Definition: machines/volume/wishes.ts
  */
 
 import { mountAddress } from '../../machines/kit/addresses.js';
@@ -42,7 +42,7 @@ interface Given {
   tell(reason: string | null): void;
 }
 
-/** A mount that somebody waits for: until it has ended its hold may be newer than what its actor knows of. */
+/** A mount that a caller waits for: until it ends, its hold may be newer than the one in its record. */
 interface MountUnderWay {
   end: AbortController;
   ended: Promise<unknown>;
@@ -50,10 +50,10 @@ interface MountUnderWay {
 
 const firstRetryMs = 1_000;
 const longestRetryMs = 60_000;
-/** How often it is asked whether holds are kept. */
+/** Time between two rounds. */
 const intervalMs = 60_000;
 const looksAtOnce = 16;
-/** How long an answer is waited for. */
+/** Limit for one answer. */
 const limitMs = 10_000;
 
 type MountView = ViewOf<typeof mountMachine>;
@@ -63,9 +63,9 @@ export class Holds {
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   readonly #mounting = new Map<string, Set<MountUnderWay>>();
-  /** Addresses of mounts whose reports are being made. */
+  /** Addresses of mounts whose reports are being sent. */
   readonly #reporting = new Set<string>();
-  /** Of the last look: each of its questions. */
+  /** Whether each check of the last round was answered. */
   #isAnswered = false;
   #unobserve: () => void = () => {};
 
@@ -81,9 +81,9 @@ export class Holds {
   }
 
   /**
-   * Asks of all that is here with a hold whether that is kept still. If so, what waits for that is mounted; what was fenced, or
-   * deleted with force, is unmounted. Many who ask at the same time share one look. What gets no answer is asked the next time.
-   * Never rejects.
+   * Checks whether the holds of all mounts here are kept. What waits for that is mounted; what was fenced, or deleted
+   * with force, is unmounted. Calls at the same time share one round. An unanswered check is repeated in the next
+   * round. Never rejects.
    */
   readonly look = oneAtATime(async (): Promise<void> => {
     const mounts = [...this.#mounts.views()].map(heldIn).filter(({ users }) => users.length > 0);
@@ -93,13 +93,13 @@ export class Holds {
       isSilent = true;
     };
     await forEachLimited(mounts, looksAtOnce, async (mount) => {
-      // Skips the other volumes once the claims port gives no answer for one.
+      // // Skips the other volumes once the claims port does not answer for one.
       if (isSilent || !(await this.#check(mount, silent))) isAnswered = false;
     });
     this.#isAnswered = isAnswered;
   });
 
-  /** Asks the same about one volume. */
+  /** Checks the holds of one volume. */
   async lookAt(key: VolumeKey): Promise<void> {
     const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
     const view = this.#mounts.peek(address);
@@ -107,7 +107,10 @@ export class Holds {
     if (mount && mount.users.length > 0) await this.#check(mount);
   }
 
-  /** @returns whether there was an answer, not an error; called back where there was neither */
+  /**
+   * @returns whether there was an answer that is no error
+   * @param silent called if there was no answer at all
+   */
   async #check({ address, key, users }: HeldMount, silent?: () => void): Promise<boolean> {
     const { logger } = this.#options;
     try {
@@ -124,7 +127,7 @@ export class Holds {
     }
   }
 
-  /** At intervals; sooner while there was no answer, as mounts may wait for it. */
+  /** Checks at intervals; sooner after a round without answers, as mounts may wait for it. */
   async #loop(): Promise<void> {
     const { signal } = this.#stop;
     let retryMs = firstRetryMs;
@@ -143,7 +146,7 @@ export class Holds {
 
   /**
    * Runs a mount that asks for a hold. `endMounts` gives it up.
-   * @throws StagecraftError ABORTED: it was unmounted meanwhile; what the work throws
+   * @throws StagecraftError ABORTED: unmounted meanwhile; what the work throws
    */
   async mounting<T>(use: Use, signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const end = new AbortController();
@@ -167,7 +170,7 @@ export class Holds {
     }
   }
 
-  /** Gives up the mounts of an alloc that somebody waits for. Resolves when none of them asks for anything any more. */
+  /** Gives up the mounts of an alloc that callers wait for. Resolves when none of them asks for anything any more. */
   async endMounts(use: Use, signal: AbortSignal): Promise<void> {
     const all = [...(this.#mounting.get(nameIn(use)) ?? [])];
     const message = `${nameOf(use.key)} was unmounted for alloc ${use.allocId} meanwhile`;
@@ -176,7 +179,7 @@ export class Holds {
     if (all.length > 0) await unlessAborted(signal, () => Promise.all(all.map(({ ended }) => ended)));
   }
 
-  /** Resolves once what a mount has to report of an alloc is heard. */
+  /** Resolves once the controller side has been told what a mount has to report of an alloc. */
   async reported({ key, allocId }: Use, signal: AbortSignal): Promise<void> {
     await this.#options.client.until(key, {
       goal: `reported as unmounted for alloc ${allocId}`,
@@ -186,27 +189,27 @@ export class Holds {
     });
   }
 
-  /** Of an alloc that has nothing here any more. Resolves when whoever has the volumes keeps no hold of it. */
+  /** Resolves when the controller side keeps no hold of an alloc that has nothing here any more. */
   async released(use: Use, given: Given): Promise<void> {
     const { claims, clock, nodeId, engine } = this.#options;
     const { key, allocId } = use;
     const { signal } = given;
-    // Without the store no hold is released, whoever has the volumes.
+    // // Without the store no hold is released.
     const mayRetry = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
     const policy = { clock, ...given, mayRetry };
     await this.reported(use, signal);
-    // A runtime that was killed as it mounted, or gave up, may have left one that its mount does not know of.
+    // // A runtime that was killed while it mounted may have left a hold that its mount does not know of.
     const holds = await retrying(policy, () => this.#holdsOf(key, signal));
     const hold = holds.find((one) => one.allocId === allocId);
-    // A mount that was asked for since has a newer one.
+    // // A later mount request has a newer hold.
     if (!hold || this.#isWanted(use)) return;
     await retrying(policy, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
 
-  /** Releases the hold before the caller hears that the mount failed, where the claims port answers in time. */
+  /** Releases the hold before the caller is told that the mount failed, if the claims port answers in time. */
   async #failed(use: Use, signal: AbortSignal): Promise<void> {
     const { clock, engine, client } = this.#options;
-    // Where nothing is here, or the store is away, there is nothing to wait for.
+    // // If nothing is here, or the store is away, there is nothing to wait for.
     if (!client.contextAt(use.key) || engine.storeTrouble()) return;
     const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
     const limits = { clock, timeoutMs: limitMs, signal, failed, end: this.#stop.signal };
@@ -235,7 +238,7 @@ export class Holds {
     void this.#report(address).finally(() => this.#reporting.delete(address));
   }
 
-  /** As often as it takes, with pauses that grow while nobody hears. */
+  /** Repeats a report until it succeeds, with growing pauses. */
   async #report(address: string): Promise<void> {
     const { clock, logger } = this.#options;
     const { signal } = this.#stop;
@@ -271,7 +274,7 @@ export class Holds {
   }
 }
 
-/** Mount with its users that have a hold alone. */
+/** A mount with those of its users that have a hold. */
 interface HeldMount {
   address: string;
   key: VolumeKey;

@@ -1,6 +1,6 @@
 /**
- * Runs the system's own tools on what may be a mount, as processes of their own: a mount that does not answer blocks
- * them, never this process. No shell. What is made and removed with them: places.ts, propagation.ts
+ * Runs the system's own tools on mounts, as processes of their own: a mount that does not answer blocks them, never
+ * this process. No shell. Users: places.ts, propagation.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
@@ -9,19 +9,23 @@ import type { Clock } from '../engine/clock.js';
 export interface Ran {
   status: number;
   stdout: string;
-  /** Without the line feed at its end. */
+  /** Without the final line feed. */
   stderr: string;
 }
 
-/** `alive`: there is an answer, also an error; `dead`: its server is gone; `silent`: nothing was answered in time. */
+/**
+ * `alive`: there was an answer, also an error; `dead`: the server of the file system is gone; `silent`: no answer in
+ * time.
+ */
 export type Liveness = 'alive' | 'dead' | 'silent';
 
 export interface HostTool {
-  /**
-   * @throws {ToolOverdue} it was killed, and may still do what it was to do where the kernel holds it; Error: it does not run
-   */
+  /** @throws {ToolOverdue} killed; it may still take effect if the kernel holds it; Error: the tool does not run */
   run(tool: string, args: readonly string[]): Promise<Ran>;
-  /** Asks the file system that is mounted there. All who ask during a question have its answer; while it hangs, no other one is asked. */
+  /**
+   * Asks the file system that is mounted there. Calls during a question share its answer; while it hangs, no other
+   * one is asked.
+   */
   isAlive(mountPoint: string): Promise<Liveness>;
 }
 
@@ -31,22 +35,22 @@ export class ToolOverdue extends Error {
 
 const defaultDeadlineMs = 10_000;
 
-/** ENOTCONN and ECONNABORTED at the end of what `stat` says in the C locale, as glibc and musl have them. */
+/** ENOTCONN and ECONNABORTED at the end of `stat`'s message in the C locale, as in glibc and musl. */
 const serverGone =
   /: (Transport endpoint is not connected|Software caused connection abort|Socket not connected|Connection aborted)( \(os error \d+\))?$/;
 
-/** Enough to say what went wrong. */
+/** Enough of the output to say what went wrong. */
 const keptCharacters = 2 ** 16;
 
 export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool {
-  /** By path, as long as it is under way, or hangs. */
+  /** Questions under way or hanging, by path. */
   const questions = new Map<string, Promise<Liveness>>();
 
   const start = (tool: string, args: readonly string[]): { ran: Promise<Ran>; child: ChildProcess } => {
     const child = spawn(tool, args, {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, LC_ALL: 'C' }, // its words are read
+      env: { ...process.env, LC_ALL: 'C' }, // // the messages are parsed
     });
     const [stdout, stderr] = [beginningOf(child.stdout), beginningOf(child.stderr)];
     const ran = new Promise<Ran>((resolve, reject) => {
@@ -74,7 +78,7 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
     isAlive(mountPoint) {
       const present = questions.get(mountPoint);
       if (present) return present;
-      // Of the file system: what is asked of a file may be answered from a cache.
+      // // Asks about the file system: questions about a file may be answered from a cache.
       const { ran, child } = start('stat', ['-f', '-c', '%T', '--', mountPoint]);
       const answer = ran.then(livenessOf, (error: unknown): Liveness => {
         if (error instanceof ToolOverdue) return 'silent';
@@ -89,7 +93,7 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
 
 const livenessOf = ({ status, stderr }: Ran): Liveness => (status !== 0 && serverGone.test(stderr) ? 'dead' : 'alive');
 
-/** What sleeps in the kernel ends whenever that wakes it: this process neither waits for it nor lives for it. */
+/** Leaves a process that sleeps in the kernel: this process neither waits nor stays alive for it. */
 function leaveBehind(child: ChildProcess): void {
   child.kill('SIGKILL');
   child.unref();
@@ -99,8 +103,8 @@ function leaveBehind(child: ChildProcess): void {
 
 /**
  * Reads a stream to its end.
- * @param stream absent where no process could be started, for want of file descriptors
- * @returns what it began with
+ * @param stream absent if no process could be started, for want of file descriptors
+ * @returns the beginning of the text
  */
 function beginningOf(stream: Readable | undefined): () => string {
   let text = '';

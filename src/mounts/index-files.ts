@@ -1,15 +1,15 @@
 /**
- * The files beside hashed directories that say what those are: for people, and so that no two share one. A plugin may be
- * able to write where they are: links that it has put there are never followed.
+ * Index files beside hashed directories: they say for people what a directory stands for, and keep two subjects from
+ * sharing one. A plugin may be able to write there: links that it has put there are never followed.
  */
 import { closeSync, constants, fstatSync, openSync, readSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Subject } from './paths.js';
 
-/** What was not removed: it may be somebody's. */
+/** A path that was not removed: it may be somebody's. */
 export interface LeftBehind {
   path: string;
-  /** In words for people. */
+  /** Reason, in words for people. */
   why: string;
 }
 
@@ -19,15 +19,16 @@ const mostBytes = 16_384;
 const indexOf = (path: string): string => `${path}.json`;
 const halfWritten = (path: string): string => `${path}.json.new`;
 
-/** All that is kept beside the directory at `path`. */
+/** Names of all index files beside the directory at `path`. */
 export const indexFilesOf = (path: string): string[] => [halfWritten(path), indexOf(path)];
 
 /** Whether a name in a directory is that of an index file. */
 export const isIndexName = (name: string): boolean => /^[0-9a-f]{16}\.json$/.test(name);
 
 /**
- * Says whose the directory at `path` is. Safe to repeat, also after a crash at any point.
- * @throws {StagecraftError} CLAIM_CONFLICT: it is somebody else's; DATA_DIR_UNUSABLE: what is in the way stays
+ * Writes what the directory at `path` stands for. Safe to repeat, also after a crash at any point.
+ * @throws {StagecraftError} CLAIM_CONFLICT: the directory is another subject's; DATA_DIR_UNUSABLE: what is in the way
+ *   stays
  */
 export function writeIndex(path: string, subject: Subject): void {
   const text = `${JSON.stringify(subject)}\n`;
@@ -39,18 +40,21 @@ export function writeIndex(path: string, subject: Subject): void {
   }
   const why = removeFile(halfWritten(path));
   if (why !== undefined) throw inTheWay(halfWritten(path), why);
-  // Made anew, or refused: a link is not followed then.
+  // // Created anew or refused: so no link is followed.
   writeFileSync(halfWritten(path), text, { mode: 0o600, flag: 'wx' });
   renameSync(halfWritten(path), indexOf(path));
 }
 
-/** @returns what stays, as it is nothing that was written here; absent: nothing is left */
+/** @returns what stays, as it was not written here; absent: nothing is left */
 export function removeIndex(path: string): LeftBehind | undefined {
   const left = indexFilesOf(path).map((file) => ({ path: file, why: removeFile(file) }));
   return left.find((one): one is LeftBehind => one.why !== undefined);
 }
 
-/** Removes a name only, never what a link leads to, nor a directory. @returns why it stays */
+/**
+ * Removes a name only, never the target of a link, nor a directory.
+ * @returns reason why it stays
+ */
 function removeFile(path: string): string | undefined {
   try {
     unlinkSync(path);
@@ -69,8 +73,8 @@ const inTheWay = (path: string, why: string): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `${path} is in the way of a file of Stagecraft (${why}): move it away`);
 
 /**
- * A link may lead anywhere, and who opens a pipe may wait for ever: they say nothing, and are replaced. What can't be, or
- * is nothing that was written here, is refused.
+ * Reads an index file. Links and pipes are ignored and replaced: a link may lead anywhere, and opening a pipe may
+ * block. Refuses what can't be replaced, or was not written here.
  */
 function readIndex(path: string): string | undefined {
   let file: number;
@@ -96,7 +100,7 @@ function readIndex(path: string): string | undefined {
 /** Nothing is there, or a link, or a socket. */
 const noFile: ReadonlySet<unknown> = new Set(['ENOENT', 'ELOOP', 'ENXIO']);
 
-/** After a crash of the host it may be empty, or cut off. */
+/** Whether the text is complete: after a crash of the host it may be cut off. */
 function isWhole(text: string): boolean {
   try {
     JSON.parse(text);

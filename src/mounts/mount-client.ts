@@ -1,6 +1,6 @@
 /**
- * What all requests to the mounts of this node go through: looks at one, asks it, waits for what becomes of it. Once it is
- * closed it refuses all, and ends all waiting. What is asked of mounts, and what is waited for, say those who have it.
+ * Looks up, asks and awaits the mounts of this node, for all who do. Once closed it refuses all requests and ends all
+ * waits.
  */
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
@@ -24,11 +24,11 @@ import { mountStateOf, mountTrouble } from './mount-view.js';
 export type CommittedMount = ViewOf<typeof mountMachine>;
 
 export interface MountGoal<T> {
-  /** For whoever waits in vain. */
+  /** Named in the error of a wait in vain. */
   goal: string;
   /** Undefined: not yet. */
   reached(context: MountContext): T | undefined;
-  /** What it comes to where there is no such mount any more. */
+  /** Result if there is no such mount any more. */
   gone?: T;
   signal: AbortSignal;
 }
@@ -61,14 +61,14 @@ export class MountClient {
     return mountAddress(this.node, namespace, id);
   }
 
-  /** All that are here. */
+  /** All mounts that are here, or these. */
   sights(volumes?: readonly VolumeKey[]): CommittedMount[] {
     return volumes
       ? volumes.flatMap((key) => this.#mounts.peek(this.addressOf(key)) ?? [])
       : [...this.#mounts.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
   }
 
-  /** The volumes of a plugin that are here, or may be, each with who uses it: they need the plugin. */
+  /** Volumes of a plugin that are here, or may be, each with its allocs: they need the plugin. */
   needing(plugin: string): string[] {
     return this.sights().flatMap(({ context }) => {
       const { volume, key, users } = context;
@@ -79,22 +79,28 @@ export class MountClient {
     });
   }
 
-  /** Undefined where there is none. */
+  /** Undefined if there is none. */
   contextAt(key: VolumeKey): MountContext | undefined {
     return this.#mounts.peek(this.addressOf(key))?.context;
   }
 
-  /** Whether a mount is here, or may be here soon: its first request may be on its way to the store. */
+  /** Whether a mount is here, or may be soon: its first request may be on its way to the store. */
   has(key: VolumeKey): boolean {
     return this.#mounts.has(this.addressOf(key));
   }
 
-  /** Resolves once it is committed. @throws StagecraftError why it is refused */
+  /**
+   * Resolves once the request is committed.
+   * @throws StagecraftError reason of the refusal
+   */
   async ask(key: VolumeKey, request: MountRequest): Promise<void> {
     await this.#mounts.ask(this.addressOf(key), request);
   }
 
-  /** Resolves once it is reached. @throws StagecraftError what `reached` throws; ABORTED, RUNTIME_CLOSED */
+  /**
+   * Resolves once the goal is reached.
+   * @throws StagecraftError what `reached` throws; ABORTED, RUNTIME_CLOSED
+   */
   until<T>(key: VolumeKey, { reached, ...goal }: MountGoal<T>): Promise<T> {
     return this.#waits.until({
       ...goal,
@@ -104,7 +110,7 @@ export class MountClient {
     });
   }
 
-  /** What is asked of others along the way ends with the wait. */
+  /** Limits the work in time. The requests that it makes end with it. */
   async within<T>(
     { timeoutMs, signal }: AwaitOptions,
     { key, allocId, trouble }: { key: VolumeKey; allocId: string; trouble?: () => string | null },
@@ -149,7 +155,7 @@ export class MountClient {
 
 const because = (reason: string | null | undefined): string => (reason ? ` (${reason})` : '');
 
-/** Whether something is mounted for the alloc, or may be. */
+/** Whether the alloc has the volume mounted, or may have. */
 export const isHere = (target: Target): boolean => !isIn(target, 'failed');
 
 export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>

@@ -1,4 +1,4 @@
-/** What is broadcast of mounts and allocs, as followers get it. */
+/** Events of mounts and allocs, as subscribers get them. */
 import type { AllocChanged } from '../../machines/alloc/types.js';
 import type { MountChanged } from '../../machines/mount/types.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
@@ -6,9 +6,11 @@ import { eventOf } from '../engine/topics/topics.js';
 
 type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
 
-/** One change of a mount. `id` is its place in the topic: hand it back to go on from there. `at`: ms since the epoch. */
+/**
+ * Change of a mount. `id` is its place in the topic: follow from there to go on. `at`: milliseconds since the epoch.
+ */
 export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
-/** The same of an alloc. */
+/** Change of an alloc, likewise. */
 export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
 
 export function mountEventOf(row: FollowedRow): MountEvent {

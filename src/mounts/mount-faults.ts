@@ -1,4 +1,4 @@
-/** What is wrong with a mount, as the kernel shows it: what is said of that, with what to do. */
+/** Errors about mounts as the kernel shows them, with advice. */
 import type { MountCall, NodePublishCall } from '../../machines/mount/calls.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
@@ -12,7 +12,7 @@ export const notMounted = ({ path }: Place): StagecraftError =>
     `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
   );
 
-/** Who has mounted something in a volume keeps it from being unmounted, and the plugin may not know why. */
+/** Adds mounts inside the volume to an error: they keep it from being unmounted, and the plugin may not know why. */
 export function withMountsInside(error: unknown, { path }: Place, { entries }: MountTable): unknown {
   const inside = entries.filter((entry) => entry.path !== path && isWithin(entry.path, path));
   if (!(error instanceof StagecraftError) || inside.length === 0) return error;
@@ -30,7 +30,7 @@ export const stillMounted = (what: string, { path }: Place, { device, root, fsTy
     `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still, and may be somebody else's: the plugin is asked again; see what it is, then unmount it: stagecraft mount clean ${path}`,
   );
 
-/** Error for a mount that is certain to be ours, and that Stagecraft can't unmount either. */
+/** Error for a mount that is certainly ours, and that Stagecraft can't unmount either. */
 export const staysMounted = (what: string, { path }: Place, why: string): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
@@ -50,14 +50,14 @@ export const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftErro
     { final: true },
   );
 
-/** It is neither taken away with what covers it, nor given up. */
+/** Error for a covered mount: it is neither removed together with its cover nor given up. */
 export const coveredStill = ({ path }: Place, stranger: MountEntry): StagecraftError =>
   new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
 
 export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError('HOST_UNFIT', `${nameOf(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`);
 
-/** Its plugin would stage over it, or take it for staged. */
+/** Error for a dead staging: the plugin would stage over it, or take it as staged. */
 export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
@@ -70,7 +70,7 @@ export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): Stage
     `${nameOf(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
-/** As where its plugin says that a step before it is missing. */
+/** As the error of a plugin that says an earlier step is missing. */
 export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',
@@ -78,7 +78,10 @@ export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
     { final: false, answerClass: 'repair' },
   );
 
-/** Where nothing was staged that is seen here, its plugin says each time that it is: that is so until it is unstaged. */
+/**
+ * Error for a plugin that says each time the volume is staged while the staging path shows nothing: so until it is
+ * unstaged.
+ */
 export function notTheVolume({ key, staged }: NodePublishCall, staging: Place, { path }: Place): StagecraftError {
   const advice = staged
     ? `see that the plugin sees what is mounted at ${staging.path}, then ask again`

@@ -1,6 +1,6 @@
 /**
- * The mount machine, bound to the calls that it asks for: what has to be so on the host before each, which gate stands
- * before it, and what the kernel's mount table has to show after it. How a call is made: calls/plugin-calls.ts
+ * Binds the mount machine to its calls: what has to hold on the host before each call, which gate stands before it,
+ * and what the mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
@@ -58,26 +58,29 @@ export interface MountKindOptions {
   places: Places;
   tables: MountTables;
   undoing: MountUndoing;
-  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
-  /** Of this boot of the host. */
+  /** Of the present boot of the host. */
   bootId: string;
   processes: NodeProcesses;
   /** For one call, in milliseconds. */
   timeoutMs: number;
-  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  /** Resolves once the mounts in the records have been compared with the kernel; undefined if they have. */
   compared(): Promise<void> | undefined;
-  /** Resolves once mounts that are made here are seen by whoever is to see them. @throws StagecraftError HOST_UNFIT */
+  /**
+   * Resolves once mounts that are made here can be seen in other mount namespaces.
+   * @throws StagecraftError HOST_UNFIT
+   */
   shared(): Promise<void>;
-  /** Whether what a process serves there does not answer any more. */
+  /** Whether the process that serves the file system does not answer any more. */
   isDead(path: string): Promise<boolean>;
-  /** Whether a block device is seen there. */
+  /** Whether a block device is seen at the path. */
   isDevice(path: string): Promise<boolean>;
   /** Has the mounts of a plugin compared with the kernel. */
   lookSoon(plugin: string): void;
 }
 
-/** The processes of this runtime that serve node calls of plugins. */
+/** Processes of this runtime that serve node calls of plugins. */
 export interface NodeProcesses {
   /** Process that serves the node calls of a plugin now, as far as known. Never throws. */
   of(plugin: string): object;
@@ -89,7 +92,9 @@ export const mountsTopic = (node: string): string => `mounts/${encodeURIComponen
 
 export function mountKind(options: MountKindOptions): ActorKind {
   const { node, calls, claims, paths, places, tables, undoing, bootId, processes, timeoutMs } = options;
-  /** Made out before the call, where a path that drivers don't take means that none was made; the call has the same. */
+  /**
+   * Path as the plugin sees it. Worked out before the call: a path that drivers don't accept means that none is made.
+   */
   const told = (plugin: string, { path }: Place): (() => string) => {
     let found: string | undefined;
     return () => {
@@ -112,7 +117,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
       hasEnded: (process) => processes.hasEnded(process),
     },
     run: (run: EffectCall<TInput>) => {
-      // The mounts that the machine believes in may have gone: then another call is to be made.
+      // // The mounts in the record may have gone: then another call is due.
       if (options.compared()) return Promise.resolve(notCompared);
       const { recipient } = run;
       return calls.run(run, {
@@ -122,7 +127,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
       });
     },
   });
-  /** Makes a call that mounts something at a place. Where it fails, and a mount is at a place that was free, that is kept. */
+  /**
+   * Makes a call that mounts something. If it fails and a path that was free shows a mount, that mount is kept in the
+   * record.
+   */
   const noting = async <T>(
     run: EffectCall<MountCall>,
     { place, wasFree }: { place: Place; wasFree: boolean },
@@ -138,8 +146,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
     }
   };
   /**
-   * Whether a target shows, not what was mounted where it is staged, but the directory of this host that that was mounted on.
-   * A device that its plugin has made in there is a volume all the same.
+   * Whether a target shows, instead of the staged volume, the host's directory beneath it. A device that the plugin
+   * has made there is a volume all the same.
    */
   const isOfHost = async (
     call: NodePublishCall,
@@ -154,20 +162,23 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
   const isDeadAt = async ({ path }: Place, table?: MountTable): Promise<boolean> =>
     servedAt(table ?? (await tables.table()), { path }) !== undefined && (await options.isDead(path));
-  /** What is dead is unstaged first: it may have died since it was looked at. */
+  /** Refuses to work on a dead mount, which is unstaged first: it may have died since the last look. */
   const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
     if (!(await isDeadAt(place, table))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
   };
-  /** What is not ours is neither published from nor grown, and not taken for staged. @param found what the path has shown */
+  /**
+   * Refuses to publish, expand or take as staged what is not ours.
+   * @param found what the path has shown
+   */
   const mustBeOurs = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): Seen => {
     const seen = seenAt(table, { path: place.path, found });
     if (seen.is === 'covered') throw stagingCovered(call, seen.entry);
     if (seen.is === 'replaced') throw stagingReplaced(call, seen.entry);
     return seen;
   };
-  /** @param found absent: it has shown nothing */
+  /** @param found absent: the path has shown nothing */
   const mustBeStaged = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): void => {
     if (found && mustBeOurs(call, place, table, found).is === 'gone') throw notStagedAnyMore(place);
   };
@@ -175,7 +186,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     const left = await places.remove(place, table);
     return { ...(unmounted && { unmounted: place.path }), ...(left && { leftBehind: `${left.path}: ${left.why}` }) };
   };
-  /** The answer of a plugin that does not stage. One that was there before it may have: what is staged is for that to undo. */
+  /** Answer for a plugin that does not stage. An earlier driver may have staged: its staging is still undone. */
   const unlessStaging =
     <T>(place: Place, otherwise: () => T | Promise<T>) =>
     ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
@@ -185,7 +196,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         return otherwise();
       });
     };
-  /** What was made for a call that is refused for good goes again, unless something is there. */
+  /** Removes the directories of a call that is refused for good, unless something is there. */
   const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
     try {
       await call;
@@ -218,7 +229,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
               const table = await tables.table();
               wasFree = !table.has(staging.path);
               await notDead(input, staging, table);
-              // What is there after a reboot its plugin has made.
+              // // After a reboot, what is there was made by the plugin.
               if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
               await places.makeStaging(staging, table);
             },
@@ -232,7 +243,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             },
           };
         },
-        // An unstage that a runtime before has left may be done late: the volume would be unstaged under its targets.
+        // // An unstage of an earlier runtime may take effect late: the volume would be unstaged under its targets.
         ['nodeUnstage'],
       ),
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input, run) => {
@@ -275,8 +286,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
           return { found: kernelMount(found), bootId };
         }
         /**
-         * Unpublishes what is mounted there already: a mount that nobody here knows of would be taken for the new one, and over a
-         * dead one the plugin can't publish.
+         * Unpublishes what is mounted at the target already: an unknown mount would be taken for the new one, and
+         * over a dead mount the plugin can't publish.
          */
         async function cleared(client: unknown, bounds: CallBounds): Promise<void> {
           const request = { csiId: input.csiId, targetPath: targetPath() };
@@ -363,11 +374,11 @@ const notCompared: CallOutcome<never> = {
   for: 'compared',
 };
 
-/** Calls to the node side about one volume are made one at a time. */
+/** Makes calls to the node service about one volume one at a time. */
 const volumesOf = (_: string, { csiId }: MountCall): string[] => [nodeCallsOf(csiId)];
 
 const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });
 
-/** A read-only mount does not stop writes to a device: that has to be read-only itself. */
+/** A read-only mount does not stop writes to a device: the device has to be read-only itself. */
 const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>
   attachmentMode === 'block-device' ? isWritableDevice(entry) : !entry.isReadOnly;

@@ -1,6 +1,6 @@
 /**
- * `runtime.mounts`: volumes on this node. Reads what is committed; every change goes through the mailbox of the mount
- * concerned (machines/mount/mount.ts). How it is mounted: mount-steps.ts. For the volumes of an alloc all together: allocations.ts
+ * `runtime.mounts`: volumes on this node. Reads committed records; every change goes through the mailbox of the mount
+ * (machines/mount/mount.ts). Steps of a mount: mount-steps.ts. All volumes of an alloc: allocs/allocations.ts
  */
 
 import { z } from 'zod';
@@ -49,11 +49,11 @@ export interface MountManagerOptions {
   stats: Stats;
   orphans: OrphanedMounts;
   access: PluginAccess;
-  /** Has these compared with what the kernel shows. */
+  /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
 
-/** How long a retry waits for what it has to ask of others. */
+/** Limit for what a retry asks of others. */
 const retryLimitMs = 10_000;
 
 export class MountManager {
@@ -66,13 +66,13 @@ export class MountManager {
   }
 
   /**
-   * Mounts a volume for an alloc, at a path of its own; the same again is the same. One that is not published to this node
-   * yet is published first, and stays so when it is unmounted: who wants that to follow claims prepares an alloc. From
-   * before the first call on the volume has a hold for the alloc, so that it is neither unpublished from here nor deleted.
-   * Resolves when the kernel shows it.
-   * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE, HOST_UNFIT, unless `wait`:
-   *   nothing was called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS;
-   *   TIMEOUT, ABORTED: the work goes on
+   * Mounts a volume for an alloc, at a path of its own; the same request again has the same result. A volume that is
+   * not published to this node is published first, and stays published when it is unmounted: prepare an alloc to have
+   * that follow claims. From before the first call on, the volume has a hold for the alloc, so that it is neither
+   * unpublished from here nor deleted. Resolves when the kernel shows it.
+   * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE,
+   *   HOST_UNFIT, unless `wait`: nothing was called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as
+   *   `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, NodeStageVolume and NodePublishVolume
    */
   async mount(request: MountRequest, options: WaitOptions = {}): Promise<MountInfo> {
@@ -85,11 +85,11 @@ export class MountManager {
       if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
       const publishing = { ...mounting.publishing(mount), hold: mount.allocId };
       const published = await claims.publish(mount.key, publishing, { signal: given });
-      // Given up, its hold may be released by now.
+      // // A mount that was given up may have lost its hold by now.
       given.throwIfAborted();
       const used = { ...mount, isClaimed: false };
       await mounting.use(used, published);
-      // Asks again: the hold may be gone since before this commit, when there was no mount to end.
+      // // Checks the hold again: it may have gone before this commit, when there was no mount to end.
       void holds.lookAt(mount.key);
       return mounting.mounted(used, published, { signal: given });
     };
@@ -97,9 +97,10 @@ export class MountManager {
   }
 
   /**
-   * Unmounts a volume of an alloc, and unstages it after the last; where it has none, nothing happens. Gives up a mount of
-   * it that somebody waits for. Resolves when the kernel shows it no more, and whoever has the volumes has heard so.
-   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
+   * Unmounts a volume of an alloc, and unstages it after the last alloc; does nothing if it is not mounted. Gives up
+   * a mount that somebody waits for. Resolves when the kernel does not show it any more and the controller side
+   * knows.
+   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work is repeated until it is done
    * @see CSI specification, NodeUnpublishVolume and NodeUnstageVolume
    */
   async unmount(request: Omit<MountRequest, 'usage'> & { usage?: unknown }, options: AwaitOptions = {}): Promise<void> {
@@ -124,13 +125,13 @@ export class MountManager {
   async has(request: MountRequest): Promise<boolean> {
     this.#client.refuseIfClosed();
     const asked = knownMount(request);
-    // Mounted anew while the table is read, it is what that shows, or was.
+    // // If it is mounted anew while the table is read, the table shows the old or the new one.
     const before = this.#shownFor(asked);
     const table = await this.#options.tables.table();
     return [before, this.#shownFor(asked)].some((shown) => shown && seenAt(table, shown).is === 'ours');
   }
 
-  /** Where an alloc has a volume in just that way, and what is to be seen there. */
+  /** Path where an alloc has a volume in just that way, and what is to be seen there. */
   #shownFor({ key, allocId, usage, readOnly }: KnownMount): ToBeSeen | undefined {
     const context = this.#client.contextAt(key);
     const user = context && userOf(context, allocId);
@@ -141,17 +142,17 @@ export class MountManager {
     return { path, found: user.found };
   }
 
-  /** All that is here of volumes, or is to go, in the order of their keys. */
+  /** All volumes that are here, or are to go, in the order of their keys. */
   async list(): Promise<MountStatus[]> {
     const all = await this.told();
     return all.sort(byAddress(({ volume }) => this.#client.addressOf(volume)));
   }
 
-  /** The same, of these volumes only. */
+  /** These volumes only. */
   async told(volumes?: readonly VolumeKey[]): Promise<MountStatus[]> {
     this.#client.refuseIfClosed();
     const { paths, tables } = this.#options;
-    // Without it all is told but what is seen in place of a mount.
+    // // Without the table, what is seen in place of a mount is left out.
     const table = await tables.table().catch(() => undefined);
     return this.#client.sights(volumes).flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);
@@ -162,7 +163,7 @@ export class MountManager {
   }
 
   /**
-   * What its plugin says of how much is used, and of its health, now.
+   * Usage and health as the plugin reports them now.
    * @throws StagecraftError MOUNT_NOT_FOUND; PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR, TIMEOUT
    * @see CSI specification, NodeGetVolumeStats
    */
@@ -172,8 +173,8 @@ export class MountManager {
   }
 
   /**
-   * What failed is tried again, what waits for its time is tried now, and what the kernel does not show any more is mounted
-   * again. @throws StagecraftError MOUNT_NOT_FOUND, INVALID_ARGUMENT
+   * Retries what failed, tries now what waits for its time, and mounts again what the kernel does not show any more.
+   * @throws StagecraftError MOUNT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
     this.#client.refuseIfClosed();
@@ -187,7 +188,7 @@ export class MountManager {
     await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
   }
 
-  /** Takes a new hold: a mount that failed without a claim has none any more. */
+  /** Takes a new hold: a failed mount without a claim has none any more. */
   async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: Target): Promise<void> {
     const { mounting, holds, claims } = this.#options;
     const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
@@ -202,8 +203,8 @@ export class MountManager {
   }
 
   /**
-   * Mounts, in the place of our own, that nobody here knows of: a driver that died may have been late. Also mounts that
-   * their plugin was to unmount, and has not.
+   * Orphaned mounts: those below our directory without an owner, as a driver that died may have mounted late, and
+   * those that their plugin was to unmount and has not.
    */
   async orphans(): Promise<OrphanedMount[]> {
     this.#client.refuseIfClosed();
@@ -211,7 +212,7 @@ export class MountManager {
   }
 
   /**
-   * Unmounts one of the orphaned mounts; what it was mounted on stays.
+   * Unmounts an orphaned mount; what it was mounted on stays.
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: it is in use
    */
   async cleanOrphan(path: string): Promise<void> {
@@ -220,7 +221,7 @@ export class MountManager {
   }
 
   /**
-   * Follows what happens to mounts here, in one order, none left out, from now or from after an event's id.
+   * Follows the events of mounts here in one order, none left out, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<MountEvent> {
@@ -233,7 +234,7 @@ export class MountManager {
     this.#client.close(reason);
   }
 
-  /** A call that its plugin does not answer goes on until its deadline: that the plugin is not well is known before. */
+  /** Failure of a plugin that is known to be unhealthy: a call that it does not answer goes on until its deadline. */
   #silence({ volume, work }: MountContext): Failure | undefined {
     const trouble = volume && work?.isCalling ? this.#options.access.obstacle(volume.plugin) : undefined;
     if (trouble === undefined) return undefined;

@@ -1,8 +1,7 @@
 /**
- * Holds what is believed of mounts against what the kernel shows: as the runtime starts, before any call; when a plugin is
- * back; and at intervals. What differs is told to the mount concerned, as an event in its mailbox, like all else. Only the
- * kernel's table is read: nothing that is mounted is touched; whether what a process serves answers still, a process of its
- * own finds out. What is to be done then: machines/mount/changes.ts
+ * Compares the mounts in the records with the kernel: at the start, before any call; when a plugin is back; and at
+ * intervals. Sends each difference to its mount, as an event. Reads only the mount table and touches nothing that is
+ * mounted: whether a file system answers is found out by another process. What follows: machines/mount/changes.ts
  */
 
 import { existsSync } from 'node:fs';
@@ -26,7 +25,7 @@ import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
 
-/** What is done about a mount that is not there any more: it is mounted again, or only told of. */
+/** What is done about a lost mount: mounted again, or only reported. */
 export type OnPluginLoss = 'remount' | 'report';
 
 export interface MountReconcilerOptions {
@@ -35,7 +34,7 @@ export interface MountReconcilerOptions {
   paths: MountPaths;
   tables: MountTables;
   orphans: Pick<OrphanedMounts, 'tell'>;
-  /** Whether a mount that is there answers. */
+  /** Whether a mount does not answer. */
   isDead(path: string): Promise<boolean>;
   bootId: string;
   onPluginLoss: OnPluginLoss;
@@ -47,12 +46,12 @@ export interface MountReconcilerOptions {
 const intervalMs = 30_000;
 const retryMs = 1_000;
 const subject = "the comparison of mounts with the kernel's table";
-/** Mounts that are looked at together, and targets of each: one that does not answer takes its time. */
+/** Mounts that are looked at together, and targets of each: a mount that does not answer takes its time. */
 const atOnce = 4;
 
 type Seen = Pick<Extract<MountRequest, { type: 'mount.observed' }>, 'users' | 'staging'>;
 type Fail = (error: unknown) => undefined;
-/** By address. */
+/** Mounts by address. */
 type Mounts = ReadonlyMap<string, MountContext>;
 
 export class MountReconciler {
@@ -60,14 +59,14 @@ export class MountReconciler {
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
   #tellCompared: () => void = () => {};
-  /** The first comparison is done. */
+  /** Resolves once the first comparison is done. */
   readonly #compared = new Promise<void>((resolve) => {
     this.#tellCompared = resolve;
   });
   #isStarted = false;
-  /** What was told of something else that is seen at a place. */
+  /** Log lines about other things seen at our paths, each logged once. */
   #strange = new Set<string>();
-  /** Looks by what they are for; whether there is to be another one after it. */
+  /** Looks under way, by their subject; true: another one follows. */
   readonly #underWay = new Map<string, boolean>();
 
   constructor(options: MountReconcilerOptions) {
@@ -75,7 +74,7 @@ export class MountReconciler {
     this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
-  /** Compares all, as often as that takes, then goes on at intervals. Resolves after the first time. */
+  /** Compares all mounts until that succeeds, then goes on at intervals. Resolves after the first time. */
   start(): Promise<void> {
     if (!this.#isStarted) void this.#first();
     this.#isStarted = true;
@@ -87,8 +86,8 @@ export class MountReconciler {
   }
 
   /**
-   * Compares the mounts of a plugin that is back, or all, and finds out which of them are dead.
-   * @throws Error where something could not be found out, or told; all else was
+   * Compares the mounts of a plugin that is back, or all, and finds the dead ones.
+   * @throws Error what could not be found out or sent; all else was
    */
   async look(plugin?: string): Promise<void> {
     const looks = await Promise.allSettled([this.#compare(plugin), this.#findDead(plugin)]);
@@ -96,8 +95,9 @@ export class MountReconciler {
   }
 
   /**
-   * What the kernel's table shows of these volumes, for who is about to go by it. What is dead stands there still.
-   * @throws Error where the table can't be read, or one could not be told; the others were
+   * Compares these volumes with the mount table, for a caller who is about to rely on it. Dead mounts are still in
+   * the table.
+   * @throws Error if the table can't be read, or a mount could not be told; the others were
    */
   async compare(volumes: readonly VolumeKey[]): Promise<void> {
     const known = this.#contexts();
@@ -108,11 +108,11 @@ export class MountReconciler {
     await this.#tellEach(mounts, undefined, (mount) => this.#missing(mount, table));
   }
 
-  /** What the kernel's table tells. */
+  /** Compares with the mount table. */
   async #compare(plugin?: string, isFirst = false): Promise<void> {
-    // What is committed before the table is read must be in it.
+    // // The table is read after the records, so it has all that is committed.
     const before = this.#contexts();
-    // Where nothing was ever mounted there is nothing to look for.
+    // // If nothing was ever mounted, there is nothing to look for.
     if (before.size === 0 && !existsSync(this.#options.paths.root)) return;
     const table = await this.#options.tables.table();
     const after = this.#contexts();
@@ -122,7 +122,7 @@ export class MountReconciler {
     this.#tellStrange(before, after, table);
   }
 
-  /** Takes its time where some do not answer. */
+  /** Finds dead mounts. Takes its time if some do not answer. */
   async #findDead(plugin?: string): Promise<void> {
     const mounts = this.#contexts();
     if (mounts.size === 0) return;
@@ -130,7 +130,10 @@ export class MountReconciler {
     await this.#tellEach(mounts, plugin, (mount, fail) => this.#dead(mount, table, fail));
   }
 
-  /** Tells each what is seen of it. @throws Error what is known of one that could not be looked at, or told; the others were */
+  /**
+   * Sends each mount what is seen of it.
+   * @throws Error about those that could not be looked at or told; the others were
+   */
   async #tellEach(
     mounts: Mounts,
     plugin: string | undefined,
@@ -158,9 +161,9 @@ export class MountReconciler {
   }
 
   /**
-   * Logs each once. What is not ours is left alone: what it covers is there still, and what it has replaced is mounted again
-   * once that is gone.
-   * @param after as it was once the table was read: what was mounted anew meanwhile may be what that shows
+   * Logs each stranger once and leaves it alone: the mount that it covers is still there, and one that it has
+   * replaced is mounted again once the stranger is gone.
+   * @param after records from after the table was read: a stranger may be what was mounted meanwhile
    */
   #tellStrange(before: Mounts, after: Mounts, table: MountTable): void {
     const strange = new Set<string>();
@@ -178,7 +181,7 @@ export class MountReconciler {
     this.#strange = strange;
   }
 
-  /** Where the kernel is to show it, and what. */
+  /** Paths where the kernel should show a mount, and what. */
   #shown(mount: MountContext | undefined): (ToBeSeen & { number: number; where: string })[] {
     if (!mount?.volume) return [];
     const { paths } = this.#options;
@@ -192,7 +195,7 @@ export class MountReconciler {
     ];
   }
 
-  /** Compares the mounts of a plugin that is back, once the first time is over. */
+  /** Compares the mounts of a plugin that is back, once the first comparison is done. */
   lookSoon(plugin: string): void {
     void this.#compared.then(() => {
       if (!this.#stop.signal.aborted) void this.#again(`plugin ${plugin}`, () => this.look(plugin));
@@ -228,7 +231,7 @@ export class MountReconciler {
     }
   }
 
-  /** What fails is done again in its turn. All who ask during a look have one more after it. */
+  /** Repeats a failed look in its turn. Calls during a look share one more look after it. */
   async #again(what: string, look: () => Promise<void>): Promise<void> {
     if (this.#underWay.has(what)) {
       this.#underWay.set(what, true);
@@ -256,7 +259,7 @@ export class MountReconciler {
     const isThere = table.has(paths.staging(plugin, key).path);
     const { number, found } = staging;
     const isMissing = isStaged(staging) && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
-    // What keeps others from being mounted may have been unmounted by somebody.
+    // // What kept other targets from being mounted may have been unmounted by somebody.
     const isGone = isDead(staging) && !isThere;
     return {
       users: users
@@ -270,7 +273,7 @@ export class MountReconciler {
     const { paths } = this.#options;
     const { plugin = '' } = volume ?? {};
     const isMended = this.#isMended(bootId);
-    /** By device: what is bound from something dead is dead itself. Undefined: that could not be found out. */
+    /** Answers by device: what is bound from a dead mount is dead itself. Undefined: that could not be found out. */
     const asked = new Map<string, Promise<boolean | undefined>>();
     const ask = (path: string, device: string): Promise<boolean | undefined> => {
       const isDead = asked.get(device) ?? this.#options.isDead(path).catch(fail);
@@ -284,10 +287,10 @@ export class MountReconciler {
     const { path } = paths.staging(plugin, key);
     const seenOfStaging = async (): Promise<Pick<StagingSight, 'isDead' | 'isGone'> | undefined> => {
       const { found } = staging;
-      // A stage that failed, or whose answer was lost, may have left something that died with its driver.
+      // // A stage that failed, or whose answer was lost, may have left a mount that died with its driver.
       if (!isDead(staging) && !isIn(staging, 'not-needed'))
         return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
-      // What keeps others from being mounted may have been made anew.
+      // // What kept other targets from being mounted may have been made anew.
       const { is } = seenAt(table, { path, found });
       const isKept = isDead(staging) && users.some((user) => isIn(user, 'published'));
       const mayLive = isKept && (is === 'ours' || is === 'replaced');
@@ -304,7 +307,7 @@ export class MountReconciler {
     return { users: sights, staging: seen ? [{ number: staging.number, isMended, ...seen }] : [] };
   }
 
-  /** What was mounted in another boot is gone with it, and so are those who had it. */
+  /** Whether it was mounted in another boot of the host: such mounts are gone, and so are their users. */
   #isOfOtherBoot(mountedIn: string | null): boolean {
     return mountedIn !== null && mountedIn !== this.#options.bootId;
   }

@@ -1,17 +1,17 @@
-/** What the kernel shows at a path, held against what was mounted there. Looks at its table only. */
+/** Compares what the kernel shows at a path with what was mounted there. Reads the mount table only. */
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { isRemoved, isSameSource, isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 
-/** Where something is to be seen, and what. */
+/** A path, and the mount to be seen there. */
 export interface ToBeSeen {
   path: string;
-  /** What was mounted there; absent: whatever is there is taken for it. */
+  /** Absent: whatever is there is taken for it. */
   found?: KernelMount | undefined;
 }
 
 /**
- * `covered`: something else lies over it, or over a directory on the way to it; `replaced`: it is gone, and something else is
- * mounted in its place; `gone`: nothing is mounted there. `entry` is what is seen.
+ * `covered`: something else lies over the mount, or over a directory on the way to it; `replaced`: the mount is gone,
+ * and something else is mounted in its place; `gone`: nothing is mounted there. `entry` is what is seen.
  */
 export type Seen = { is: 'ours' | 'covered' | 'replaced'; entry: MountEntry } | { is: 'gone' };
 
@@ -22,9 +22,9 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
     return hider ? { is: 'covered', entry: hider } : { is: 'gone' };
   }
   if (!found || isVery(entry, found)) return { is: 'ours', entry };
-  // Also what others hide is mounted.
+  // // A mount that is hidden by others is mounted, too.
   const isThere = (isIt: typeof isVery): boolean => table.entries.some((one) => one.path === path && isIt(one, found));
-  // Over its own, a plugin mounts only what is dead.
+  // // A plugin mounts over its own mount only if that is dead.
   if (isMountedAgain(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
   return { is: isThere(isVery) || isThere(isMountedAgain) ? 'covered' : 'replaced', entry };
 }
@@ -32,11 +32,11 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
 /** Facts about a mount that a call of ours has made. */
 export interface Evidence {
   path: string;
-  /** Mount that the path showed once the plugin said that it is made. Absent: no such answer, or no mount there. */
+  /** Mount that the path showed once the plugin had answered. Absent: no answer, or no mount there. */
   found?: KernelMount | undefined;
   /** Mount that the path shows since a call with an unknown answer. Before that call the path showed nothing. */
   appeared?: KernelMount | undefined;
-  /** Where the volume is staged, and what that path has shown then. */
+  /** Path where the volume is staged, and what it showed then. */
   staged?: ToBeSeen | undefined;
 }
 
@@ -54,22 +54,28 @@ export function provenAt(table: MountTable, { path, found, appeared, staged }: E
   return isSourceWithin(entry, source) && entry.fsType === source.fsType ? entry : undefined;
 }
 
-/** Of a file system that a process serves: it stays in the table when that is gone. */
+/** Whether a process serves the file system: the mount stays in the table when the process is gone. */
 const isOfProcess = ({ fsType }: MountEntry): boolean => fsType.startsWith('fuse');
 
-/** What is seen as ours, and a process serves, so that it may be dead; undefined: it can't be. */
+/** Mount that is ours and served by a process, so that it may be dead; undefined: it can't be. */
 export function servedAt(table: MountTable, shown: ToBeSeen): MountEntry | undefined {
   const seen = seenAt(table, shown);
   return seen.is === 'ours' && isOfProcess(seen.entry) ? seen.entry : undefined;
 }
 
-/** It was not unmounted since. The number of what has no device is given to another soon. */
+/**
+ * Whether it is the very mount, not unmounted since. The number of a mount without a device is given to another one
+ * soon.
+ */
 const isVery = (seen: MountEntry, found: KernelMount): boolean =>
   isOfType(seen, found) &&
   (isRemoved(seen, found) || isSameSource(seen, found)) &&
   (!isAnonymous(seen.device) || isOfOrigin(seen, found) || isOnDisk(seen, found));
 
-/** What has no device, as NFS and FUSE, has another number each time its plugin mounts it. */
+/**
+ * Whether the plugin has mounted it again: a file system without a device, such as NFS or FUSE, has another number
+ * each time.
+ */
 const isMountedAgain = (seen: MountEntry, found: KernelMount): boolean =>
   isOfType(seen, found) &&
   isOfOrigin(seen, found) &&
@@ -83,24 +89,26 @@ const isOfType = (seen: MountEntry, { fsType }: KernelMount): boolean => fsType 
 const isOfOrigin = (seen: MountEntry, { origin }: KernelMount): boolean =>
   origin === undefined || seen.origin === origin;
 
-/** As btrfs is: its disk may be called otherwise while it is mounted. What a process serves keeps the name that it was given. */
+/**
+ * Whether the file system is on a disk, as btrfs is: the disk may be named otherwise while it is mounted. A file
+ * system that a process serves keeps the name that it was given.
+ */
 const isOnDisk = (seen: MountEntry, { origin }: KernelMount): boolean =>
   !isOfProcess(seen) && [seen.origin, origin].every((one) => one?.startsWith('/dev/'));
 
 const isAnonymous = (device: string): boolean => device.startsWith('0:');
 
-/** What else is seen there, in words for people; undefined: nothing. */
+/** Describes what else is seen there; undefined: nothing. */
 export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefined {
   const seen = seenAt(table, shown);
   if (seen.is === 'covered') return coveredBy(seen.entry);
   return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
 }
 
-/** In words for people. */
 export const coveredBy = (entry: MountEntry): string =>
   `covered by ${named(entry)}, which is none of ours: unmount that at ${entry.path}`;
 
-/** In words for people. That its plugin has made it is possible: nothing is advised. */
+/** Describes the replacement without advice: the plugin may have made it. */
 export const replacedBy = (entry: MountEntry): string =>
   `something else is mounted in its place (${named(entry)}, at ${entry.path})`;
 

@@ -1,4 +1,4 @@
-/** What a mount, and the volumes of an alloc, may be asked to be: checked whole, every fault at once, before anything is done. */
+/** Requests for mounts and for the volumes of an alloc: checked whole, every fault at once, before anything is done. */
 import { posix } from 'node:path';
 import { z } from 'zod';
 import type { AllocVolume } from '../../machines/alloc/types.js';
@@ -23,13 +23,13 @@ import {
 } from '../requests/fields.js';
 import type { KnownVolume } from './claim-client.js';
 
-/** How a volume is to be mounted; what is left out is as the volume was made. */
+/** How a volume is mounted; what is left out is as the volume was made. */
 export interface MountUsage {
   accessMode: AccessMode;
   attachmentMode: AttachmentMode;
   fsType?: string;
   mountFlags?: string[];
-  /** Default: as the access mode has it. */
+  /** Default: as the access mode says. */
   readOnly?: boolean;
 }
 
@@ -39,21 +39,21 @@ export interface MountRequest {
   usage: MountUsage;
 }
 
-/** One volume of an alloc. Of its modes, what is left out is as the volume was made first, of all that it was made for. */
+/** Volume of an alloc. Modes that are left out are those of the first matching capability of the volume. */
 export interface AllocVolumeRequest extends Partial<MountUsage> {
-  /** Of this volume among those of the alloc. */
+  /** Name of the volume within the alloc. */
   name: string;
   volume: VolumeKeyInput;
-  /** How it is claimed. */
+  /** Mode of the claim. */
   mode: 'read' | 'write';
-  /** Where the workload is to have it: absolute. */
+  /** Path where the workload has it: absolute. */
   taskPath: string;
 }
 
-/** One that is checked as far as can be while modes are left out. */
+/** Volume of an alloc, checked as far as can be while modes are left out. */
 export type AskedVolume = z.output<typeof askedVolumeSchema>;
 
-/** One that is checked. */
+/** A checked mount request. */
 export interface KnownMount {
   key: VolumeKey;
   allocId: string;
@@ -65,13 +65,13 @@ const usageShape = { ...capabilityShape, readOnly: z.boolean().optional() };
 
 type UsageParts = PartsOf<typeof usageShape> & { mode?: 'read' | 'write' };
 
-/** A part of it may be of any shape, where that is wrong, too. */
+/** Takes any shape: that fault is reported elsewhere. */
 const isForReaders = (accessMode: unknown): boolean => {
   const { data } = accessModeSchema.safeParse(accessMode);
   return data !== undefined && isReadOnly(data);
 };
 
-/** What belongs together in a usage. */
+/** Checks what belongs together in a usage. */
 const consistent = <T extends z.ZodType<UsageParts>>(schema: T): T =>
   fitting(schema)
     .refine(({ accessMode, readOnly }) => readOnly !== false || !isForReaders(accessMode), {
@@ -155,11 +155,11 @@ export function knownMount(request: MountRequest): KnownMount {
   return { key: volume, allocId, usage: capability, readOnly: readOnly ?? isReadOnly(capability.accessMode) };
 }
 
-/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is */
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and the name of its volume */
 export const askedVolumes = (requests: readonly AllocVolumeRequest[]): AskedVolume[] =>
   checked(askedVolumesSchema, requests, volumesOfAlloc);
 
-/** @throws StagecraftError INVALID_ARGUMENT with every fault, and of which volume it is; a mode that is left out is one */
+/** @throws StagecraftError INVALID_ARGUMENT with every fault, and the name of its volume; a missing mode is a fault */
 export function knownVolumes(requests: readonly (AllocVolumeRequest | AskedVolume)[]): AllocVolume[] {
   return checked(volumesSchema, requests, volumesOfAlloc).map(
     ({ name, volume, mode, taskPath, readOnly, ...usage }) => {
@@ -175,7 +175,10 @@ type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
 export const hasModes = ({ accessMode, attachmentMode }: AskedVolume): boolean =>
   accessMode !== undefined && attachmentMode !== undefined;
 
-/** What is left out of its modes, as in the first of these that has what is not; none of them has it: as in the first. */
+/**
+ * Fills in missing modes from the first of the offered modes that has the given ones; if none has them, from the
+ * first.
+ */
 export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedVolume {
   const whole = ({ accessMode, attachmentMode }: Modes): Modes => ({
     accessMode: asked.accessMode ?? accessMode,
@@ -186,7 +189,7 @@ export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedV
 }
 
 /**
- * How a volume is mounted: as it was made for these modes, with what is asked for in its place, field by field.
+ * Capability to mount with: that of the volume for these modes, with the requested fields in its place.
  * @throws StagecraftError INVALID_ARGUMENT naming the modes that there are
  */
 export function capabilityFor(key: VolumeKey, { capabilities }: KnownVolume, usage: Capability): Capability {

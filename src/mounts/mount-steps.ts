@@ -1,6 +1,6 @@
 /**
- * One volume for one alloc: mounted here, seen, let go of. For who asks for just that (mount-manager.ts), and for allocs, which do so
- * for all of theirs (alloc-work.ts).
+ * Steps of one volume for one alloc: mount, look, let go. For single mounts (mount-manager.ts) and for the volumes of
+ * allocs (allocs/alloc-work.ts).
  */
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
@@ -23,32 +23,32 @@ import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
 import type { MountPaths } from './paths.js';
 
-/** Where a volume is. */
+/** Mounted volume. */
 export interface MountInfo {
-  /** Of the volume among those of its alloc. */
+  /** Name of the volume within its alloc. */
   name?: string;
   volume: VolumeKey;
-  /** On this host: a directory, or the file of a block device. */
+  /** Directory on this host, or the file of a block device. */
   hostPath: string;
-  /** Where the workload is to have it. */
+  /** Path where the workload is to have it. */
   taskPath?: string;
   readOnly: boolean;
-  /** It is a block device: to be handed to the workload as one. */
+  /** A block device: to be handed to the workload as a device. */
   isDevice: boolean;
-  /** How mounts below it spread: `shared`, `slave` or `private`, as the kernel has it. */
+  /** Propagation of mounts below it: `shared`, `slave` or `private`, as the kernel has it. */
   propagation?: string;
 }
 
-/** One that is looked into, and can be done as far as that shows. */
+/** A mount request that nothing speaks against so far. */
 export interface CheckedMount extends KnownMount {
   known: KnownVolume;
   capability: Capability;
 }
 
-/** Asked for by an alloc, with a claim or without. */
+/** A mount for an alloc, with a claim or without. */
 export type UsedMount = Omit<CheckedMount, 'known'> & { isClaimed: boolean };
 
-/** For work that takes as long as it takes. */
+/** For work without a time limit. */
 export interface Following extends Telling {
   signal: AbortSignal;
 }
@@ -61,9 +61,12 @@ export interface MountingOptions {
   paths: MountPaths;
   tables: MountTables;
   access: PluginAccess;
-  /** Has what is mounted here be seen elsewhere. @throws StagecraftError HOST_UNFIT: this process can't */
+  /**
+   * Makes mounts here visible in other mount namespaces.
+   * @throws StagecraftError HOST_UNFIT: this process can't
+   */
   shared(): Promise<void>;
-  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
 }
 
@@ -79,9 +82,9 @@ export class MountSteps {
   }
 
   /**
-   * Looks into a mount before anything is asked of anybody for it.
-   * @param wait leaves out what its calls wait for: secrets, the rights to mount
-   * @throws StagecraftError what is known to be wrong with it
+   * Checks a mount before any request is sent for it.
+   * @param wait leaves out what the calls can wait for: secrets, the right to mount
+   * @throws StagecraftError the known fault
    */
   async check(asked: KnownMount, signal: AbortSignal, { wait }: { wait: boolean }): Promise<CheckedMount> {
     const { claims, secrets, clock, paths, shared, baseDirOf } = this.#options;
@@ -105,15 +108,18 @@ export class MountSteps {
     return { ...asked, known, capability };
   }
 
-  /** How its controller side is to publish it. */
+  /** Request for the controller side to publish it. */
   publishing({ usage, readOnly }: KnownMount): Parameters<ClaimClient['publish']>[1] {
     const { accessMode, attachmentMode } = usage;
-    // Others may write through the same node: only a mode with one writer of many has to know who that is.
+    // // Other allocs may write through the same node: only a mode with one writer among many has to name the writer.
     const isReader = isReadOnly(accessMode) || (accessMode === 'multi-node-single-writer' && readOnly);
     return { nodeId: this.#client.node, accessMode, attachmentMode, readOnly: isReader };
   }
 
-  /** Asks for what is published to be mounted. @throws StagecraftError why it is refused */
+  /**
+   * Asks for a published volume to be mounted.
+   * @throws StagecraftError reason of the refusal
+   */
   async use(mount: UsedMount, published: PublishedVolume): Promise<void> {
     const { key, allocId, capability, readOnly, isClaimed } = mount;
     const volume = mountedVolume(published);
@@ -123,13 +129,19 @@ export class MountSteps {
     if (published.expansion) await this.#client.ask(key, { type: 'mount.expand', capacity: published.expansion });
   }
 
-  /** Mounts what is published. @throws StagecraftError as `mount` */
+  /**
+   * Mounts a published volume.
+   * @throws StagecraftError as `mount`
+   */
   async bring(mount: UsedMount, published: PublishedVolume, following: Following): Promise<MountInfo> {
     await this.use(mount, published);
     return this.mounted(mount, published, following);
   }
 
-  /** Resolves when what was asked for is mounted. @throws StagecraftError as `mount` */
+  /**
+   * Resolves when the volume is mounted for the alloc.
+   * @throws StagecraftError as `mount`
+   */
   async mounted(mount: UsedMount, published: PublishedVolume, { signal, tell }: Following): Promise<MountInfo> {
     const { key, allocId, capability, readOnly } = mount;
     const reached = (now: MountContext): true | undefined => {
@@ -144,7 +156,7 @@ export class MountSteps {
     return this.#infoOf({ key, allocId, plugin: published.plugin, capability, readOnly });
   }
 
-  /** Resolves once the plugin of what is here of a volume takes calls. */
+  /** Resolves once the plugin of a mounted volume accepts calls. */
   async reachable(key: VolumeKey, { signal, tell }: Following): Promise<void> {
     const { volume } = this.#client.contextAt(key) ?? {};
     if (!volume) return;
@@ -152,7 +164,7 @@ export class MountSteps {
     tell?.(null);
   }
 
-  /** What an alloc has mounted; undefined where it is not mounted. */
+  /** Mount of an alloc; undefined if the volume is not mounted. */
   async standing({ key, allocId }: Of): Promise<MountInfo | undefined> {
     const context = this.#client.contextAt(key);
     const user = context && userOf(context, allocId);
@@ -167,20 +179,23 @@ export class MountSteps {
     });
   }
 
-  /** The claim of an alloc is held still: what is to be mounted for it is mounted. */
+  /** Confirms the claim of an alloc: its targets are mounted from here on. */
   async confirm({ key, allocId }: Of): Promise<void> {
     if (this.#client.contextAt(key)) await this.#client.ask(key, { type: 'mount.confirm', allocId });
   }
 
-  /** Unmounts for an alloc. Resolves when nothing of it is here any more. @throws StagecraftError ABORTED */
+  /**
+   * Unmounts for an alloc. Resolves when nothing of it is here any more.
+   * @throws StagecraftError ABORTED
+   */
   async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
-    // A request without an answer from the store may be committed yet: the leave comes after it.
+    // // A request whose commit was not answered may still be written: the leave comes after it.
     if (!this.#client.has(key)) return;
     await this.#client.ask(key, { type: 'mount.leave', allocId });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);
-      // Asked for again as it leaves, or since it has left.
+      // // Asked for again while it leaves, or since.
       if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'published')))
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
@@ -189,8 +204,8 @@ export class MountSteps {
   }
 
   /**
-   * Why the slot of an alloc can't be given up, though it has let go: something of the volume is here, or may be, for
-   * somebody without one, who would lose it.
+   * Refuses to give up the claim of an alloc that has let go, if the volume is here, or may be, for an alloc without
+   * a claim, which would lose it.
    * @throws StagecraftError VOLUME_IN_USE naming those
    */
   refuseUnclaimed(key: VolumeKey): void {
@@ -204,7 +219,7 @@ export class MountSteps {
     };
     if (unclaimed.length > 0)
       refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
-    // Who has a claim still gives it up in its turn.
+    // // Allocs with a claim give it up in their turn.
     if (users.length === 0 && isStagingOwed(context))
       refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
   }

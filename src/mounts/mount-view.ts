@@ -1,4 +1,4 @@
-/** A mount as callers see it, made of what is committed. */
+/** View of a mount for callers, made from its record. */
 import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
@@ -19,9 +19,9 @@ export interface MountUserStatus {
   allocId: string;
   state: MountUserState;
   readOnly: boolean;
-  /** Its target. */
+  /** Path of its target. */
   hostPath: string;
-  /** Why it is as it is, where that is of interest: the last failure, or what else is mounted at its target. */
+  /** Reason of its state, if of interest: the last failure, or what else is mounted at the target. */
   message?: string;
 }
 
@@ -31,28 +31,28 @@ export interface MountStatus {
   state: MountState;
   plugin: string;
   csiId: string;
-  /** How it is used; absent: it is not, any more. */
+  /** Present use; absent: none any more. */
   capability?: Capability;
-  /** Where it is staged, or may be. Absent: it is not, or its plugin does not stage. */
+  /** Path where it is staged, or may be. Absent: not staged, or the plugin does not stage. */
   stagingPath?: string;
-  /** False also where that is in doubt. */
+  /** False also if that is in doubt. */
   isStaged: boolean;
   users: MountUserStatus[];
-  /** Its staging path and its targets, each with its exact state, and why it is there. */
+  /** Staging and targets, each with its exact state and the reason. */
   parts: PartView[];
-  /** The call that is under way for it. */
+  /** Call that is under way. */
   underWay?: string;
-  /** What its plugin says of its health; absent: nothing. */
+  /** Health as the plugin reports it; absent: nothing reported. */
   condition?: VolumeCondition;
-  /** Why it does not get on. */
+  /** Reason why it makes no progress. */
   error?: Failure;
 }
 
 export const mountStateOf = stateName<MountState>;
 
 /**
- * Whoever gets it may change it. Undefined where nothing of the volume is here.
- * @param table of the kernel; absent: it can't be read now
+ * A copy that the caller may change. Undefined if nothing of the volume is here.
+ * @param table mount table; absent: it can't be read now
  */
 export function mountStatusOf(
   value: StateValue,
@@ -86,7 +86,7 @@ export function mountStatusOf(
   });
 }
 
-/** Calls about a volume are made one at a time: whoever uses it waits for the one that is under way. */
+/** Call that is under way: calls about a volume are made one at a time. */
 export function callIn({ volume, work, awaiting }: MountContext): string | undefined {
   if (!volume || !work?.isCalling || awaiting) return undefined;
   return `a call to plugin '${volume.plugin}' is under way (${work.kind})`;
@@ -106,7 +106,7 @@ function messageOf(user: Target, { unconfirmed }: MountContext): string | undefi
 
 const lostStill = 'it is mounted again once that is asked for: prepare its alloc, or see stagecraft mount retry';
 
-/** What keeps it from where it is going. */
+/** Reason why it makes no progress. */
 export function mountTrouble({ awaiting, work, staging, users, expansion }: MountContext): Failure | undefined {
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   if (!work) return isDead(staging) ? deadStill(users) : undefined;
@@ -116,7 +116,7 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
   return (work.kind === 'stage' ? staging.tries : staging.unstageTries)?.failure;
 }
 
-/** Nothing is made over what is dead, and nothing taken from who has something that answers. */
+/** Failure of a dead staging: nothing is mounted over it, and nothing is taken from an alloc whose mount answers. */
 function deadStill(users: Target[]): Failure | undefined {
   const holders = users.filter((user) => isIn(user, 'published')).map(({ allocId }) => allocId);
   if (holders.length === 0) return undefined;

@@ -1,8 +1,8 @@
-/** What the node side asks of plugins, in the words of the house: the port behind which CSI stands. */
+/** Port to the node service of plugins. CSI stands behind it. */
 import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
-/** Paths are as the plugin sees them. Contexts that are empty are not sent. */
+/** Paths are as the plugin sees them. Empty contexts are not sent. */
 export interface StageRequest {
   csiId: string;
   stagingPath: string;
@@ -12,13 +12,13 @@ export interface StageRequest {
 }
 
 export interface NodePublishRequest extends Omit<StageRequest, 'stagingPath'> {
-  /** Absent: it was not staged. */
+  /** Absent: not staged. */
   stagingPath?: string;
   targetPath: string;
   readOnly: boolean;
 }
 
-/** One that is staged or published at `volumePath`. */
+/** A volume that is staged or published at `volumePath`. */
 export interface VolumePlace {
   csiId: string;
   volumePath: string;

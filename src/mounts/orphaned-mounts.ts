@@ -1,6 +1,6 @@
 /**
- * Mounts below our directory that nobody here knows of, as a driver that died may have finished one late, and those that
- * their plugin does not unmount: told of, and removed only when that is asked for.
+ * Mounts below our directory that no record has, as a driver that died may have finished one late, and mounts that
+ * their plugin does not unmount: reported, and removed only on request.
  */
 
 import type { Tries } from '../../machines/kit/csi-types.js';
@@ -19,7 +19,7 @@ export interface OrphanedMount {
   /** `major:minor`, and the path within that. */
   source: string;
   fsType: string;
-  /** The plugin that was to unmount it, and has not. Absent: nobody here knows of it. */
+  /** Plugin that was to unmount it, and has not. Absent: no record has the mount. */
   plugin?: string;
 }
 
@@ -34,7 +34,7 @@ export interface OrphanedMountsOptions {
 
 export class OrphanedMounts {
   readonly #options: OrphanedMountsOptions;
-  /** Those that were told of. */
+  /** Paths that were logged. */
   #told = new Set<string>();
 
   constructor(options: OrphanedMountsOptions) {
@@ -42,7 +42,7 @@ export class OrphanedMounts {
   }
 
   async list(): Promise<OrphanedMount[]> {
-    // What has gone since the table was read was known, and what has come since is.
+    // // Mounts that went since the table was read were known before; those that came since are known now.
     const before = this.#places().known;
     const table = await this.#options.tables.table();
     const { known, staying } = this.#places();
@@ -50,7 +50,7 @@ export class OrphanedMounts {
   }
 
   /**
-   * Unmounts one. What it was mounted on stays.
+   * Unmounts an orphaned mount. What it was mounted on stays.
    * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: the kernel refuses, as it is in use
    */
   async clean(given: string): Promise<void> {
@@ -65,7 +65,7 @@ export class OrphanedMounts {
     if (status !== 0) throw new StagecraftError('MOUNT_STAYS', `${path} can't be unmounted: ${stderr}`);
   }
 
-  /** Logs each once that nobody knows of: of the others it is told where they are to be unmounted. */
+  /** Logs each mount without a record once; the others are reported where they are to be unmounted. */
   async tell(): Promise<void> {
     const orphans = (await this.list()).filter(({ plugin }) => plugin === undefined);
     for (const { path, source, fsType } of orphans) {
@@ -77,7 +77,7 @@ export class OrphanedMounts {
 
   #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): OrphanedMount[] {
     const { root } = this.#options.paths;
-    // A plugin may mount something of its own below what is staged.
+    // // A plugin may mount something of its own below a staging.
     const placeOf = (path: string, places: { has(path: string): boolean }): string | undefined => {
       for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/'))) if (places.has(at)) return at;
       return undefined;
@@ -102,20 +102,20 @@ export class OrphanedMounts {
         else places.known.add(path);
       };
       add(paths.staging(plugin, key), staging.unstageTries);
-      // What is found at a target is unpublished before it is published there, too.
+      // // A mount found at a target is also unpublished before the volume is published there.
       for (const { allocId, tries } of users) add(paths.target(plugin, key, allocId), tries);
     }
     return places;
   }
 }
 
-/** Whether the plugin says that nothing is mounted, or that it has unmounted it, and the kernel shows it mounted. */
+/** Whether the plugin says that nothing is mounted, or that it has unmounted it, while the kernel shows it mounted. */
 const isLeftMounted = ({ failure: { code, answerClass } }: Tries): boolean =>
   code === 'MOUNT_STAYS' || answerClass === 'already-so-if-unmounted';
 
 interface Places {
-  /** Where something of ours is, or may be. */
+  /** Paths where something of ours is, or may be. */
   known: Set<string>;
-  /** Where something is that a plugin was to unmount, and has not; each with that plugin. */
+  /** Paths that a plugin was to unmount and has not, each with that plugin. */
   staying: Map<string, string>;
 }

@@ -1,6 +1,6 @@
 /**
- * Where volumes are staged and published on this host, and what plugins are told of it. Ids become path segments only
- * through a hash, whatever they are. Looks at texts only; what is made there: places.ts
+ * Paths where volumes are staged and published on this host, and as plugins see them. Ids become path segments only
+ * as hashes. Handles texts only; directories are made by places.ts
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -8,22 +8,22 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin } from '../host/mount-table.js';
 
-/** What drivers have to take, by the CSI specification. */
+/** Length that drivers have to accept, by the CSI specification. */
 export const maxPathBytes = 128;
 
-/** What a hashed directory stands for, as its index file says it. */
+/** Subject of a hashed directory, as its index file names it. */
 export type Subject = { plugin: string } | { allocId: string } | { namespace: string; id: string };
 
 /** A directory on the way to a place. */
 export interface ParentDirectory {
   path: string;
-  /** Absent: its name says it. */
+  /** Absent: the name says it. */
   subject?: Subject;
-  /** Goes with what is in it. */
+  /** Removed together with its contents. */
   isTemporary?: boolean;
 }
 
-/** A path for one volume, as the kernel's mount table has it. */
+/** Path of one volume, as in the kernel's mount table. */
 export interface Place {
   path: string;
   subject: Subject;
@@ -34,11 +34,11 @@ export interface Place {
 export interface MountPaths {
   /** All places are below it. */
   readonly root: string;
-  /** What belongs to one plugin: where it sees that elsewhere, that is its `stagePublishBaseDir`. */
+  /** Directory of one plugin. If the plugin sees it elsewhere, that is its `stagePublishBaseDir`. */
   pluginRoot(plugin: string): string;
-  /** One for each volume: it is staged there once, for all that use it. */
+  /** Staging path of a volume: one for all that use it. */
   staging(plugin: string, key: VolumeKey): Place;
-  /** One for each volume of each alloc. */
+  /** Target of a volume for one alloc. */
   target(plugin: string, key: VolumeKey, allocId: string): Place;
   /**
    * A place of the plugin as the plugin is told it.
@@ -49,7 +49,7 @@ export interface MountPaths {
   toPlugin(plugin: string, hostPath: string, stagePublishBaseDir?: string): string;
 }
 
-/** @param socketRoot the same directory as `dataDir` under a shorter name, as `DataDir` has them */
+/** @param socketRoot the same directory as `dataDir` under a shorter name, as in `DataDir` */
 export function mountPaths({ dataDir, socketRoot }: { dataDir: string; socketRoot: string }): MountPaths {
   const root = join(dataDir, 'csi');
   const pluginRoot = (plugin: string): string => join(root, segmentOf('plugin', plugin));
@@ -91,7 +91,7 @@ const subjectOf = ({ namespace, id }: VolumeKey): Subject => ({ namespace, id })
 
 const volumeSegment = ({ namespace, id }: VolumeKey): string => segmentOf('volume', namespace, id);
 
-/** JSON tells apart whatever differs, broken surrogate pairs too. */
+/** Hashes JSON, which tells apart whatever differs, broken surrogate pairs too. */
 const segmentOf = (...parts: readonly string[]): string =>
   createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 16);
 

@@ -31,9 +31,7 @@ export interface Places {
    * @param table read for this by the caller; default: it is read here
    */
   makeStaging(place: Place, table?: MountTable): Promise<void>;
-  /**
-   * Makes all around a target; the target is for the plugin to make. Otherwise as `makeStaging`.
-   */
+  /** Makes all directories around a target; the plugin makes the target. Otherwise as `makeStaging`. */
   makeParent(place: Place, table?: MountTable): Promise<void>;
   /**
    * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
@@ -51,7 +49,7 @@ export interface PlacesOptions {
   tool: HostTool;
 }
 
-/** Workloads that are not root go through them. */
+/** Workloads that are not root pass through these directories. */
 const passableMode = 0o711;
 const privateMode = 0o700;
 
@@ -103,10 +101,13 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
   };
 }
 
-/** The directory that all places are below. Safe to repeat. @throws {StagecraftError} DATA_DIR_UNUSABLE */
+/**
+ * Makes the directory of all places. Safe to repeat.
+ * @throws {StagecraftError} DATA_DIR_UNUSABLE
+ */
 export const makeRoot = (root: string): void => makeDirectory(root, passableMode);
 
-/** Its mode is as given whatever the umask is. */
+/** Makes a directory with this mode, whatever the umask is. */
 function makeDirectory(path: string, mode: number): void {
   try {
     mkdirSync(path, { mode });
@@ -121,7 +122,7 @@ function makeDirectory(path: string, mode: number): void {
   }
 }
 
-/** A plugin may put a link into its place at any time: what is opened is what is looked at, and changed. */
+/** Opens a directory so that what is looked at is what is changed: a plugin may put a link in its place at any time. */
 function openDirectory(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -131,7 +132,7 @@ function openDirectory(path: string): number {
   }
 }
 
-/** By now something may be mounted there after all: only its name is looked at, in the directory that it is in. */
+/** Makes a directory unless the name exists. Looks at the name only: something may be mounted there by now. */
 function makeUnlessThere(path: string): void {
   try {
     mkdirSync(path, { mode: privateMode });
@@ -145,7 +146,7 @@ function makeUnlessThere(path: string): void {
 const noDirectory = (path: string): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `${path} is no directory: move it away`);
 
-/** @returns why it stays */
+/** @returns reason why it stays */
 async function takeAway(path: string, tool: HostTool): Promise<string | undefined> {
   const refused = removeEmptyDirectory(path);
   if (refused === undefined) return undefined;
@@ -158,14 +159,14 @@ async function takeAwayFile(path: string, tool: HostTool): Promise<string | unde
     const kind = stdout.trim();
     if (status !== 0) return stderr;
     if (kind !== 'regular empty file') return `it is a ${kind}${kind === 'regular file' ? ' that is not empty' : ''}`;
-    unlinkSync(path); // like rmdir it removes a name only, and never one at which something is mounted
+    unlinkSync(path); // // like rmdir it removes a name only, and never one at which something is mounted
     return undefined;
   } catch (error) {
     return error instanceof ToolOverdue ? 'it does not answer' : messageOf(error);
   }
 }
 
-/** Others have what they are in for as long as an index file says so. */
+/** Removes temporary directories. Others keep their contents as long as an index file names them. */
 function removeTemporary(parents: readonly ParentDirectory[]): LeftBehind | undefined {
   for (const { path, isTemporary } of parents) {
     if (!isTemporary) continue;
@@ -179,12 +180,15 @@ function removeTemporary(parents: readonly ParentDirectory[]): LeftBehind | unde
 
 interface Refusal {
   code: unknown;
-  /** Something is in it. */
+  /** The directory is not empty. */
   isFull: boolean;
   why: string;
 }
 
-/** Refused at once, without a look at it, where something is mounted; refused for symlinks and all that is no directory. */
+/**
+ * Removes an empty directory. Refused without a look if something is mounted there; refused for links and all that is
+ * no directory.
+ */
 function removeEmptyDirectory(path: string): Refusal | undefined {
   try {
     rmdirSync(path);

@@ -32,7 +32,7 @@ export function hostPropagation(options: PropagationOptions): Propagation {
   let isShared = false;
   let last: Promise<unknown> = Promise.resolve();
 
-  /** One after the other: two at once would each make a mount. */
+  /** Runs one at a time: two at once would each make a mount. */
   const inTurn = <T>(work: () => Promise<T>): Promise<T> => {
     const result = last.then(work);
     last = result.catch(() => {});
@@ -95,7 +95,7 @@ async function takeAway({ root, readTable, tool }: PlacesOptions): Promise<LeftB
   }
 }
 
-/** @returns why it stays */
+/** @returns reason why it stays */
 async function unmount(path: string, tool: PlacesOptions['tool']): Promise<string | undefined> {
   try {
     const { status, stderr } = await tool.run('umount', ['--no-canonicalize', path]);
@@ -105,7 +105,7 @@ async function unmount(path: string, tool: PlacesOptions['tool']): Promise<strin
   }
 }
 
-/** Whether it shows what would be there without it. */
+/** Whether the mount shows what would be there without it. */
 function isBoundOnItself(table: MountTable, mount: MountEntry): boolean {
   const without = new MountTable(table.entries.filter((entry) => entry !== mount));
   return isSameSource(without.sourceOf(mount.path), mount);
@@ -114,5 +114,5 @@ function isBoundOnItself(table: MountTable, mount: MountEntry): boolean {
 const unfit = (message: string, cause?: unknown): StagecraftError =>
   new StagecraftError('HOST_UNFIT', message, cause === undefined ? {} : { cause });
 
-/** For a shell. */
+/** Quotes a word for a shell. */
 const quoted = (word: string): string => (/^[\w/.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

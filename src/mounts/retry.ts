@@ -1,23 +1,23 @@
-/** What may go well later: done again and again until it does. */
+/** Repeats work that may succeed later, until it does. */
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf } from '../errors.js';
 
-/** How long it is gone on with. */
+/** Limits and reports of the repeats. */
 export interface RetryPolicy {
   clock: Clock;
   signal: AbortSignal;
-  /** Told why it does not get on, and the error that says so, if there is one; null: it does. */
+  /** Called with the reason and the error while the work makes no progress; with null once it does. */
   tell(reason: string | null, error?: unknown): void;
-  /** Whether what was thrown may not be thrown another time. */
+  /** Whether a repeat may end otherwise. */
   mayRetry(error: unknown): boolean;
-  /** Whether it is a reason to be told; default: it is. */
+  /** Whether the error is reported; default: it is. */
   isReason?(error: unknown): boolean;
 }
 
 export const firstPauseMs = 1_000;
 const longestPauseMs = 60_000;
 
-/** With pauses that grow, where it may go well; tells meanwhile why it does not. */
+/** Repeats work with growing pauses while that may help, and reports why it makes no progress. */
 export async function retrying<T>(policy: RetryPolicy, work: () => Promise<T>): Promise<T> {
   const { clock, signal, tell, mayRetry, isReason } = policy;
   let hasTold = false;
@@ -25,7 +25,7 @@ export async function retrying<T>(policy: RetryPolicy, work: () => Promise<T>): 
     signal.throwIfAborted();
     try {
       const done = await work();
-      // What goes on beside it may have told something, too.
+      // // Other work beside it may have reported something, too.
       if (hasTold) tell(null);
       return done;
     } catch (error) {

@@ -1,4 +1,4 @@
-/** Where the kernel of this host shows a volume, whatever is believed of it. */
+/** Paths where the kernel of this host shows a volume, whatever the records say. */
 import { basename, dirname } from 'node:path';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -7,9 +7,9 @@ import type { MountTables } from './mount-tables.js';
 import type { MountPaths } from './paths.js';
 
 /**
- * @param allocId only what this alloc has: its target, and the staging path where no other alloc has a target
- * @returns the paths, of any plugin
- * @throws StagecraftError HOST_UNFIT: the kernel's table can't be read
+ * @param allocId only paths of this alloc: its target, and the staging path if no other alloc has a target
+ * @returns paths, of any plugin
+ * @throws StagecraftError HOST_UNFIT: the mount table can't be read
  */
 export async function shownHere(
   { paths, tables }: { paths: MountPaths; tables: MountTables },

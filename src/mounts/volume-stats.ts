@@ -28,7 +28,7 @@ import type { MountPaths } from './paths.js';
 /** Sizes are bytes, or numbers of inodes; above 2⁵³−1 in decimal. */
 export interface VolumeStats extends NodeStats {
   volume: VolumeKey;
-  /** When it was asked for, milliseconds since the epoch. */
+  /** Moment of the request, milliseconds since the epoch. */
   at: number;
 }
 
@@ -37,22 +37,22 @@ export interface StatsOptions {
   engine: ActorSystem;
   node: Pick<NodePort, 'stats'>;
   access: PluginAccess;
-  /** Those that others in this process share. */
+  /** Locks that are shared with all calls in this process. */
   locks: VolumeLocks;
   paths: MountPaths;
-  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
   clock: Clock;
   logger: Logger;
-  /** Between two looks at all volumes. */
+  /** Time between two looks at all volumes. */
   intervalMs: number;
-  /** Of one call to the node side; one for stats takes no longer than `mostMs`. */
+  /** Limit for one call to the node service; a call for stats takes no longer than `mostMs`. */
   timeoutMs: number;
 }
 
-/** How long a question waits for its turn, and for its plugin. */
+/** Limit for the wait for a turn and for the plugin. */
 const waitMs = 10_000;
-/** How long a plugin has for its answer: what changes the volume waits that long, and no longer. */
+/** Limit for the answer of the plugin: calls that change the volume wait no longer than that. */
 const mostMs = 10_000;
 /** Volumes of one plugin that are looked at together. */
 const atOnce = 4;
@@ -61,9 +61,9 @@ export class Stats {
   readonly #options: StatsOptions;
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
-  /** By address. */
+  /** Calls under way, by address. */
   readonly #underWay = new Map<string, Promise<VolumeStats>>();
-  /** Plugins whose volumes are looked at now. */
+  /** Plugins whose volumes are being looked at. */
   readonly #lookedAt = new Set<string>();
 
   constructor(options: StatsOptions) {
@@ -80,7 +80,10 @@ export class Stats {
     this.#stop.abort(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
   }
 
-  /** Who asks while it is being asked gets the same answer. @throws StagecraftError MOUNT_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR */
+  /**
+   * Asks for the stats of a volume. Calls at the same time share the answer.
+   * @throws StagecraftError MOUNT_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR
+   */
   of(key: VolumeKey): Promise<VolumeStats> {
     const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
     const present = this.#underWay.get(address);
@@ -95,7 +98,7 @@ export class Stats {
     const lock = this.#lockOf(address, key);
     await this.#within(waitMs, `${nameOf(key)} has had no turn`, (signal) => locks.wait([lock], signal));
     try {
-      // It may be another one by now.
+      // // The volume may be another one by now.
       if (this.#lockOf(address, key) !== lock) return await this.#ask(address, key);
       return await this.#asked(address, key);
     } finally {
@@ -103,7 +106,7 @@ export class Stats {
     }
   }
 
-  /** In its turn. */
+  /** Asks when it is the call's turn. */
   async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { access, clock } = this.#options;
     const { plugin, driver, ...place } = this.#placeOf(address, key);
@@ -128,7 +131,10 @@ export class Stats {
     }
   }
 
-  /** One that is given up lets the next call in, whether its client heeds that or not. */
+  /**
+   * Answers once the call ends or is given up; a call that was given up lets the next one in, whether its client
+   * heeds that or not.
+   */
   #answer(admitted: Admitted, plugin: string, place: VolumePlace): Promise<NodeStats> {
     const { node, timeoutMs } = this.#options;
     const ask = async (signal: AbortSignal): Promise<NodeStats> => {
@@ -141,7 +147,7 @@ export class Stats {
     );
   }
 
-  /** For so long, and no longer than the runtime runs. */
+  /** Limits work in time, and to the life of the runtime. */
   #within<T>(timeoutMs: number, late: string, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const failed = (code: ErrorCode): StagecraftError => new StagecraftError(code, `${late} within ${timeoutMs} ms`);
     return limited({ clock: this.#options.clock, timeoutMs, failed, end: this.#stop.signal }, work);
@@ -178,7 +184,7 @@ export class Stats {
     }
   }
 
-  /** Only those that are mounted, of plugins that can be asked now and tell of conditions: each plugin for itself. */
+  /** Looks at mounted volumes of plugins that can be asked now and report conditions: each plugin on its own. */
   #look(): void {
     const { access } = this.#options;
     const due = new Map<string, VolumeKey[]>();
@@ -192,7 +198,7 @@ export class Stats {
     for (const [plugin, keys] of due) void this.#lookAtAll(plugin, keys);
   }
 
-  /** Where the look before is not through with them yet, that goes on, and this one is left out. */
+  /** Looks at the volumes of one plugin; left out while the look before goes on. */
   async #lookAtAll(plugin: string, keys: VolumeKey[]): Promise<void> {
     if (this.#lookedAt.has(plugin)) return;
     this.#lookedAt.add(plugin);
