@@ -37,7 +37,7 @@ describe('the node side of a plugin, for its calls', () => {
     return nodeSidePort(plugins, (type, plugin) => type === 'csi-node' && tasks.includes(plugin));
   };
 
-  it('M2 capabilities come from the node service, and the client from csi-node, whatever the controller side is', async () => {
+  it('M2 capabilities come from the node service, the client from csi-node, not from the controller side', async () => {
     await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);
     const { sight, client, isKnown } = port();
     expect(sight('disk')).to.deep.equal({

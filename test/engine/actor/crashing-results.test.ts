@@ -79,7 +79,7 @@ describe('results that crash their machine', () => {
     expect(context()).to.deep.include({ results: ['gold'] });
   });
 
-  it('all results crash: quarantined at the sixth, operators are told, and nothing runs, even after a restart', async () => {
+  it('all results crash: quarantined at the sixth and reported; nothing runs, even after a restart', async () => {
     await breakDownAtAll();
     expect(work.calls.map(({ attempt }) => attempt)).to.deep.equal([1, 2, 3, 4, 5, 6]);
     expect(work.calls.map(({ seq }) => seq)).to.deep.equal([1, 2, 3, 4, 5, 6]);

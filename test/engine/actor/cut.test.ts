@@ -60,7 +60,7 @@ describe('a process that dies at the n-th call of its store', () => {
 
   for (const seed of seeds) {
     for (const moment of ['before', 'after'] as const) {
-      it(`cut ${moment} the effect of call n, for every n (seed ${seed}): the next life reaches the same outcome`, async () => {
+      it(`cut ${moment} the effect of call n, for every n (seed ${seed}): same outcome in the next life`, async () => {
         let at = 1;
         while (await expectSameOutcome(seed, [{ at, moment }], expected.get(seed) ?? {})) at += 1;
         expect(at).to.be.greaterThan(60);

@@ -197,7 +197,7 @@ describe('refused commits', () => {
     });
   });
 
-  it('commits fail, are refused or accepted at random: each message counts once, in order, and callers know', async () => {
+  it('commits fail or are refused at random: each message counts once, in order, and callers know', async () => {
     for (let seed = 1; seed <= 40; seed += 1) {
       const random = seededRandom(seed);
       lab = new Lab();
