@@ -210,7 +210,7 @@ export const allocMachine = setup({
             target: 'recovering.awaiting-prepare',
             actions: 'reboot',
           },
-          // // The run before does not know what was claimed since it began.
+          // The run before does not know what was claimed since it began.
           { target: 'preparing', reenter: true, actions: 'restart' },
         ],
         'alloc.lost': whenLost,

@@ -157,7 +157,7 @@ export const allocVolumeMachine = setup({
         'releasing-claim': {
           on: {
             'claim.released': { target: 'reporting', actions: 'clearReason' },
-            // // No claim was taken.
+            // No claim was taken.
             'slot.freed': isFreed,
           },
         },

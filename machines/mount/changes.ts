@@ -137,18 +137,18 @@ export const use = (
   stamp: Stamped,
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
-    // // A volume that is staged, or is being staged, is published with the data that it is staged with.
+    // A volume that is staged, or is being staged, is published with the data that it is staged with.
     if (!isStaged(draft.staging) && !isBeingStaged(draft)) draft.volume = volume;
     else draft.volume = withDriver(draft.volume, volume.driver);
     draft.capability = capability;
     stepStaging(draft, { type: 'retry' });
     const present = draft.users.find((one) => one.allocId === allocId);
-    // // A claim covers both the old and the new use.
+    // A claim covers both the old and the new use.
     const hold = given ?? present?.hold;
     const asked = { readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, hold };
     dropUnconfirmed(draft, allocId);
     if (!present) begin(draft, allocId, asked);
-    // // A target that leaves has given up its claim.
+    // A target that leaves has given up its claim.
     else if (isToUnpublish(present)) stepTarget(draft, present, { type: 'use', use: { ...asked, isClaimed } });
     else stepTarget(draft, present, { type: 'use', use: asked });
   });
@@ -193,7 +193,7 @@ export const leave = (
   draftedMount(context, stamp, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
     if (user?.hold !== undefined && user.hold > hold) return;
-    // // Asked for again: tried now.
+    // Asked for again: tried now.
     stepStaging(draft, { type: 'hasten' });
     if (user) stepTarget(draft, user, { type: 'leave' });
   });
@@ -206,7 +206,7 @@ export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some((user) => !hasNoTarget(user));
   if (!isUsed && isStagingOwed(draft)) return;
   stepTargets(draft, { type: 'let-go' });
-  // // Of a failed target nothing is here, except perhaps the staging.
+  // Of a failed target nothing is here, except perhaps the staging.
   draft.users = draft.users.map(({ hold, ...user }) =>
     hold === undefined || isIn(user, 'failed') ? user : { ...user, hold },
   );
@@ -283,7 +283,7 @@ export const observedMounts = (
       draft.unconfirmed = draft.users
         .filter((user) => mayHaveLost(user) || draft.unconfirmed.includes(user.allocId))
         .map(({ allocId }) => allocId);
-      // // The runtime has started again, which may have removed the cause.
+      // The runtime has started again, which may have removed the cause.
       stepTargets(draft, { type: 'runtime.started' });
       stepStaging(draft, { type: 'runtime.started' });
     }

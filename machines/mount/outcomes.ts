@@ -41,7 +41,7 @@ export const targetMounted = (
     draft.bootId = bootId;
     stepTarget(draft, user, { type: 'publish.done', found, isDead: isDead(draft.staging) });
     if (!isIn(userAt(draft), 'published')) return;
-    // // The condition was that of the mount before.
+    // The condition was that of the mount before.
     draft.condition = null;
     const { allocId, readOnly, sinceMs } = user;
     draft.tells.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, stamp.at - sinceMs) });
@@ -134,7 +134,7 @@ function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }
   const isSent = status === 'failed';
   const { tries: staged, unstageTries } = draft.staging;
   const isRefused = kind === 'stage' && failure.final;
-  // // For the targets that are mounted, a refused stage is repeated.
+  // For the targets that are mounted, a refused stage is repeated.
   const tries = triesAfter(
     kind === 'stage' ? staged : unstageTries,
     isRefused ? { ...attempt, retry: defaultBackoff } : attempt,

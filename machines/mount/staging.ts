@@ -90,7 +90,7 @@ export const stagingMachine = stagingSetup.createMachine({
     'stage.wanted': {},
     'unstage.wanted': {},
     'targets.may-remain': {},
-    // // Sent for the whole mount, or for what the kernel showed a moment ago.
+    // Sent for the whole mount, or for what the kernel showed a moment ago.
     retry: { actions: 'restart' },
     hasten: { actions: 'hastenUnstage' },
     'runtime.started': { actions: 'hastenAll' },

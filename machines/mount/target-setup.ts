@@ -63,7 +63,7 @@ export type TargetEvent = Moment &
     /** The dead staging is gone; the target may still be bound from it. */
     | { type: 'staging-dead-gone' }
     | { type: 'mount-appeared'; mount: AppearedMount }
-    // // The turn that the mount gives, and the outcome of the call.
+    // The turn that the mount gives, and the outcome of the call.
     | { type: 'turn.given' }
     | { type: 'turn.lost' }
     | { type: 'call.waits' }

@@ -102,7 +102,7 @@ export const targetMachine = targetSetup.createMachine({
   context: ({ input }) => input,
   initial: 'pending-publish',
   on: {
-    // // Sent for the whole mount, or for its staging: most states have nothing to do.
+    // Sent for the whole mount, or for its staging: most states have nothing to do.
     retry: {},
     hasten: {},
     'runtime.started': {},

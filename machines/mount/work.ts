@@ -45,7 +45,7 @@ export function stagingWish(
 ): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'targets.may-remain'> {
   const { users, staging } = context;
   if (isDead(staging)) {
-    // // Nothing is mounted over it.
+    // Nothing is mounted over it.
     const isFree = users.every((user) => !isIn(user, 'lost') && !needsUnpublish(user));
     return isFree ? 'unstage.wanted' : 'targets.may-remain';
   }

@@ -43,7 +43,7 @@ export type LifecycleEvent =
   | { type: 'publications.gone' }
   /** The plugin lists the volume on a node again. */
   | { type: 'publications.found' }
-  // // The turn that the volume gives, and the outcome of the call.
+  // The turn that the volume gives, and the outcome of the call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
   | { type: 'call.waits' }

@@ -24,7 +24,7 @@ export function begin(
   draft.publicationNumber += 1;
   const { publicationNumber: number, work, awaiting } = draft;
   let begun = publicationChart.step(publicationChart.begin({ ...data, number }), { type: as });
-  // // The waiting call of the publication before is made for the new one.
+  // The waiting call of the publication before is made for the new one.
   if (as === 'wanted' && awaiting && work?.kind === 'publish' && work.nodeId === nodeId) {
     begun = publicationChart.step(begun, { type: 'turn.given' });
     begun = publicationChart.step(begun, { type: 'call.waits' });
@@ -50,7 +50,7 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
   releaseWithNode(draft, nodeId);
   if (next.next && !isLeaving(draft.lifecycle)) begin(draft, nodeId, next.next);
   const { expansion } = draft;
-  // // The volume is on no node any more, which an expansion may wait for: tried at once.
+  // The volume is on no node any more, which an expansion may wait for: tried at once.
   if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
     draft.expansion = expansionChart.step(expansion, { type: 'hasten' });
   grant(draft);
@@ -73,7 +73,7 @@ export function followClaims(draft: Draft, nodeId: string): void {
     const isLeaving = staying.every(({ state }) => state === 'unpublishing');
     if (isLeaving && publication && isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
   } else if (isHeld) {
-    // // Claims keep their slots until the allocs without a claim have let go.
+    // Claims keep their slots until the allocs without a claim have let go.
     if (isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
   } else if (publication) {
     step(draft, nodeId, { type: 'withdrawn' });

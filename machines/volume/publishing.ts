@@ -63,7 +63,7 @@ function publishAgain(draft: Draft, nodeId: string, wish: PublishWish): void {
   step(draft, nodeId, { type: 'publish', wish });
   const now = draft.publications[nodeId];
   if (!now || now.at === 'published' || now.next || !wishOf(now)) return;
-  // // The publication stays: claims that were to leave with it have nothing left to wait for.
+  // The publication stays: claims that were to leave with it have nothing left to wait for.
   releaseDetached(draft, nodeId);
   grant(draft);
 }

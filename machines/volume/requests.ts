@@ -72,7 +72,7 @@ function publishRefusal(
     return refused('VOLUME_IN_USE', context, why);
   }
   const { accessMode } = wish.capability;
-  // // A publication that leaves is waited for; one that is stuck is not.
+  // A publication that leaves is waited for; one that is stuck is not.
   const isStaying = (publication: Publication): boolean =>
     isIn(publication, 'failed') ? mayBeThere(publication) : wishOf(publication) !== undefined;
   const hindering = Object.entries(context.publications).filter(
@@ -231,7 +231,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   );
   if (claims.length + published.length + mounted.length === 0) return undefined;
   const taken = context.claims.filter(({ state }) => state === 'taken');
-  // // A claimed publication is unpublished once its claim is released.
+  // A claimed publication is unpublished once its claim is released.
   const isUnclaimed = wanted.some(([nodeId]) => !taken.some((claim) => claim.nodeId === nodeId));
   const ways = [
     ...(mounted.length > 0 ? ['unmount'] : []),
@@ -247,7 +247,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),
     ...(published.length > 0 ? [`published on ${published.join(', ')}`] : []),
   ];
-  // // Force does not help what is still on a node: the node knows why.
+  // Force does not help what is still on a node: the node knows why.
   const isLeaving = ways.length === 0 && context.claims.every(({ state }) => state === 'unpublishing');
   const last = isLeaving ? `: see ${context.claims.map(whereToLook).join(', ')}` : ', or delete it with force';
   return refused('VOLUME_IN_USE', context, `it is ${parts.join(' and ')}: ${advice}${last}`);
@@ -341,7 +341,7 @@ const refusals: Refusals = {
 
 /** Undefined if the request is accepted. */
 export function refusalOf(context: VolumeContext, request: VolumeRequest): Failure | undefined {
-  // // Each entry takes the request of its own type.
+  // Each entry takes the request of its own type.
   const refuse = refusals[request.type] as
     | ((context: VolumeContext, request: VolumeRequest) => Failure | undefined)
     | undefined;

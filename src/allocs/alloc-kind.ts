@@ -1,4 +1,4 @@
-/** The alloc machine, bound to what it does. */
+/** Binds the alloc machine to its effects. */
 
 import type { StateValue } from 'xstate';
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
@@ -11,7 +11,7 @@ import type { AllocWorker } from './alloc-work.js';
 
 export const allocsTopic = (node: string): string => `allocs/${encodeURIComponent(node)}`;
 
-/** Each lasts as long as its state: limits are the machine's. */
+/** Lasts as long as its state: time limits are the machine's. */
 const lasting = (run: (call: EffectCall<AllocWork>) => Promise<unknown>): Effect => ({
   deadlineMs: Number.POSITIVE_INFINITY,
   run: (call: EffectCall<AllocWork>) => run(call),
@@ -38,13 +38,13 @@ interface ContextV1 {
   isDropped: boolean;
 }
 
-/** Version 2 keeps how far each volume is, and as a state whether an alloc that is released was asked to be, or has failed. */
+/** Version 2 keeps the step of each volume, and as a state whether a release was asked for or follows a failure. */
 export const stepsOfVolumes: Migration = {
   name: 'each volume has its steps',
   from: '1',
   to: '2',
   migrate: ({ value, context, ...snapshot }) => {
-    // The engine keeps contexts as the machines made them, but does not know their types.
+    // Records of version 1 have this shape; no type of ours describes it.
     const { mounts, generations, waits, isDropped, ...kept } = context as ContextV1;
     const partOf = ({ name }: AllocVolume): VolumePart => {
       const generation = generations[name];
@@ -70,7 +70,7 @@ function valueIn(value: StateValue, hasFailed: boolean): StateValue {
   return releasing === undefined ? value : { releasing: { [hasFailed ? 'undoing' : 'asked-for']: releasing } };
 }
 
-/** No step that may not have been reached: the next run repeats what was. */
+/** Step that the volume has reached for certain: the next run repeats the others. */
 function stepIn(value: StateValue, isClaimed: boolean): VolumePart['at'] {
   if (value === 'prepared') return 'mounted';
   if (typeof value === 'string') return 'released';

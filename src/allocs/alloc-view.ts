@@ -1,4 +1,4 @@
-/** An alloc as callers see it, made of what is committed. */
+/** View of an alloc for callers, made from its record. */
 import type { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf as partReasonsOf } from '../../machines/alloc/parts.js';
 import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
@@ -17,9 +17,9 @@ import { callIn, type MountStatus } from '../mounts/mount-view.js';
 import { stateName } from '../requests/state-name.js';
 
 /**
- * How a volume of an alloc is on this node. `waiting`: nothing of it is here for the alloc yet. `staged`: it is to be mounted.
- * `lost`: it was mounted, and is not any more. `leaving`: it is to be unmounted. `detached`: it is unmounted, and is to be
- * unstaged. `unmounted`: the alloc has nothing of it here any more. `failed`: it could not be mounted.
+ * State of a volume of an alloc on this node. `waiting`: nothing is here for the alloc yet. `staged`: to be mounted.
+ * `lost`: was mounted, and is gone. `leaving`: to be unmounted. `detached`: unmounted, and to be unstaged.
+ * `unmounted`: nothing is here for the alloc any more. `failed`: could not be mounted.
  */
 export type AllocVolumeState =
   | 'waiting'
@@ -33,38 +33,38 @@ export type AllocVolumeState =
 
 export interface AllocVolumeStatus extends AllocVolume {
   state: AllocVolumeState;
-  /** How far the alloc is with it, at most a second ago. What each means: docs/mounts.md */
+  /** Step that the alloc has reached with the volume, at most a second old. Meanings: docs/mounts.md */
   step: AllocStep;
-  /** By its registered name; absent: nothing of the volume is here. */
+  /** Registered name of the plugin; absent: nothing of the volume is here. */
   plugin?: string;
-  /** The staging path of the volume here, and the target of the alloc, each with its exact state, and why it is there. */
+  /** Staging of the volume here and target of the alloc, each with its exact state and the reason. */
   parts: PartView[];
-  /** Of an alloc that is on its way: the call that is under way here for the volume. */
+  /** Call that is under way here for the volume, while the alloc is on its way. */
   underWay?: string;
-  /** Of one that is prepared: why the volume is not mounted for it now, or what else is seen there. */
+  /** For a prepared alloc: why the volume is not mounted now, or what else is seen there. */
   message?: string;
 }
 
-/** One alloc, and what it has. */
+/** An alloc and its volumes. */
 export interface AllocStatus {
   allocId: string;
   state: AllocState;
   volumes: AllocVolumeStatus[];
-  /** Where they are, once it is prepared. */
+  /** Mounts, once the alloc is prepared. */
   mounts?: AllocMount[];
-  /** By the name of a volume: what it waits for. */
+  /** What each volume waits for, by its name. */
   waits: Record<string, string>;
-  /** Why it failed, or is undone. */
+  /** Reason why it failed, or is undone. */
   error?: Failure;
 }
 
-/** As far as that says what it waits for. */
+/** Parts of a status that say what the alloc waits for. */
 export interface Waiting {
   waits: Record<string, string>;
   volumes?: readonly Pick<AllocVolumeStatus, 'name' | 'underWay'>[];
 }
 
-/** By the name of a volume: what it waits for, be it a call that is under way. */
+/** What each volume waits for, by its name, also a call that is under way. */
 export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, string> {
   const calls = volumes.flatMap(({ name, underWay }) =>
     underWay === undefined || name in waits ? [] : [[name, underWay]],
@@ -72,7 +72,7 @@ export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, str
   return { ...waits, ...Object.fromEntries(calls) };
 }
 
-/** The same in words: `name: why`. */
+/** In words: `name: why`. */
 export const reasonsOf = (alloc: Waiting): string[] =>
   Object.entries(allWaitsOf(alloc)).map(([name, reason]) => `${name}: ${reason}`);
 
@@ -80,7 +80,7 @@ export type AllocView = ViewOf<typeof allocMachine>;
 
 export const allocStateOf = stateName<AllocState>;
 
-/** By the name of a volume: what it waits for. */
+/** What each volume waits for, by its name. */
 export function waitsOf({ context: alloc }: Pick<AllocView, 'context'>): Record<string, string> {
   const lost = Object.entries(alloc.parts).flatMap(([name, { at }]) =>
     at === 'lost-at-reboot' ? [[name, newBoot]] : [],
@@ -88,13 +88,13 @@ export function waitsOf({ context: alloc }: Pick<AllocView, 'context'>): Record<
   return { ...partReasonsOf(alloc), ...Object.fromEntries(lost) };
 }
 
-/** Nobody knows whether its workload is to run again. */
+/** After a reboot nobody knows whether the workload is to run again. */
 const newBoot = 'the host was started anew: prepare the alloc again, or release it';
 
 /**
- * Whoever gets it may change it.
- * @param mountOf of a volume on this node; absent: nothing of it is here
- * @param told of those: what is wrong with them
+ * A copy that the caller may change.
+ * @param mountOf mount of a volume on this node; absent: nothing is here
+ * @param told faults of those mounts
  */
 export function allocStatusOf(
   view: AllocView,
@@ -119,7 +119,7 @@ export function allocStatusOf(
   });
 }
 
-/** What of a failure is somebody else's is none of an alloc that has its mount. */
+/** Message of a mount that concerns this alloc: another alloc's failure does not concern one that is mounted. */
 function messageIn(mount: MountStatus | undefined, allocId: string): { message?: string } {
   const user = mount?.users.find((one) => one.allocId === allocId);
   const message = user?.message ?? (user?.state === 'published' ? undefined : mount?.error?.message);
@@ -157,7 +157,7 @@ const isUnderWay: Record<AllocState, boolean> = {
 
 const userIn = ({ users }: MountContext, id: string): Target | undefined => users.find(({ allocId }) => allocId === id);
 
-/** Of a volume that the node has for nobody of this name. */
+/** State of a volume that the node has not mounted for the alloc. */
 const absentIn: Record<AllocState, AllocVolumeState> = {
   preparing: 'waiting',
   prepared: 'lost',

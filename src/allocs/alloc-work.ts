@@ -1,6 +1,6 @@
 /**
- * Does what the alloc machine asks for: claims, publishes and mounts all volumes of an alloc, or gives them all back. Each step is
- * the same when it is done again, so that a run that is started again repeats all. Errors that may pass are retried.
+ * Effects of an alloc: claims, publishes and mounts all of its volumes, or gives them all back. Each step may be
+ * repeated, so a run that is started again repeats all. Errors that may pass are retried.
  */
 
 import type { AllocWork } from '../../machines/alloc/alloc.js';
@@ -28,13 +28,13 @@ export interface AllocWorkOptions {
   claims: ClaimClient;
   mounting: AllocMounting;
   clock: Clock;
-  /** Resolves once what was believed in has been compared with the kernel; undefined where it is. */
+  /** Resolves once the mounts in the records have been compared with the kernel; undefined if they have. */
   compared(): Promise<void> | undefined;
 }
 
 type Run = EffectCall<AllocWork>;
 
-/** One volume of an alloc, as one run works on it. */
+/** One volume of an alloc, during one run. */
 interface VolumeWork {
   run: Run;
   volume: AllocVolume;
@@ -42,13 +42,13 @@ interface VolumeWork {
   policy: RetryPolicy;
 }
 
-/** What one request for both has come to. */
+/** Result of one request to claim and publish. */
 interface Begun {
   generation?: number;
   published?: PublishedVolume;
 }
 
-/** Why a volume can't be had. */
+/** Reason why a volume can't be had. */
 interface Fault {
   name: string;
   error: unknown;
@@ -58,14 +58,14 @@ type MayRetry = RetryPolicy['mayRetry'];
 
 export class AllocWorker {
   readonly #options: AllocWorkOptions;
-  /** By address: what was begun for an alloc, and has not ended yet. */
+  /** Runs that have not ended, by the address of their alloc. */
   readonly #underWay = new Map<string, Promise<unknown>>();
 
   constructor(options: AllocWorkOptions) {
     this.#options = options;
   }
 
-  /** Fails with what is wrong with the first volume that can't be had; all others are given up then. */
+  /** Fails with the fault of the first volume that can't be had; the others are given up then. */
   async prepare(run: Run): Promise<AllocOutcome> {
     const { wait } = run.input;
     const mayRetry: MayRetry = (error) => isRetryable(error) && (wait || !isFinal(error));
@@ -82,7 +82,7 @@ export class AllocWorker {
     }
   }
 
-  /** As long as it takes, whatever is in the way; fails only where it has lost its claim. */
+  /** Takes as long as it takes, whatever is in the way; fails only if a claim is lost. */
   recover(run: Run): Promise<AllocOutcome> {
     const mayRetry: MayRetry = (error) => !isClaimLost(error);
     return this.#alone(run, async (report) => {
@@ -92,7 +92,7 @@ export class AllocWorker {
     });
   }
 
-  /** As long as it takes. */
+  /** Takes as long as it takes. */
   release(run: Run): Promise<AllocOutcome> {
     const { volumes } = run.input;
     return this.#alone(run, async (report) => {
@@ -102,13 +102,13 @@ export class AllocWorker {
     });
   }
 
-  /** What is left of a run before, given up by now, must not come after what this one does. */
+  /** Waits for the run before, which is given up: its requests must not come after those of this run. */
   #alone<T>(run: Run, work: (report: StepReport) => Promise<T>): Promise<T> {
     const before = this.#underWay.get(run.address);
     const report = new StepReport(run, this.#options.clock);
     const begun = (async () => {
       const volumes = run.input.volumes.map(({ name }) => report.of(name));
-      // Its alloc may have committed steps of the run before.
+      // The alloc may have committed steps of the run before.
       if (run.recovered || run.attempt > 1) for (const volume of volumes) volume.step({ type: 'restart' });
       await this.#telling(volumes, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
       await this.#telling(volumes, this.#options.compared(), 'what is mounted here is compared with what was before');
@@ -124,7 +124,7 @@ export class AllocWorker {
     return begun;
   }
 
-  /** Says what all volumes wait for, where that takes its time. */
+  /** Reports what all volumes wait for, if that takes time. */
   async #telling(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
     if (!done) return;
     const cancel = this.#options.clock.after(firstPauseMs, () => {
@@ -135,7 +135,7 @@ export class AllocWorker {
     for (const volume of volumes) volume.tell(null);
   }
 
-  /** @returns the first fault; all others are given up then */
+  /** @returns the first fault; the other volumes are given up then */
   async #all(
     { run, ...all }: { run: Run; report: StepReport; mayRetry: MayRetry },
     one: (work: VolumeWork) => Promise<void>,
@@ -180,7 +180,10 @@ export class AllocWorker {
     report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
   }
 
-  /** In one request, where nothing is in the way of either. @returns what came of it: the rest is asked for by itself */
+  /**
+   * Claims and publishes in one request, if nothing is in the way of either.
+   * @returns the outcome: the rest is asked for separately
+   */
   async #claimAndPublish({ run, volume, report, policy }: VolumeWork, readOnly: boolean): Promise<Begun> {
     const { claims, node } = this.#options;
     if (!claims.claimAndPublish) return {};
@@ -201,7 +204,7 @@ export class AllocWorker {
     }
   }
 
-  /** @returns the generation of its claim */
+  /** @returns generation of the claim */
   async #claim({ run, volume, report, policy }: VolumeWork): Promise<number> {
     const { claims, node } = this.#options;
     const { volume: key, mode, accessMode, attachmentMode } = volume;
@@ -216,7 +219,10 @@ export class AllocWorker {
     return generation;
   }
 
-  /** What it has claimed before, in a run that was killed, is its own still. @throws StagecraftError CLAIM_LOST */
+  /**
+   * Checks that the claim of an earlier run is still the alloc's own.
+   * @throws StagecraftError CLAIM_LOST
+   */
   async #mustHold({ run, volume, policy }: VolumeWork): Promise<void> {
     const { claims } = this.#options;
     const { allocId, generations } = run.input;
@@ -228,8 +234,8 @@ export class AllocWorker {
   }
 
   /**
-   * While it was away its node may have been taken for lost: what it has claimed may be somebody else's by now. What is
-   * mounted still needs nobody but its plugin; else it is prepared once more.
+   * Recovers a volume. The node may have been fenced while the agent was away, and the claim may be another alloc's.
+   * A volume that is still mounted needs only its plugin; else it is prepared again.
    */
   async #recoverOne(work: VolumeWork): Promise<void> {
     const { mounting } = this.#options;
@@ -237,7 +243,7 @@ export class AllocWorker {
     const { name, volume: key, taskPath } = volume;
     const { allocId } = run.input;
     const { signal, tell } = policy;
-    // Before its claim is asked for: that may be lost while its plugin is away, for however long.
+    // Before the claim is checked: it may be lost while the plugin is away, for however long.
     await mounting.reachable(key, { signal, tell });
     await this.#mustHold(work);
     await retrying(policy, () => mounting.confirm({ key, allocId }));
@@ -246,7 +252,7 @@ export class AllocWorker {
     report.step({ type: 'volume.mounted', mount: { ...standing, name, taskPath } });
   }
 
-  /** The workload has stopped: the slot is free once the node has let go, and said so. */
+  /** Releases a volume, as the workload has stopped: the claim is free once the node has let go and reported so. */
   async #releaseOne({ run, volume, report, policy }: VolumeWork): Promise<void> {
     const { claims, node } = this.#options;
     const { mounting } = this.#options;
@@ -276,7 +282,7 @@ export class AllocWorker {
   ): VolumeWork {
     const report = all.of(volume.name);
     const { clock } = this.#options;
-    // What it waited for so far is what the next runtime begins with.
+    // The last reason is kept for the next runtime.
     const isReason = (error: unknown): boolean => !isClosing(error);
     return { run, volume, report, policy: { clock, signal, tell: report.tell, mayRetry, isReason } };
   }

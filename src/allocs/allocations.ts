@@ -1,6 +1,6 @@
 /**
- * `runtime.allocations`: the volumes of an alloc, all together. Reads what is committed; every change goes through the
- * mailbox of the alloc concerned (machines/alloc/alloc.ts).
+ * `runtime.allocations`: all volumes of an alloc together. Reads committed records; every change goes through the
+ * mailbox of the alloc (machines/alloc/alloc.ts).
  */
 
 import { allocMachine } from '../../machines/alloc/alloc.js';
@@ -52,11 +52,11 @@ export interface AllocationsOptions {
   engine: Engine;
   clock: Clock;
   claims: Pick<ClaimClient, 'look'>;
-  /** Of this boot of the host. */
+  /** Of the present boot of the host. */
   bootId: string;
-  /** What is here of these volumes, or of all, as it is told. */
+  /** Status of these mounts here, or of all. */
   mounts(volumes?: readonly VolumeKey[]): Promise<MountStatus[]>;
-  /** Has these compared with what the kernel shows. */
+  /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
 
@@ -66,9 +66,9 @@ export class Allocations {
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #waits: ActorWaits<typeof allocMachine>;
   readonly #openModes: DefaultModes;
-  /** By address: how many wait for it to be prepared. */
+  /** Number of callers that wait for an alloc to be prepared, by its address. */
   readonly #callers = new Map<string, number>();
-  /** Why nothing new is taken. */
+  /** Reason why nothing new is accepted. */
   #refusal: StagecraftError | undefined;
   #closed: StagecraftError | undefined;
 
@@ -139,9 +139,9 @@ export class Allocations {
   }
 
   /**
-   * Takes all volumes of an alloc away, once its workload has stopped: unmounted in parallel, then their slots are free.
-   * Where there is none, nothing happens. Resolves when that is done.
-   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work goes on, again and again until it is done
+   * Releases all volumes of an alloc, once its workload has stopped: unmounts them in parallel, then frees their
+   * claims. Does nothing if there is no alloc. Resolves when that is done.
+   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work is repeated until it is done
    */
   async release(allocId: string, options: AwaitOptions = {}): Promise<void> {
     this.#refuseNew();
@@ -170,7 +170,7 @@ export class Allocations {
   }
 
   /**
-   * Follows what happens to the allocs of this node, in one order, none left out, from now or from after an event's id.
+   * Follows the events of the allocs of this node in one order, none left out, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<AllocEvent> {
@@ -180,7 +180,7 @@ export class Allocations {
   }
 
   /**
-   * The runtime has started: what was prepared is looked after until it is so again.
+   * Recovers all allocs after a start: each is worked on until it is prepared again.
    * @throws StagecraftError STORE_UNAVAILABLE: not all were told
    */
   async recover(): Promise<void> {
@@ -191,8 +191,8 @@ export class Allocations {
   }
 
   /**
-   * Releases all, also while nothing else is taken any more.
-   * @throws StagecraftError DRAIN_FAILED naming those that were not released in that time
+   * Releases all allocs, also while nothing new is accepted.
+   * @throws StagecraftError DRAIN_FAILED naming those that were not released in time
    */
   async releaseAll(timeoutMs: number): Promise<void> {
     const ids = this.#all().map(([, { context }]) => context.allocId);
@@ -202,7 +202,7 @@ export class Allocations {
     if (faults.length > 0) throw new StagecraftError('DRAIN_FAILED', faults.join('; '), { faults });
   }
 
-  /** Nothing new is taken: `releaseAll` is not refused, nor is to look at what there is. */
+  /** Accepts nothing new, except `releaseAll` and reading. */
   refuse(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#refusal ??= reason;
     this.#openModes.close(this.#refusal);
@@ -234,9 +234,9 @@ export class Allocations {
     } catch (error) {
       const areOthers = leave();
       const view = this.#allocs.peek(address);
-      // It was released as it was undone, and is gone.
+      // The alloc was released while it was undone, and is gone.
       if (!view && seen.failure && !this.#refusal) throw failedWith(address, seen.failure);
-      // Whoever waits no more for what was prepared before takes nothing from it.
+      // A caller who gives up takes nothing from an alloc that was prepared before.
       if (seen.isDecided || areOthers || this.#refusal || !view || this.#isIn(address, 'recovering')) throw error;
       const failure = (signal?.aborted ? givenUpIn : lateIn)({ allocId: id, waits: allWaitsOf(this.#statusOf(view)) });
       const aborted = this.#abort(address, failure);
@@ -244,7 +244,7 @@ export class Allocations {
       if (trouble) throw undoneLater(address, failure, trouble);
       await aborted;
       try {
-        // It may have been prepared meanwhile: nobody has it without knowing.
+        // It may have been prepared meanwhile: then the caller gets it.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
         if (seen.isDecided || this.#refusal) throw error;
@@ -253,7 +253,7 @@ export class Allocations {
     }
   }
 
-  /** Has what was begun undone: asked again until the store takes that. */
+  /** Has the alloc undone: repeats the request until the store accepts it. */
   async #abort(address: string, failure: Failure): Promise<void> {
     const { clock } = this.#options;
     for (;;) {
@@ -268,7 +268,10 @@ export class Allocations {
     }
   }
 
-  /** One more waits for it. @returns ends that, once, and says whether others still do */
+  /**
+   * Counts one more caller.
+   * @returns function that ends the wait, once, and tells whether others still wait
+   */
   #enter(address: string): () => boolean {
     const count = (): number => this.#callers.get(address) ?? 0;
     this.#callers.set(address, count() + 1);
@@ -282,7 +285,7 @@ export class Allocations {
     };
   }
 
-  /** @param waiting `standing`: what becomes of the request where the wait ends in vain */
+  /** @param waiting `standing`: what becomes of the request if the wait is in vain */
   async #release(id: string, waiting: AwaitOptions & { standing?: string }): Promise<void> {
     const address = this.#addressOf(id);
     const message = `alloc ${id} was released before it was prepared`;
@@ -302,7 +305,7 @@ export class Allocations {
     await this.#waits.until({ address, name: `alloc ${id}`, goal: 'released', reached, gone: true, ...waiting });
   }
 
-  /** Resolves when nothing of it is on its way out. */
+  /** Resolves when the alloc is not on its way out. */
   async #settled(id: string, waiting: AwaitOptions): Promise<void> {
     const address = this.#addressOf(id);
     if (!this.#allocs.has(address)) return;
@@ -320,7 +323,7 @@ export class Allocations {
     });
   }
 
-  /** What it has, or is to have. */
+  /** Volumes that it has, or is to have. */
   #volumesAt(address: string): AllocVolume[] {
     const view = this.#allocs.peek(address);
     return view && allocStateOf(view.state) !== 'failed' ? view.context.volumes : [];
@@ -331,7 +334,7 @@ export class Allocations {
     return view !== undefined && allocStateOf(view.state) === state;
   }
 
-  /** Whoever prepares again goes by what is at the paths. */
+  /** Refuses to return paths where the mount is hidden or replaced. */
   async #refuseHidden(id: string): Promise<void> {
     const { volumes } = await this.status(id);
     const hidden = volumes.flatMap(({ name, state, message }) =>
@@ -384,22 +387,28 @@ export class Allocations {
   }
 }
 
-/** Somebody who waits for it to be prepared. */
+/** A caller that waits for an alloc to be prepared. */
 interface Caller {
-  /** How much of its time is left; undefined: it has no limit. */
+  /** Remaining time; undefined: no limit. */
   left(): number | undefined;
   signal: AbortSignal | undefined;
-  /** It waits no more. @returns whether others still do */
+  /**
+   * Ends the wait.
+   * @returns whether others still wait
+   */
   leave(): boolean;
 }
 
-/** How soon the store is asked again to take what undoes an alloc. */
+/** Pause before the store is asked again to accept the end of an alloc. */
 const abortAgainMs = 1_000;
 
-/** How long a caller whose time is over waits for what was begun to be undone. */
+/** Limit of a caller whose time is over, for what was begun to be undone. */
 const undoingMs = 1_000;
 
-/** Where its volumes are; undefined: it is on its way. @throws StagecraftError why it is not to be */
+/**
+ * Mounts of a prepared alloc; undefined: it is on its way.
+ * @throws StagecraftError why it can't be had
+ */
 function preparedIn(address: string, view: AllocView): AllocMount[] | undefined {
   const { state } = view;
   const alloc = view.context;
@@ -409,7 +418,7 @@ function preparedIn(address: string, view: AllocView): AllocMount[] | undefined 
   if (allocStateOf(state) !== 'releasing') return undefined;
   if (!failure)
     throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
-  // What can't be undone at once is undone without anybody waiting for it.
+  // What can't be undone at once is undone later.
   const still = Object.entries(waitsOf(view)).map(([name, reason]) => `'${name}': ${reason}`);
   if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
   return undefined;

@@ -1,6 +1,6 @@
 /**
- * Modes that an alloc leaves open of how it uses its volumes: as it has them already, else as each volume was made first.
- * That is looked up before anything is asked of the alloc, and waited for where whoever has the volumes is away.
+ * Fills in the modes that an alloc leaves out: those that it has already, else the first of each volume. Looked up
+ * before anything is asked of the alloc; waits while the controller side is away.
  */
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import { unlessAborted } from '../abort.js';
@@ -20,11 +20,11 @@ export interface OpenModesOptions {
   engine: Pick<Engine, 'storeTrouble'>;
 }
 
-/** For whom it is, and how long. */
+/** Alloc, and limits of the look. */
 export interface OpenModesOf {
   allocId: string;
   address: string;
-  /** What it has already. */
+  /** Volumes that the alloc has already. */
   had: readonly AllocVolume[];
   timeoutMs: number | undefined;
   signal: AbortSignal | undefined;
@@ -32,7 +32,7 @@ export interface OpenModesOf {
 
 export class DefaultModes {
   readonly #options: OpenModesOptions;
-  /** What ends the looks for an alloc, and its address. */
+  /** Looks under way, with the address of their alloc. */
   readonly #underWay = new Map<AbortController, string>();
 
   constructor(options: OpenModesOptions) {
@@ -40,8 +40,8 @@ export class DefaultModes {
   }
 
   /**
-   * @returns the same, with their modes
-   * @throws StagecraftError VOLUME_NOT_FOUND; what ends it by `end`; TIMEOUT, ABORTED, with what it waited for
+   * @returns the volumes with their modes
+   * @throws StagecraftError VOLUME_NOT_FOUND; the reason given to `end`; TIMEOUT, ABORTED, with what it waited for
    */
   async fill(asked: readonly AskedVolume[], of: OpenModesOf): Promise<AskedVolume[]> {
     const known = asked.map((one) =>
@@ -75,7 +75,7 @@ export class DefaultModes {
       const { capabilities } = await retrying({ clock, signal: given, tell, mayRetry }, look);
       return withModes(one, capabilities);
     };
-    // Without the store nothing can be prepared, whoever has the volumes.
+    // Without the store nothing can be prepared.
     const mayRetry = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
     const end = new AbortController();
     this.#underWay.set(end, address);
@@ -88,12 +88,12 @@ export class DefaultModes {
     }
   }
 
-  /** Nothing is looked up for that alloc any more. */
+  /** Ends the looks for that alloc. */
   end(address: string, reason: StagecraftError): void {
     for (const [end, own] of this.#underWay) if (own === address) end.abort(reason);
   }
 
-  /** The same for all. */
+  /** Ends all looks. */
   close(reason: StagecraftError): void {
     for (const end of this.#underWay.keys()) end.abort(reason);
   }

@@ -1,22 +1,22 @@
 /**
- * Reports to an alloc how far its volumes are, in as few commits as may be: a step waits for the next commit of the alloc, but for a
- * second at most. A claim is sent once its volume is published, and before that is mounted; a reason to wait is sent at once.
- * Why: docs/decisions/0015-steps-of-an-alloc.md
+ * Reports the steps of volumes to their alloc in as few commits as possible: a step waits for the next commit of the
+ * alloc, a second at most. A claim is reported once its volume is published, and before the volume is mounted; a
+ * reason to wait is reported at once. Why: docs/decisions/0015-steps-of-an-alloc.md
  */
 import type { NamedStep } from '../../machines/alloc/types.js';
 import type { ReportedStep } from '../../machines/alloc/volume-steps.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 
-/** How long a step waits for the next commit. */
+/** Longest wait of a step for the next commit. */
 const longestMs = 1_000;
 
-/** What one volume has reached. */
+/** Reports on one volume. */
 export interface VolumeReport {
   step(step: Exclude<ReportedStep, Waiting>): void;
-  /** Says why the volume does not get on, if that has changed; null: it does. */
+  /** Reports why the volume makes no progress, if that has changed; null: it does. */
   tell(reason: string | null): void;
-  /** Says who has its slot, if that has changed. */
+  /** Reports which alloc has the claim, if that has changed. */
   refuse(reason: string): void;
 }
 
@@ -38,7 +38,7 @@ export class StepReport {
     this.#clock = clock;
   }
 
-  /** @param name of the volume among those of the alloc */
+  /** @param name of the volume within the alloc */
   of(name: string): VolumeReport {
     const volume = this.#volumes.get(name) ?? this.#begun(name);
     this.#volumes.set(name, volume);
@@ -51,7 +51,7 @@ export class StepReport {
     return {
       step: (step) => {
         told = null;
-        // That it gets on again the step says, too.
+        // A later step says, too, that the volume makes progress.
         this.#steps = this.#steps.filter((one) => !getsOn(one));
         this.#add({ name, ...step }, false);
         if (step.type === 'volume.published' && this.#steps.some(isClaim)) this.#send();
@@ -80,10 +80,10 @@ export class StepReport {
     this.#steps.push(step);
     if (isUrgent && !this.#isDue) {
       this.#isDue = true;
-      // Other volumes may be as far in this very turn.
+      // Other volumes may reach their step in this turn, too.
       setImmediate(() => this.#send());
     }
-    // That it is started again is news to nobody.
+    // A restart is no reason to commit.
     if (step.type !== 'restart') this.#cancel ??= this.#clock.after(longestMs, () => this.#send());
   }
 

@@ -84,7 +84,7 @@ export class ClaimWatch {
   #begin(): Promise<void> {
     const left = this.#all();
     const silent = (): void => {
-      // // A claims port that does not answer one check will not answer the others.
+      // A claims port that does not answer one check will not answer the others.
       left.length = 0;
     };
     const some = async (): Promise<void> => {
@@ -98,7 +98,7 @@ export class ClaimWatch {
 
   async #confirm({ address, alloc: { allocId }, volume, generation }: Held, silent: () => void): Promise<void> {
     const { claims, clock, logger } = this.#options;
-    // // The claims port may not answer at all.
+    // The claims port may not answer at all.
     const failed = (): Error => {
       silent();
       return new Error(`no answer within ${limitMs} ms`);

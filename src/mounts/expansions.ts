@@ -57,7 +57,7 @@ export class Expansions {
         if (expansion) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
-        // // The volume is gone and will not grow.
+        // The volume is gone and will not grow.
         if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return;
         logger.debug({ address }, `whether it is to be expanded can't be known now: ${messageOf(error)}`);
         await pause(clock, retryMs, signal);

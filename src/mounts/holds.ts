@@ -93,7 +93,7 @@ export class Holds {
       isSilent = true;
     };
     await forEachLimited(mounts, looksAtOnce, async (mount) => {
-      // // Skips the other volumes once the claims port does not answer for one.
+      // Skips the other volumes once the claims port does not answer for one.
       if (isSilent || !(await this.#check(mount, silent))) isAnswered = false;
     });
     this.#isAnswered = isAnswered;
@@ -194,14 +194,14 @@ export class Holds {
     const { claims, clock, nodeId, engine } = this.#options;
     const { key, allocId } = use;
     const { signal } = given;
-    // // Without the store no hold is released.
+    // Without the store no hold is released.
     const mayRetry = (error: unknown): boolean => isRetryable(error) && !engine.storeTrouble();
     const policy = { clock, ...given, mayRetry };
     await this.reported(use, signal);
-    // // A runtime that was killed while it mounted may have left a hold that its mount does not know of.
+    // A runtime that was killed while it mounted may have left a hold that its mount does not know of.
     const holds = await retrying(policy, () => this.#holdsOf(key, signal));
     const hold = holds.find((one) => one.allocId === allocId);
-    // // A later mount request has a newer hold.
+    // A later mount request has a newer hold.
     if (!hold || this.#isWanted(use)) return;
     await retrying(policy, () => claims.holdReleased(key, { nodeId, ...hold }, { signal }));
   }
@@ -209,7 +209,7 @@ export class Holds {
   /** Releases the hold before the caller is told that the mount failed, if the claims port answers in time. */
   async #failed(use: Use, signal: AbortSignal): Promise<void> {
     const { clock, engine, client } = this.#options;
-    // // If nothing is here, or the store is away, there is nothing to wait for.
+    // If nothing is here, or the store is away, there is nothing to wait for.
     if (!client.contextAt(use.key) || engine.storeTrouble()) return;
     const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
     const limits = { clock, timeoutMs: limitMs, signal, failed, end: this.#stop.signal };

@@ -50,7 +50,7 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
     const child = spawn(tool, args, {
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, LC_ALL: 'C' }, // // the messages are parsed
+      env: { ...process.env, LC_ALL: 'C' }, // the messages are parsed
     });
     const [stdout, stderr] = [beginningOf(child.stdout), beginningOf(child.stderr)];
     const ran = new Promise<Ran>((resolve, reject) => {
@@ -78,7 +78,7 @@ export function hostTool(clock: Clock, deadlineMs = defaultDeadlineMs): HostTool
     isAlive(mountPoint) {
       const present = questions.get(mountPoint);
       if (present) return present;
-      // // Asks about the file system: questions about a file may be answered from a cache.
+      // Asks about the file system: questions about a file may be answered from a cache.
       const { ran, child } = start('stat', ['-f', '-c', '%T', '--', mountPoint]);
       const answer = ran.then(livenessOf, (error: unknown): Liveness => {
         if (error instanceof ToolOverdue) return 'silent';

@@ -40,7 +40,7 @@ export function writeIndex(path: string, subject: Subject): void {
   }
   const why = removeFile(halfWritten(path));
   if (why !== undefined) throw inTheWay(halfWritten(path), why);
-  // // Created anew or refused: so no link is followed.
+  // Created anew or refused: so no link is followed.
   writeFileSync(halfWritten(path), text, { mode: 0o600, flag: 'wx' });
   renameSync(halfWritten(path), indexOf(path));
 }

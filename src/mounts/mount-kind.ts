@@ -117,7 +117,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
       hasEnded: (process) => processes.hasEnded(process),
     },
     run: (run: EffectCall<TInput>) => {
-      // // The mounts in the record may have gone: then another call is due.
+      // The mounts in the record may have gone: then another call is due.
       if (options.compared()) return Promise.resolve(notCompared);
       const { recipient } = run;
       return calls.run(run, {
@@ -229,7 +229,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
               const table = await tables.table();
               wasFree = !table.has(staging.path);
               await notDead(input, staging, table);
-              // // After a reboot, what is there was made by the plugin.
+              // After a reboot, what is there was made by the plugin.
               if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
               await places.makeStaging(staging, table);
             },
@@ -243,7 +243,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             },
           };
         },
-        // // An unstage of an earlier runtime may take effect late: the volume would be unstaged under its targets.
+        // An unstage of an earlier runtime may take effect late: the volume would be unstaged under its targets.
         ['nodeUnstage'],
       ),
       nodePublish: effect<NodePublishCall, NodePublishAnswer>((input, run) => {

@@ -85,11 +85,11 @@ export class MountManager {
       if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
       const publishing = { ...mounting.publishing(mount), hold: mount.allocId };
       const published = await claims.publish(mount.key, publishing, { signal: given });
-      // // A mount that was given up may have lost its hold by now.
+      // A mount that was given up may have lost its hold by now.
       given.throwIfAborted();
       const used = { ...mount, isClaimed: false };
       await mounting.use(used, published);
-      // // Checks the hold again: it may have gone before this commit, when there was no mount to end.
+      // Checks the hold again: it may have gone before this commit, when there was no mount to end.
       void holds.lookAt(mount.key);
       return mounting.mounted(used, published, { signal: given });
     };
@@ -125,7 +125,7 @@ export class MountManager {
   async has(request: MountRequest): Promise<boolean> {
     this.#client.refuseIfClosed();
     const asked = knownMount(request);
-    // // If it is mounted anew while the table is read, the table shows the old or the new one.
+    // If it is mounted anew while the table is read, the table shows the old or the new one.
     const before = this.#shownFor(asked);
     const table = await this.#options.tables.table();
     return [before, this.#shownFor(asked)].some((shown) => shown && seenAt(table, shown).is === 'ours');
@@ -152,7 +152,7 @@ export class MountManager {
   async told(volumes?: readonly VolumeKey[]): Promise<MountStatus[]> {
     this.#client.refuseIfClosed();
     const { paths, tables } = this.#options;
-    // // Without the table, what is seen in place of a mount is left out.
+    // Without the table, what is seen in place of a mount is left out.
     const table = await tables.table().catch(() => undefined);
     return this.#client.sights(volumes).flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);

@@ -110,9 +110,9 @@ export class MountReconciler {
 
   /** Compares with the mount table. */
   async #compare(plugin?: string, isFirst = false): Promise<void> {
-    // // The table is read after the records, so it has all that is committed.
+    // The table is read after the records, so it has all that is committed.
     const before = this.#contexts();
-    // // If nothing was ever mounted, there is nothing to look for.
+    // If nothing was ever mounted, there is nothing to look for.
     if (before.size === 0 && !existsSync(this.#options.paths.root)) return;
     const table = await this.#options.tables.table();
     const after = this.#contexts();
@@ -259,7 +259,7 @@ export class MountReconciler {
     const isThere = table.has(paths.staging(plugin, key).path);
     const { number, found } = staging;
     const isMissing = isStaged(staging) && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
-    // // What kept other targets from being mounted may have been unmounted by somebody.
+    // What kept other targets from being mounted may have been unmounted by somebody.
     const isGone = isDead(staging) && !isThere;
     return {
       users: users
@@ -287,10 +287,10 @@ export class MountReconciler {
     const { path } = paths.staging(plugin, key);
     const seenOfStaging = async (): Promise<Pick<StagingSight, 'isDead' | 'isGone'> | undefined> => {
       const { found } = staging;
-      // // A stage that failed, or whose answer was lost, may have left a mount that died with its driver.
+      // A stage that failed, or whose answer was lost, may have left a mount that died with its driver.
       if (!isDead(staging) && !isIn(staging, 'not-needed'))
         return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
-      // // What kept other targets from being mounted may have been made anew.
+      // What kept other targets from being mounted may have been made anew.
       const { is } = seenAt(table, { path, found });
       const isKept = isDead(staging) && users.some((user) => isIn(user, 'published'));
       const mayLive = isKept && (is === 'ours' || is === 'replaced');

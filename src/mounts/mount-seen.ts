@@ -22,9 +22,9 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
     return hider ? { is: 'covered', entry: hider } : { is: 'gone' };
   }
   if (!found || isVery(entry, found)) return { is: 'ours', entry };
-  // // A mount that is hidden by others is mounted, too.
+  // A mount that is hidden by others is mounted, too.
   const isThere = (isIt: typeof isVery): boolean => table.entries.some((one) => one.path === path && isIt(one, found));
-  // // A plugin mounts over its own mount only if that is dead.
+  // A plugin mounts over its own mount only if that is dead.
   if (isMountedAgain(entry, found) && (isOfProcess(entry) || !isThere(isVery))) return { is: 'ours', entry };
   return { is: isThere(isVery) || isThere(isMountedAgain) ? 'covered' : 'replaced', entry };
 }

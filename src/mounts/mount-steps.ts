@@ -111,7 +111,7 @@ export class MountSteps {
   /** Request for the controller side to publish it. */
   publishing({ usage, readOnly }: KnownMount): Parameters<ClaimClient['publish']>[1] {
     const { accessMode, attachmentMode } = usage;
-    // // Other allocs may write through the same node: only a mode with one writer among many has to name the writer.
+    // Other allocs may write through the same node: only a mode with one writer among many has to name the writer.
     const isReader = isReadOnly(accessMode) || (accessMode === 'multi-node-single-writer' && readOnly);
     return { nodeId: this.#client.node, accessMode, attachmentMode, readOnly: isReader };
   }
@@ -189,13 +189,13 @@ export class MountSteps {
    * @throws StagecraftError ABORTED
    */
   async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
-    // // A request whose commit was not answered may still be written: the leave comes after it.
+    // A request whose commit was not answered may still be written: the leave comes after it.
     if (!this.#client.has(key)) return;
     await this.#client.ask(key, { type: 'mount.leave', allocId });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       tell?.(mountTrouble(now)?.message ?? null);
-      // // Asked for again while it leaves, or since.
+      // Asked for again while it leaves, or since.
       if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'published')))
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
@@ -219,7 +219,7 @@ export class MountSteps {
     };
     if (unclaimed.length > 0)
       refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
-    // // Allocs with a claim give it up in their turn.
+    // Allocs with a claim give it up in their turn.
     if (users.length === 0 && isStagingOwed(context))
       refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
   }

@@ -42,7 +42,7 @@ export class OrphanedMounts {
   }
 
   async list(): Promise<OrphanedMount[]> {
-    // // Mounts that went since the table was read were known before; those that came since are known now.
+    // Mounts that went since the table was read were known before; those that came since are known now.
     const before = this.#places().known;
     const table = await this.#options.tables.table();
     const { known, staying } = this.#places();
@@ -77,7 +77,7 @@ export class OrphanedMounts {
 
   #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): OrphanedMount[] {
     const { root } = this.#options.paths;
-    // // A plugin may mount something of its own below a staging.
+    // A plugin may mount something of its own below a staging.
     const placeOf = (path: string, places: { has(path: string): boolean }): string | undefined => {
       for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/'))) if (places.has(at)) return at;
       return undefined;
@@ -102,7 +102,7 @@ export class OrphanedMounts {
         else places.known.add(path);
       };
       add(paths.staging(plugin, key), staging.unstageTries);
-      // // A mount found at a target is also unpublished before the volume is published there.
+      // A mount found at a target is also unpublished before the volume is published there.
       for (const { allocId, tries } of users) add(paths.target(plugin, key, allocId), tries);
     }
     return places;

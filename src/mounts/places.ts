@@ -159,7 +159,7 @@ async function takeAwayFile(path: string, tool: HostTool): Promise<string | unde
     const kind = stdout.trim();
     if (status !== 0) return stderr;
     if (kind !== 'regular empty file') return `it is a ${kind}${kind === 'regular file' ? ' that is not empty' : ''}`;
-    unlinkSync(path); // // like rmdir it removes a name only, and never one at which something is mounted
+    unlinkSync(path); // like rmdir it removes a name only, and never one at which something is mounted
     return undefined;
   } catch (error) {
     return error instanceof ToolOverdue ? 'it does not answer' : messageOf(error);

@@ -25,7 +25,7 @@ export async function retrying<T>(policy: RetryPolicy, work: () => Promise<T>): 
     signal.throwIfAborted();
     try {
       const done = await work();
-      // // Other work beside it may have reported something, too.
+      // Other work beside it may have reported something, too.
       if (hasTold) tell(null);
       return done;
     } catch (error) {

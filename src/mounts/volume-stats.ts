@@ -98,7 +98,7 @@ export class Stats {
     const lock = this.#lockOf(address, key);
     await this.#within(waitMs, `${nameOf(key)} has had no turn`, (signal) => locks.wait([lock], signal));
     try {
-      // // The volume may be another one by now.
+      // The volume may be another one by now.
       if (this.#lockOf(address, key) !== lock) return await this.#ask(address, key);
       return await this.#asked(address, key);
     } finally {

@@ -1,4 +1,4 @@
-/** `runtime.journal` and `runtime.actors`: what can be read of the actors of a runtime, whichever of its engines has them. */
+/** `runtime.journal` and `runtime.actors`: records and journals of all actors, whichever engine has them. */
 import { z } from 'zod';
 import { isClusterOwned } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
@@ -11,23 +11,26 @@ import { StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
 
 /**
- * Of the actors of this node, of volumes and nodes, and of those that are gone as long as their journal is kept.
+ * Journals of the actors of this node, of volumes and nodes, and of deleted actors as long as they are kept.
  * @throws StagecraftError ACTOR_NOT_FOUND, JOURNAL_BROKEN, STORE_UNAVAILABLE
  */
 export interface Journal {
-  /** What the actor at this address was given, oldest first. */
+  /** Journal entries of the actor at this address, oldest first. */
   entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
-  /** The actor as it was after entry `to`, rebuilt from its journal; no effect runs. */
+  /** State of the actor after entry `to`, rebuilt from its journal; no effect runs. */
   replay(address: string, options?: { to?: number }): Promise<Replayed>;
 }
 
 export interface ActorControl {
-  /** The actors of this node, and of those of volumes and nodes that are in memory here, by address. */
+  /** Actors of this node, and of volumes and nodes those in memory here, by address. */
   list(): ActorStatus[];
-  /** Those out of service: they crashed too often, or their record can't be read. Their records are left as they are. */
+  /**
+   * Actors out of service: they crashed too often, or their record can't be read. Their records are left as they are.
+   */
   quarantined(): QuarantinedActor[];
   /**
-   * Takes one back into service: what is owed to it comes, its timers and effects go on. Nothing where it is.
+   * Takes an actor back into service: messages owed to it are delivered, its timers and effects go on. Does nothing
+   * if it is in service.
    * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND; NOT_LEADER
    */
   release(address: string): Promise<void>;
@@ -37,7 +40,10 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
 }
 
-/** @param own has the actors of this node, `elected` those that are of no node */
+/**
+ * @param own engine of this node's actors
+ * @param elected engine of the actors that belong to no node
+ */
 export function actorControl(own: Engine, elected: ElectedEngine): ActorControl {
   const all = (): Engine[] => (elected.refusal ? [own] : [own, elected.engine]);
   return {
@@ -60,7 +66,7 @@ const addressSchema = z.string().min(1, 'must not be empty');
 const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
 
 export function journalOf(own: Engine, elected: ElectedEngine): Journal {
-  // The past can be read whoever leads.
+  // Journals can be read whoever leads.
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const demand = async (address: string): Promise<Engine> => {
     const engine = engineOf(address);

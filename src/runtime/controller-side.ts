@@ -1,6 +1,6 @@
 /**
- * What is of no node, put together: volumes and nodes, under a lease of their own that one runtime of all holds. The
- * part of runtime.ts that comes and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
+ * The controller side: volumes, snapshots and nodes, under a lease of their own that one of all runtimes holds. Comes
+ * and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
  */
 import { isClusterOwned } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
@@ -48,28 +48,31 @@ import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 
 export interface ControllerSideOptions {
   runtime: RuntimeOptions;
-  /** Ports and limits as all engines of the runtime have them. */
+  /** Ports and limits that all engines of the runtime share. */
   engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'> & { troubles: TroubleLog };
   lease: Pick<EngineOptions['lease'], 'owner' | 'holder'>;
-  /** Of the node's engine, which outlives every term here. */
+  /** Topics of the node's engine, which outlives every term. */
   topics: Topics;
-  /** Takes what is sent to the actors of this node. */
+  /** Inbox of the actors of this node. */
   node: Inbox;
-  /** Tells of the commits of the actors of this node. */
+  /** Commits of the actors of this node. */
   watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
   isTasked: IsTasked;
-  /** Paths where the kernel of this host shows a volume. @throws StagecraftError HOST_UNFIT */
+  /**
+   * Paths where the kernel of this host shows a volume.
+   * @throws StagecraftError HOST_UNFIT
+   */
   shownHere: UnstagedWitnessOptions['shownHere'];
-  /** Of the calls about volumes in this process. */
+  /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
 }
 
 const defaultReconcileMs = 300_000;
 const followRetryMs = 1_000;
-/** One shard has them all. */
+/** One lease for all volumes. */
 const leaseName = 'volumes/0';
-/** From the last sign of life of the one that leads to the moment when another may. */
+/** Time from the leader's last sign of life to the moment when another agent may lead. */
 const leaseTtlMs = 6_000;
 
 export class ControllerSide {
@@ -118,7 +121,7 @@ export class ControllerSide {
     };
     const admission = new NodeAdmission({ engine, clock, random, target });
     const fence = new NodeFence({ engine, clock, troubles, admission });
-    /** Drops all readings of records: each holds for one term only. */
+    /** Drops all indexes of records: each holds for one term only. */
     const forget = (): void => {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
     };
@@ -149,7 +152,7 @@ export class ControllerSide {
       refusal: () => engine.refusal,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
-    // Another agent leads, and may know plugins that this one does not: who is asked is told first.
+    // Another agent may lead, and may know plugins that this one does not: that refusal comes first.
     const isKnownPlugin = (plugin: string): boolean => {
       engine.leader();
       return port.isKnown(plugin);
@@ -161,7 +164,7 @@ export class ControllerSide {
       ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, isKnownPlugin, admission, target },
       driverOf: (plugin) => port.sight(plugin).driver,
       needsPublish: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME'),
-      // Changes nothing: whoever has the plugin may ask it.
+      // Reads only: any agent that has the plugin may ask it.
       capacity: capacityReader({
         ...{ access, controller, timeoutMs },
         isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
@@ -180,7 +183,7 @@ export class ControllerSide {
     ]);
   }
 
-  /** Calls back with what happens to volumes, whoever leads; the answer ends that. */
+  /** Calls back with events of volumes, whoever leads; the returned function ends it. */
   onVolumeEvent(callback: (event: VolumeEvent) => void): () => void {
     const { topics, engine } = this.#options;
     const end = new AbortController();
@@ -215,7 +218,7 @@ export class ControllerSide {
     return new UnstagedWitness({ nodeId: runtime.nodeId, bootId: bootId(), shownHere, stored });
   }
 
-  /** Resolves when it leads, all brought back, or stands by. */
+  /** Resolves when this runtime leads and all actors are restored, or when it stands by. */
   async start(): Promise<void> {
     await this.engine.start();
     this.#reconciler.start();
@@ -223,7 +226,7 @@ export class ControllerSide {
     this.#ownNode.start();
   }
 
-  /** Nothing is taken any more. */
+  /** Accepts nothing more. */
   refuse(reason?: StagecraftError): void {
     this.#reconciler.stop();
     this.#ownNode.stop();
@@ -231,7 +234,7 @@ export class ControllerSide {
     for (const part of [this.volumes, this.snapshots, this.groupSnapshots, this.nodes]) part.close(reason);
   }
 
-  /** Ends what is under way and gives the lease back: who stands by takes over. */
+  /** Ends what is under way and gives the lease back: another agent takes over. */
   stop(): Promise<void> {
     return this.engine.stop();
   }
@@ -273,7 +276,7 @@ function electedEngine(
     logger,
     troubles,
     elected: ({ epoch, tookOver }) => {
-      // One that leads as it comes up has nothing new to say.
+      // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       elected();
       void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
