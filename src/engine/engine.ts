@@ -1,6 +1,6 @@
 /**
- * Hosts actors: the one door by which the rest of the house asks them, watches them and reads their past.
- * Knows stores, effects and time through their ports; nothing of CSI. The contract: docs/architecture.md#save-then-act
+ * Hosts actors: the rest of the house asks them, watches them and reads their past here. Knows stores, effects and
+ * time through their ports, and nothing of CSI. The contract: docs/architecture.md#save-then-act
  */
 import type { AnyEventObject } from 'xstate';
 import type { RestoreReport } from '../../machines/kit/host.js';
@@ -38,13 +38,13 @@ import { Topics } from './topics/topics.js';
 const pageSize = 512;
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
-/** A store that has given no answer by then has failed that call. */
+/** Limit for one call of the store. */
 const storeLimitMs = 10_000;
 const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine implements ActorSystem, Inbox {
   readonly #store: TimedStore;
-  /** The same, for callers, who don't wait for it as long. */
+  /** The store with a shorter limit, for callers that wait. */
   readonly #reads: TimedStore;
   readonly #patience: StorePatience;
   readonly #clock: Clock;
@@ -67,12 +67,12 @@ export class Engine implements ActorSystem, Inbox {
   readonly #actors: Actors;
   readonly #stop = new AbortController();
   readonly #redelivery: Redelivery;
-  /** How many checks of what the store still has are under way. */
+  /** Checks under way of what the store still has. */
   #checks = 0;
   #tellLost: (reason: StagecraftError) => void = () => {};
-  /** Resolves if another runtime has taken over what was ours; nothing is done here from then on. */
+  /** Resolves if another runtime has taken over; nothing is done here from then on. */
   readonly lost: Promise<StagecraftError>;
-  /** Why nothing is taken any more. */
+  /** Reason why nothing is accepted any more. */
   #closed: StagecraftError | undefined;
 
   constructor({ clock, random, logger, lease, ...options }: EngineOptions) {
@@ -122,7 +122,7 @@ export class Engine implements ActorSystem, Inbox {
       forgotten: () => this.#suspect('it does not know of our lease'),
       wanted: () => lease.wanted?.(),
     });
-    // A lapsed lease may be somebody else's by now, and a store that forgot may have forgotten why an effect was asked for.
+    // Another runtime may hold a lapsed lease by now, and a store that forgot may have lost the reason of an effect.
     this.#gate = new EffectGate(clock, timers, () => this.#leases.held && this.#checks === 0);
     this.lost = new Promise((resolve) => {
       this.#tellLost = resolve;
@@ -161,7 +161,7 @@ export class Engine implements ActorSystem, Inbox {
       host,
       idleBytes: options.idleBytes ?? defaultIdleBytes,
       covers,
-      // A message that it sends as it comes up must not overtake one that it owed before.
+      // A message that an actor sends as it is loaded must not overtake those that it owed before.
       mayLoad: () => this.#redelivery.done,
     });
   }
@@ -175,19 +175,19 @@ export class Engine implements ActorSystem, Inbox {
     return this;
   }
 
-  /** Prefixes of the addresses of all actors that it hosts, in the order of their kinds. */
+  /** Address prefixes of all hosted actors, in the order of their kinds. */
   get prefixes(): string[] {
     return this.#actors.prefixes;
   }
 
-  /** Version of the machine that hosts the actors at this address; undefined where none does. */
+  /** Version of the machine at this address; undefined if none is hosted. */
   versionOf(address: string): string | undefined {
     return this.#actors.versionOf(address);
   }
 
   /**
-   * Opens the store and takes the lease. Where that fails, it may be tried again.
-   * @throws StagecraftError NODE_IN_USE, naming the holder, or what was given for it; STORE_UNAVAILABLE
+   * Opens the store and takes the lease. May be repeated if that fails.
+   * @throws StagecraftError NODE_IN_USE, naming the holder, or the error of `inUse`; STORE_UNAVAILABLE
    */
   async open(): Promise<void> {
     await answered(
@@ -209,9 +209,9 @@ export class Engine implements ActorSystem, Inbox {
   }
 
   /**
-   * Brings back the actors under these address prefixes: delivers what was owed, resumes timers and effects. Those of
-   * kinds on demand come only if they have something to do. A record that can't be read is left as it is and named in
-   * the report. Call it before anything is asked of them.
+   * Restores the actors under these address prefixes: delivers owed messages, resumes timers and effects. Actors of
+   * kinds on demand are loaded only if they have something to do. A record that can't be read is left as it is and
+   * named in the report. Call it before anything is asked of the actors.
    */
   async restore(prefixes: string[]): Promise<RestoreReport> {
     if (this.#closed) throw this.#closed;
@@ -241,7 +241,7 @@ export class Engine implements ActorSystem, Inbox {
         },
         ...(requestId ? { requestId } : {}),
       };
-      // Another one may have taken the place of this one by then, and its mail.
+      // Another actor object may have replaced this one by then, and have its mail.
       const stop = this.#patience.wait({ address, signal }, (failed) =>
         (this.#actors.get(address) ?? actor).drop(request, failed),
       );
@@ -278,7 +278,7 @@ export class Engine implements ActorSystem, Inbox {
     return { rows: views, ...(next !== undefined && { next }) };
   }
 
-  /** What a record says, but for one that a machine of this version could not read: that is brought into memory. */
+  /** View of a record; one of another version of the machine is loaded first, which migrates it. */
   async #viewOf({ address, seq, text }: StoredRecord): Promise<ActorView | undefined> {
     const known = this.peek(address);
     if (known) return known;
@@ -287,7 +287,7 @@ export class Engine implements ActorSystem, Inbox {
     return snapshot && { seq, state: snapshot.value, context: snapshot.context };
   }
 
-  /** Messages of other actors that this one is still to apply, oldest first. */
+  /** Messages that the actor still has to apply, oldest first. */
   unread(address: string): ActorMessage[] {
     return this.#actors.get(address)?.unread ?? [];
   }
@@ -303,7 +303,10 @@ export class Engine implements ActorSystem, Inbox {
     }
   }
 
-  /** The epoch of its lease. @throws Error where none was acquired */
+  /**
+   * Epoch of the lease.
+   * @throws Error if none was acquired
+   */
   get epoch(): number {
     return this.#leases.lease.epoch;
   }
@@ -312,20 +315,21 @@ export class Engine implements ActorSystem, Inbox {
     return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
   }
 
-  /** Since when the store gives no answer, milliseconds since the epoch; absent while it does. */
+  /** Beginning of the store's silence, milliseconds since the epoch; absent while it answers. */
   get silentSince(): number | undefined {
     return this.#store.silentSince;
   }
 
-  /** Actors that take nothing until they are released: they crashed too often, or their record can't be read. */
+  /** Actors out of service until they are released: they crashed too often, or their record can't be read. */
   quarantined(): QuarantinedActor[] {
     return this.#actors.quarantined();
   }
 
   /**
-   * Takes an actor back into service: what is owed to it comes, its effects and timers run. Nothing where it is.
-   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND for an address that is
-   *   not of this runtime, STORE_UNAVAILABLE, RUNTIME_CLOSED
+   * Takes an actor back into service: owed messages are delivered, its effects and timers run. Does nothing if it is
+   * in service.
+   * @throws StagecraftError ACTOR_QUARANTINED if its record still can't be read; ACTOR_NOT_FOUND for an address that
+   *   is not of this runtime, STORE_UNAVAILABLE, RUNTIME_CLOSED
    */
   async release(address: string): Promise<void> {
     if (this.#closed) throw this.#closed;
@@ -349,9 +353,9 @@ export class Engine implements ActorSystem, Inbox {
   }
 
   /**
-   * What an actor was given as far back as its journal goes, oldest first.
-   * @throws StagecraftError ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN where the text
-   *   of an entry was damaged
+   * Journal entries of an actor as far back as they are kept, oldest first.
+   * @throws StagecraftError ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN if the text of
+   *   an entry is damaged
    */
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     this.#actors.kindOf(address);
@@ -373,11 +377,11 @@ export class Engine implements ActorSystem, Inbox {
     return replay(this.#actors.kindOf(address).machine, this.journal(address), to);
   }
 
-  /** Takes nothing any more, ends effects, waits for what is on its way to the store, gives the lease back. */
+  /** Accepts nothing more, ends effects, waits for commits under way, gives the lease back. */
   async stop(): Promise<void> {
     this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
     await this.#effects.stop(effectGraceMs);
-    // A store that hangs holds nobody up: what it was to write is repeated, or taken up, by the next runtime.
+    // A store that hangs does not delay the stop: the next runtime repeats the commit, or finds it.
     const written = new AbortController();
     void this.#settle().finally(() => written.abort());
     await pause(this.#clock, storeGraceMs, written.signal);
@@ -386,13 +390,13 @@ export class Engine implements ActorSystem, Inbox {
     this.#timers.stop();
     const closed = new AbortController();
     const closing = this.#store.close().finally(() => closed.abort());
-    // One that comes too late is heard by nobody.
+    // A later failure concerns nobody.
     closing.catch(() => {});
     await pause(this.#clock, storeGraceMs, closed.signal);
     if (closed.signal.aborted) await closing;
   }
 
-  /** Resolves when nothing is on its way to the store any more, the lease given back last. */
+  /** Resolves when no write is under way any more; gives the lease back last. */
   async #settle(): Promise<void> {
     await this.#committer.stop();
     await (this.#hasOwnTopics ? this.topics.stop() : this.topics.flush());
@@ -400,7 +404,10 @@ export class Engine implements ActorSystem, Inbox {
     await this.#leases.release();
   }
 
-  /** Another one may run what was ours: from now on nothing of it is begun here, and the store refuses what is on its way. */
+  /**
+   * Stops at once, as another runtime may run these actors: nothing is begun, and the store refuses commits under
+   * way.
+   */
   #fence(reason: StagecraftError): void {
     if (this.#closed) return;
     this.#logger.error({ code: reason.code, lease: this.#leaseRequest.name }, reason.message);
@@ -417,12 +424,12 @@ export class Engine implements ActorSystem, Inbox {
     this.#actors.close(this.#closed);
   }
 
-  /** Something shows that the store has lost writes, if that is not being looked into already. */
+  /** Starts a check, unless one is under way: something shows that the store has lost writes. */
   #suspect(reason: string): void {
     if (this.#checks === 0 && !this.#closed) void this.#check(reason);
   }
 
-  /** The store may have lost what it took: no effect starts until each actor in memory is known to be there. */
+  /** Compares each actor in memory with the store, which may have lost writes. No effect starts before the end. */
   async #check(reason: string): Promise<void> {
     const hasAny = !this.#actors[Symbol.iterator]().next().done;
     const message = `the store may have lost writes (${reason}): each actor is compared`;
@@ -441,7 +448,7 @@ export class Engine implements ActorSystem, Inbox {
       try {
         this.#actors.demand(address).post({ kind: 'message', message, applied });
       } catch (error) {
-        // It stays owed: a runtime that hosts the address may come.
+        // The message stays owed: a runtime that hosts the address may come.
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });

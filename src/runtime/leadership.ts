@@ -1,4 +1,4 @@
-/** Who works on what is of no node, volumes and nodes: `runtime.leadership`, and what is broadcast of it. */
+/** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
@@ -6,16 +6,17 @@ import { eventOf, type Topics } from '../engine/topics/topics.js';
 export interface Leadership {
   /** Whether this runtime works on volumes and nodes now. */
   readonly isOurs: boolean;
-  /** Where it does not: why not, naming who does. */
+  /** Reason, naming the leader, if this runtime does not lead. */
   readonly refusal: string | undefined;
   /**
-   * Follows who leads, from now or from after an event's id.
-   * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last one's id
+   * Follows the changes of the leader, from now or from after an event's id.
+   * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last event's
+   *   id
    */
   updates(options?: FollowOptions): AsyncIterable<LeadershipEvent>;
 }
 
-/** An agent leads from here on. `id` is its place in the topic, `at` is in milliseconds since the epoch. */
+/** An agent leads from here on. `id` is the event's place in the topic, `at` is in milliseconds since the epoch. */
 export interface LeadershipEvent extends Elected {
   id: string;
 }
@@ -24,15 +25,15 @@ interface Elected {
   kind: 'elected';
   at: number;
   nodeId: string;
-  /** In words, as those hear it who are refused because of it. */
+  /** In words, as in the refusals of other agents. */
   leader: string;
-  /** One higher with each grant of the lease. */
+  /** Rises with each grant of the lease. */
   epoch: number;
 }
 
 const leadershipTopic = 'leadership';
 
-/** Tells all followers, on every runtime; once per epoch. */
+/** Sends the event to all subscribers, on every runtime; once per epoch. */
 export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
   const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
   await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });

@@ -1,6 +1,6 @@
 /**
- * Claims of this node, where whoever has the volumes is in the same process: what `runtime.volumes` does, in the words of the
- * port. Composed in runtime.ts; the port: mounts/claim-client.ts
+ * Claims of this node if the controller side is in the same process: the methods of `runtime.volumes` behind the
+ * port. The port: mounts/claim-client.ts
  */
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
@@ -90,7 +90,7 @@ const refuse = (signal: AbortSignal): void =>
     return new StagecraftError('ABORTED', message, { cause });
   });
 
-/** Undefined where there is no such volume. */
+/** Undefined if there is no such volume. */
 async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -100,7 +100,10 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** What nobody can ever have is no conflict that passes. @throws StagecraftError INVALID_ARGUMENT */
+/**
+ * Refuses what nobody can ever have: that is no conflict which passes.
+ * @throws StagecraftError INVALID_ARGUMENT
+ */
 function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMode }: SlotRequest): void {
   const { key } = context;
   capabilityOf(key, context, { accessMode, attachmentMode });
@@ -111,7 +114,7 @@ function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMod
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 
-/** How it is to be published there: as it is wanted there already, where that is good for this, too. */
+/** Use to publish with: the present one on the node, if that will do. */
 function useOf({ publications }: VolumeContext, nodeId: string, { capability, readOnly }: Use): Use {
   const present = publications[nodeId];
   const wish = present && wishOf(present);
@@ -120,7 +123,7 @@ function useOf({ publications }: VolumeContext, nodeId: string, { capability, re
   return { capability, readOnly };
 }
 
-/** Whoever gets it has nothing in common with what is committed. */
+/** A copy that the caller may change. */
 function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
   const { uid, spec, key, driver } = context;
   if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
@@ -135,13 +138,16 @@ function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
   });
 }
 
-/** Also of what is published there next. */
+/** Holds on the node, also those of the publication that comes next. */
 function holdsOn({ publications }: VolumeContext, nodeId: string): Hold[] {
   const { holds = [], next } = publications[nodeId] ?? {};
   return [...holds, ...(next?.holds ?? [])];
 }
 
-/** @throws StagecraftError ABORTED: it was unpublished, and published again for others: nothing keeps it there for this alloc */
+/**
+ * @throws StagecraftError ABORTED: it was unpublished, and published again for others: nothing keeps it there for
+ *   this alloc
+ */
 function publishedOf(
   context: VolumeContext,
   { nodeId, hold }: { nodeId: string; hold?: string | undefined },

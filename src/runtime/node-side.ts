@@ -1,6 +1,6 @@
 /**
- * The node side, put together: mounts and allocs of this host, on the node's own engine. The controller side is reached
- * through claims only. What is done when: docs/architecture.md
+ * The node side: mounts and allocs of this host, on the node's own engine. Reaches the controller side through claims
+ * only. Order of its work: docs/architecture.md
  */
 import { existsSync } from 'node:fs';
 import { addressParts, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
@@ -50,7 +50,7 @@ import { type IsTasked, nodeSidePort } from './plugin-port.js';
 export interface NodeSideOptions {
   runtime: RuntimeOptions;
   dataDir: DataDir;
-  /** Of this node. Not open yet. */
+  /** Engine of this node, not open yet. */
   engine: Engine;
   client: MountClient;
   tables: MountTables;
@@ -58,24 +58,24 @@ export interface NodeSideOptions {
   logger: Logger;
   troubles: TroubleLog;
   claims: ClaimClient;
-  /** Of the calls about volumes in this process. */
+  /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
-  /** Calls back with what happens to volumes; the answer ends that. */
+  /** Calls back with events of volumes; the returned function ends it. */
   onVolumeEvent(callback: (event: VolumeEvent) => void): () => void;
   plugins: PluginRegistry;
   isTasked: IsTasked;
-  /** Where a plugin sees what is its own on this host, if elsewhere. */
+  /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
   processes: NodeProcesses;
 }
 
-/** Node calls have at least this: some drivers take half a minute to answer for a busy mount. */
+/** Least limit of node calls: some drivers take half a minute to answer for a busy mount. */
 const leastNodeTimeoutMs = 60_000;
 const defaultTimeoutMs = 120_000;
 const defaultStatsMs = 60_000;
-/** How long a drain waits for allocs to be released. */
+/** Limit of a drain for the release of allocs. */
 const releaseLimitMs = 60_000;
-/** How long a start waits for the kernel and the store. */
+/** Limit of a start for the kernel and the store. */
 const startLimitMs = 10_000;
 const retryMs = 1_000;
 
@@ -175,19 +175,22 @@ export class NodeSide {
       }),
       allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared })),
     ];
-    // What was mounted through its process may have gone with that.
+    // Mounts that the plugin's process served may have gone with it.
     this.#stopWatching = engine.observe((notice) => {
       const plugin = this.#pluginBack(notice);
       if (plugin !== undefined) this.#lookSoon(plugin);
     });
   }
 
-  /** Has the mounts of a plugin compared with the kernel. What is known by then to be in use elsewhere is not mounted again. */
+  /**
+   * Compares the mounts of a plugin with the kernel, after a check of the claims: what is in use elsewhere is not
+   * mounted again.
+   */
   #lookSoon(plugin: string): void {
     void this.#claimWatch.look().then(() => this.#watch.lookSoon(plugin));
   }
 
-  /** Which plugin another process may be behind from here on: one of its instances is well, or has taken the place of another. */
+  /** Plugin that another process may serve from here on: an instance is healthy again, or has replaced another one. */
   #pluginBack({ address, state, entry }: CommitNotice): string | undefined {
     const isOf = (kind: string): boolean => address.startsWith(`${nodeOwnedPrefix(kind, this.#nodeId)}csi-node/`);
     const isBack =
@@ -197,8 +200,8 @@ export class NodeSide {
   }
 
   /**
-   * Once all is restored. Resolves when what was believed in has been compared with the kernel, and calls may begin; where
-   * the store or the kernel don't let that be, after a while, and it goes on.
+   * Starts the node side once all actors are restored. Resolves when the mounts in the records have been compared
+   * with the kernel, and calls may begin; if the store or the kernel delays that, after a while, and it goes on.
    */
   async start(): Promise<void> {
     const begun = new AbortController();
@@ -227,37 +230,40 @@ export class NodeSide {
     for (const part of [this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.start();
   }
 
-  /** Looks at once after this node has lost a volume, to unmount it. */
+  /** Looks at once when this node has lost a volume, to unmount it. */
   #noticed(event: VolumeEvent): void {
     if ((event.kind !== 'claim' && event.kind !== 'hold') || event.nodeId !== this.#nodeId) return;
     if (event.fenced === undefined) return;
     void (event.kind === 'claim' ? this.#claimWatch.look() : this.#holds.look());
   }
 
-  /** Takes no new work; releases all. @throws StagecraftError DRAIN_FAILED naming what was not released */
+  /**
+   * Accepts no new work and releases all allocs.
+   * @throws StagecraftError DRAIN_FAILED naming what was not released
+   */
   async release(): Promise<void> {
     this.allocations.refuse(draining());
     await this.#mounting.hasten();
     await this.allocations.releaseAll(releaseLimitMs);
   }
 
-  /** Whoever sees our directory elsewhere, as a container does, has to find it as it will be. */
+  /** Makes the directory of mounts visible elsewhere, as in containers, before they start. */
   async share(): Promise<void> {
     await this.#propagation.ensureShared().catch((error: unknown) => {
-      // Whoever asks for a mount is told.
+      // Whoever asks for a mount gets the error.
       this.#logger.warn({}, `mounts can't be made here: ${messageOf(error)}`);
     });
   }
 
-  /** What was made for all mounts goes where none is left, so that the data directory can be removed. */
+  /** Undoes `share` if no mount is left, so that the data directory can be removed. */
   async unshare(): Promise<void> {
-    // Where nothing was ever mounted there is nothing to look for.
+    // If nothing was ever mounted, there is nothing to look for.
     if (!existsSync(this.#root)) return;
     const left = await this.#propagation.undoShared();
     if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
   }
 
-  /** Nothing is taken any more. */
+  /** Accepts nothing more. */
   refuse(reason?: StagecraftError): void {
     this.#isRefusing = true;
     this.#stopWatching();

@@ -1,4 +1,4 @@
-/** What `createRuntime` takes, and what of it is refused. */
+/** Options of `createRuntime`, and their checks. */
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
@@ -18,71 +18,76 @@ import { settingsShape } from '../requests/settings.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
 
 export interface RuntimeOptions {
-  /** This host, 1 to 256 bytes. */
+  /** Name of this host, 1 to 256 bytes. */
   nodeId: string;
-  /** Absolute; made if it is not there, kept private, used by one runtime at a time. */
+  /** Absolute; created if missing, kept private, used by one runtime at a time. */
   dataDir: string;
-  /** The runtime opens and closes it: one for each runtime. Default: the embedded store, in `state` below the data directory. */
+  /**
+   * Opened and closed by the runtime: one for each. Default: the embedded store, in `state` below the data directory.
+   */
   store?: Store;
-  /** Default: every 30 s, each at most 30 s. */
+  /** Checks of plugins; default: every 30 s, each at most 30 s. */
   fingerprint?: Partial<FingerprintTimes>;
   /** Calls to plugins for volumes. */
   calls?: CallOptions;
-  /** Between attempts at what has failed; default: 100 ms, doubling up to 5 min, with full jitter. */
+  /** Backoff after failures; default: 100 ms, doubling up to 5 min, with full jitter. */
   retry?: Partial<BackoffPolicy>;
-  /** When what is on a node that is down is taken for lost; default: never. */
+  /** Time until the volumes on a node that is down are given up; default: never. */
   fencing?: { afterMs?: number | undefined };
-  /** How often volumes are compared with what their plugins list; default every 5 min. */
+  /** Interval at which volumes are compared with the plugins' lists; default 5 min. */
   reconcile?: { intervalMs?: number | undefined };
-  /** Resolves the secrets of volumes, when a call is made; default: none can be. */
+  /** Resolves the secrets of volumes when a call is made; default: none can be. */
   secrets?: SecretsProvider;
-  /** What the plugins' names of volumes begin with; default `sc`. */
+  /** Prefix of the plugins' names of volumes; default `sc`. */
   volumeNamePrefix?: string;
   /**
-   * What is done about a mount that is gone, as its plugin was started anew: `remount`, the default, mounts it again;
-   * `report` only tells, until it is asked for again.
+   * Handling of mounts that are gone since their plugin was restarted: `remount`, the default, mounts them again;
+   * `report` only reports them until somebody asks.
    */
   onPluginLoss?: OnPluginLoss;
-  /** How often plugins are asked for the condition of mounted volumes; default every minute. */
+  /** Interval at which plugins are asked for the condition of mounted volumes; default 1 min. */
   stats?: { intervalMs?: number | undefined };
-  /** The way to whoever has the volumes; default: in process, where this runtime leads. */
+  /** Port to the controller side; default: in this process, while this runtime leads. */
   claims?: ClaimClient;
-  /** What is kept of the past; what is older is forgotten. */
+  /** How much of the past is kept. */
   retention?: Retention;
-  /** What the processes of tasks write. */
+  /** Logs of plugin processes. */
   logs?: LogOptions;
-  /** Further kinds of plugin by type; what is given for `csi-controller` or `csi-node` takes the place of the built-in one. */
+  /** Further kinds of plugin by type; one for `csi-controller` or `csi-node` replaces the built-in one. */
   dispensers?: Record<string, Dispenser>;
-  /** Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is stopped. */
+  /**
+   * Names what depends on a plugin instance, e.g. mounted volumes; asked before it is deregistered or its task is
+   * stopped.
+   */
   dependents?: Dependents;
   clock?: Clock;
   random?: Random;
-  /** pino fits as it is; default: nothing is logged. */
+  /** E.g. pino; default: nothing is logged. */
   logger?: Logger;
 }
 
 export interface CallOptions {
-  /** Of one call; default 2 minutes. */
+  /** Limit of one call; default 2 minutes. */
   timeoutMs?: number | undefined;
-  /** Of one call to the node side of a plugin; default as `timeoutMs`, but a minute at least. */
+  /** Limit of one call to the node service; default as `timeoutMs`, but at least a minute. */
   nodeTimeoutMs?: number | undefined;
-  /** Calls to one plugin at a time; default 64. 1 for a driver that can't take more. */
+  /** Calls to one plugin at the same time; default 64. Use 1 for a driver that can't take more. */
   maxInFlightPerPlugin?: number | undefined;
 }
 
 export interface Retention {
-  /** Of each actor's journal at least its last entries; default 1,000. */
+  /** Entries kept of each actor's journal, at least; default 1,000. */
   journalEntries?: number | undefined;
-  /** Of each topic at least its newest events; default 100,000. */
+  /** Events kept of each topic, at least; default 100,000. */
   topicEvents?: number | undefined;
 }
 
 export interface LogOptions {
-  /** A log larger than this is copied to an older one, then emptied; default 10 MiB. */
+  /** Size at which a log is copied to an older file and emptied; default 10 MiB. */
   maxBytes?: number | undefined;
 }
 
-/** Methods that an object has to have, by name. */
+/** Names of the methods that an object must have. */
 type Methods<T> = { [K in keyof T as undefined extends T[K] ? never : K]: true };
 
 const storeMethods: Methods<Store> = {

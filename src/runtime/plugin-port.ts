@@ -1,4 +1,4 @@
-/** Registered plugins, as volumes, nodes and mounts need to know them. Composed in runtime.ts. */
+/** Ports through which volumes, nodes and mounts see the registered plugins. */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
@@ -7,16 +7,16 @@ import type { Engine } from '../engine/engine.js';
 import type { NodePluginsPort } from '../nodes/node-reporter.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 
-/** What is asked of it here. */
+/** Methods of the registry that are used here. */
 type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'dispense' | 'lookAgain' | 'watch'>;
 type Seen = NonNullable<ReturnType<PluginRegistry['seen']>>;
 
 const none: ReadonlySet<string> = new Set();
 
-/** Whether a plugin of this type is there for a task of this runtime to run. */
+/** Whether a task of this runtime runs a plugin of this type. */
 export type IsTasked = (type: string, plugin: string) => boolean;
 
-/** The controller sides of plugins. */
+/** Port to the controller services of plugins. */
 export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry.has(type, plugin)),
@@ -32,7 +32,7 @@ export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
   };
 }
 
-/** The node sides of plugins, on this host. */
+/** Port to the node services of plugins on this host. */
 export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort => ({
   isKnown: (plugin) => registry.has(nodeType, plugin),
   sight: (plugin) => nodeSightOf(registry, plugin, isTasked),
@@ -41,7 +41,7 @@ export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort
   watch: (plugin, changed) => registry.watch(nodeType, plugin, changed),
 });
 
-/** What the csi-node plugins of this host say of it. */
+/** This host as its csi-node plugins describe it. */
 export const nodePluginsPort = (
   node: string,
   engine: Pick<Engine, 'observe'>,
@@ -80,7 +80,7 @@ const absent: PluginObservation = {
   wellAtMs: 0,
 };
 
-/** What is kept of it says that it is well, and what was seen in this run does not. */
+/** Healthy by its record, but not seen healthy in this run. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
 function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
@@ -91,7 +91,7 @@ function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginO
     return { ...absent, trouble: `${absent.trouble}${why}` };
   }
   const sight = healthOf(seen);
-  // A plugin that says it has no controller service offers nothing of it, and that is known.
+  // A plugin without a controller service offers nothing of it, and that is known.
   if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
     return { ...sight, capabilities: none, hasService: false };
   if (controller) return { ...sight, hasService: true, ...offered(controller) };
@@ -108,7 +108,7 @@ function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): Plu
   return { ...absent, trouble: `its node side is not registered here: ${next}` };
 }
 
-/** In words that hold for whatever its task does instead: a call that waits is told once. */
+/** In words that hold whatever its task does: a waiting call is reported once. */
 const taskOf = (plugin: string): string =>
   `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
 
@@ -132,7 +132,7 @@ function healthOf(seen: Seen): Omit<PluginObservation, 'hasService' | 'capabilit
   };
 }
 
-/** What the service of the type that was looked at offers, as far as that is known. */
+/** Capabilities of the service that was looked at, as far as they are known. */
 function offered({ status: { fingerprint } }: Seen): Pick<PluginObservation, 'capabilities'> {
   const { capabilities } = fingerprint;
   return capabilities ? { capabilities: new Set(capabilities) } : {};

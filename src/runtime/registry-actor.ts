@@ -1,4 +1,4 @@
-/** The root actor of a node (machines/registry/registry.ts), bound to what it does here; who starts and stops it waits until it has settled. */
+/** Binds the root actor of a node (machines/registry/registry.ts) to its effects, and starts and stops it. */
 import { nodeOf, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { type RegistryContext, registryMachine } from '../../machines/registry/registry.js';
 import { untilAborted } from '../abort.js';
@@ -10,14 +10,14 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { DataDir } from '../host/data-dir.js';
 import type { TaskStatus } from '../tasks/task-supervisor.js';
 
-/** Longer than the deadlines of the root's effects: past it nothing is to be heard any more. */
+/** Longer than the deadlines of the root's effects. */
 const startLimitMs = 150_000;
 const drainLimitMs = 150_000;
 
 export interface RegistryKindOptions {
   dataDir: DataDir;
   engine: Engine;
-  /** The kinds of all other actors of the node. Their actors are restored in this order, kind by kind. */
+  /** Kinds of all other actors of the node. Their actors are restored in this order, kind by kind. */
   restored: readonly ActorKind[];
   /** @param release whether plugin processes are stopped, too */
   drain(release: boolean): Promise<void>;
@@ -38,12 +38,12 @@ export function registryKind({ dataDir, engine, restored, drain }: RegistryKindO
   };
 }
 
-/** What an earlier run was at counts no more: `registry.start` is on its way, and begins from the beginning. */
+/** Runs nothing for what an earlier run was at: `registry.start` follows, and begins anew. */
 const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });
 
-/** What is to be done where a drain has left something: it has ended the agent all the same. */
+/** Advice after a drain that left something: the agent has ended all the same. */
 export const drainAgain = 'start the agent again, and drain again';
 
 /** Starts and stops the root actor, and waits until it has settled. */
@@ -82,7 +82,7 @@ export class RegistryActor {
     return `${why}; not known to be stopped: ${tasks.map(({ id }) => id).join(', ') || 'no task'}`;
   }
 
-  /** Absent where it takes longer than the limit: the store may be gone, and its answer with it. */
+  /** Absent if it takes longer than the limit: the store may be gone, and the answer with it. */
   #settled(limitMs: number): Promise<RegistryContext | undefined> {
     return new Promise((resolve) => {
       const end = (context?: RegistryContext): void => {

@@ -1,6 +1,6 @@
 /**
- * The one place where everything is put together: ports with their defaults, machines with their effects, and the
- * order of coming up and going down. The walk of a call through the house: docs/architecture.md
+ * Puts a runtime together: ports with their defaults, machines with their effects, the order of start and stop. The
+ * walk of a call through the house: docs/architecture.md
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -119,11 +119,11 @@ export interface Runtime {
   readonly allocations: Allocations;
   readonly journal: Journal;
   readonly actors: ActorControl;
-  /** Whether this runtime, of all on its store, is the one that works on volumes and nodes. */
+  /** Whether this runtime, of all on its store, works on volumes and nodes. */
   readonly leadership: Leadership;
-  /** How the store is now. */
+  /** State of the store. */
   readonly store: StoreStatus;
-  /** Resolves, with FENCED, if another runtime has taken over this node: nothing happens here from then on. Close it. */
+  /** Resolves with FENCED if another runtime has taken over this node: nothing happens here from then on. Close it. */
   readonly lost: Promise<StagecraftError>;
   /**
    * Refuses new requests, finishes what is under way and leaves mounts and plugin processes as they are; with `release` it
@@ -135,13 +135,13 @@ export interface Runtime {
 }
 
 export interface StoreStatus {
-  /** Whether it answers. Where it does not, what is read may be old, and changes are refused. */
+  /** Whether the store answers. If not, reads may be old, and changes are refused. */
   available: boolean;
-  /** Since when it gives no answer, milliseconds since the epoch. */
+  /** Beginning of its silence, milliseconds since the epoch. */
   since?: number;
 }
 
-/** Absent where the address is none of ours. */
+/** Undefined if the address belongs to no node. */
 function nodeIn(address: string): string | undefined {
   try {
     return nodeOf(address);
@@ -175,7 +175,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     topic: `actors/${encodeURIComponent(nodeId)}`,
     journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
   };
-  // Whoever held this lock before is dead: its leases need not lapse first.
+  // The earlier holder of this lock is dead: its leases need not lapse first.
   const lease = {
     owner: dataDir.holderId,
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
@@ -236,7 +236,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const root = new RegistryActor(engine, registryAddress(nodeId), clock);
   const health = new InstanceHealth({ node: nodeId, engine });
 
-  // Then the actors themselves, whose effects use all that.
+  // Then the actors themselves, whose effects use all of that.
   const kinds = [
     ...pluginKinds({
       ...{ ...defaultTimes, ...options.fingerprint, clients, clock, asked },
@@ -253,7 +253,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   ];
   let released = false;
   let drained: 'kept' | 'released' | undefined;
-  // Read when it comes to it: until then a close may still become one that releases.
+  // Read only when it runs: until then a close may still become one that releases.
   const drain = async (asked: boolean): Promise<void> => {
     drained = released || asked ? 'released' : 'kept';
     if (drained === 'released') await tasks.stopAll();
@@ -263,7 +263,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   await engine.open();
   const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);
   await root.start().catch(async (error: unknown) => {
-    // Why it could not start counts more than how it ended.
+    // The reason of the failed start counts more than that of a failed stop.
     await engine.stop().catch(tell);
     clients.end();
     throw error;
@@ -273,7 +273,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const silences = (): number[] =>
     [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
-  /** A stop that is not written down is not begun. */
+  /** A stop that can't be committed is not begun. */
   const withoutStore = (error: unknown): never => {
     if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
     drained = released ? 'released' : 'kept';
@@ -311,7 +311,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
-        // While whoever has the volumes can still be told.
+        // As long as the controller side can still be told.
         const held = released ? await nodeSide.release().then(undefined, asFault) : undefined;
         refuse();
         try {
@@ -321,10 +321,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .catch(withoutStore)
             .finally(() => engine.stop());
         } catch (error) {
-          // Why allocs were not released is why their plugins could not be stopped.
+          // Plugins could not be stopped because allocs were not released.
           throw held && error instanceof StagecraftError ? both(held, error) : error;
         } finally {
-          // A plugin that runs on may see the directory of mounts as it is now.
+          // A plugin that runs on may use the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
           clients.end();
           dataDir.unlock();

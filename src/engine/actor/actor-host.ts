@@ -1,6 +1,6 @@
 /**
- * What a runtime does for its actors: writes their commits, and once those are done starts effects and timers,
- * delivers what they owe and tells observers. The order of these things is the actor's: actor.ts
+ * Services of an engine for its actors: writes their commits, and after those starts effects and timers, delivers
+ * messages and informs observers. The actor decides on the order: actor.ts
  */
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -23,7 +23,7 @@ import type { Actors } from './actors.js';
 import type { Committer } from './committer.js';
 
 export interface EngineParts {
-  /** Names this very run: no two commits are named alike. */
+  /** Id of this run, which begins the ids of its commits. */
   incarnation: string;
   store: Store;
   clock: Clock;
@@ -40,16 +40,16 @@ export interface EngineParts {
   observers: Set<(notice: CommitNotice) => void>;
   actors(): Actors;
   fence(reason: StagecraftError): void;
-  /** The store seems to have lost writes. */
+  /** Called when the store seems to have lost writes. */
   suspect(reason: string): void;
-  /** Aborted when nothing is done any more. */
+  /** Aborted when the engine stops. */
   stopped: AbortSignal;
 }
 
 const retryMs = 200;
 
 interface Uncertain {
-  /** When they have ended at the latest, on the monotonic clock. */
+  /** Moment when they have ended at the latest, on the monotonic clock. */
   untilMs: number;
   /** As in InDoubtCall. */
   recipients: object[] | undefined;
@@ -57,7 +57,7 @@ interface Uncertain {
 
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, troubles, timers, committer, effects, gate, leases, stopped } = parts;
-  /** Calls that nobody waits for, and that may still be under way, by effect and address. */
+  /** Calls that nobody waits for and that may still be under way, by effect and address. */
   const uncertain = new Map<string, Uncertain>();
   let commits = 0;
 
@@ -66,18 +66,21 @@ export function actorHost(parts: EngineParts): ActorHost {
 
   const placeOf = (address: string, src: string): string => `${src} ${address}`;
 
-  /** The effects that this one undoes. */
+  /** Effects that this one undoes. */
   const negatesOf = (address: string, src: string): readonly string[] =>
     parts.actors().kindOf(address).kind.effects[src]?.compensates ?? [];
 
-  /** How long until no call of this effect can be under way. */
+  /** Time until no call of this effect can be under way. */
   const certainInMs = (place: string): number => {
     const leftMs = (uncertain.get(place)?.untilMs ?? 0) - clock.monotonicMs();
     if (leftMs <= 0) uncertain.delete(place);
     return Math.max(leftMs, 0);
   };
 
-  /** Forgets the calls that ended with who they went to. @returns whether others may do so before their time is over */
+  /**
+   * Forgets calls whose recipients have ended.
+   * @returns whether a later question may forget more before their time is over
+   */
   const endDoubts = async (address: string, compensates: readonly string[]): Promise<boolean> => {
     const { effects } = parts.actors().kindOf(address).kind;
     let isWorthAsking = false;
@@ -88,7 +91,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       if (!recipient || !calls?.recipients) continue;
       const ended = await Promise.allSettled(calls.recipients.map((one) => recipient.hasEnded(one)));
       const answers = ended.map((end) => (end.status === 'fulfilled' ? end.value : false));
-      // Others may have come meanwhile.
+      // Further calls may have been added meanwhile.
       const isCurrent = uncertain.get(place) === calls;
       if (isCurrent && answers.every((hasEnded) => hasEnded)) uncertain.delete(place);
       else if (!isCurrent || !answers.includes(undefined)) isWorthAsking = true;
@@ -96,7 +99,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     return isWorthAsking;
   };
 
-  /** An abort tells our side only: what was called may go on. */
+  /** Remembers a call as in doubt: an abort ends only our side of it. */
   const mayGoOn = (address: string, src: string, { untilMs, recipients }: Uncertain): void => {
     if (untilMs === Number.POSITIVE_INFINITY || !isCompensated(parts.actors().kindOf(address).kind.effects, src))
       return;
@@ -153,7 +156,7 @@ export function actorHost(parts: EngineParts): ActorHost {
         endDoubts: (src) => endDoubts(address, negatesOf(address, src)),
       });
       const { notBeforeMs = 0 } = asked;
-      // A clock that was set back makes no wait longer than the longest.
+      // After the clock was set back, no wait gets longer than the longest pause.
       const delayMs = Math.min(notBeforeMs - clock.now(), defaultBackoff.maxMs);
       gate.admit(run, { recovered, delayMs, start: () => effects.begin(run) });
       return run;
@@ -187,7 +190,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       store.trimJournal(address, below).then(
         () => true,
         (error: unknown) => {
-          // Tried again with the next one that may go.
+          // Repeated with the next entries to be removed.
           logger.debug({ address, below }, `the store can't forget journal entries now: ${messageOf(error)}`);
           return false;
         },

@@ -1,4 +1,4 @@
-/** What an actor stands on: the port behind which its runtime does what it asks for. Who does it: actor-host.ts */
+/** Port behind which an engine serves its actors. Implementation: actor-host.ts */
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
@@ -7,7 +7,7 @@ import type { Timer } from '../timer-heap.js';
 import type { InDoubtCalls, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import type { ActorDefinition, Stamp } from './step-result.js';
 
-/** Told to observers after each commit. */
+/** Sent to observers after each commit. */
 export interface CommitNotice {
   address: string;
   seq: number;
@@ -17,29 +17,29 @@ export interface CommitNotice {
   context: object | undefined;
 }
 
-/** What an actor needs of the engine. */
+/** Services that an actor needs of its engine. */
 export interface ActorHost {
   stamp(): Stamp;
-  /** A name for one more commit, and the right to write it. */
+  /** Id for one more commit, and the right to write it. */
   claim(): WriteToken;
-  /** Whether that right is known to be ours now. */
+  /** Whether the lease is known to be ours now. */
   holdsLease(): boolean;
   /** Writes a commit. @param told @see Committer.submit */
   commit(commit: Commit, told: (answer: CommitAnswer) => void): void;
-  /** What is stored now; asked for until the store answers. `failed` hears of each time that it doesn't. */
+  /** Loads the stored record, repeated until the store answers. `failed` is called for each failure. */
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;
-  /** A runtime before this one may have left these calls under way. */
+  /** Remembers calls that an earlier runtime may have left under way. */
   doubt(address: string, doubts: InDoubtCalls): void;
-  /** Whether such a call, or one that was cancelled, may still be. */
+  /** Whether such a call, or a cancelled one, may still be under way. */
   isUnderWay(address: string, src: string): boolean;
   startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
-  /** @param reason why, where it is not that its state was left */
+  /** @param reason given if the state was not simply left */
   cancelEffect(run: Run, reason?: StagecraftError): void;
   startTimer(address: string, timer: LiveTimer): Timer;
   cancelTimer(timer: Timer): void;
   deliver(address: string, seq: number, outbox: Outbox): void;
-  /** What it owes that is not delivered yet. */
+  /** Messages and broadcasts that are not delivered yet. */
   owed(address: string): Outbox | undefined;
   /** The journal entry of this seq, if it can be read. */
   entry(address: string, seq: number): Promise<JournalEntry | undefined>;
