@@ -12,9 +12,9 @@ import {
   emptyRecord,
   type JournalEntry,
   type LiveEffect,
-  type LiveTimer,
   type Outbox,
 } from './actor-record.js';
+import { anotherTry } from './crashes.js';
 import {
   type ActorDefinition,
   type ActorState,
@@ -104,34 +104,6 @@ function standingIn(
     timers: [...kept, ...begun.map(({ id, delayMs, event }) => ({ id, seq, dueAtMs: at + delayMs, delayMs, event }))],
   };
 }
-
-/**
- * Restarts an effect whose result made its machine crash, in the commit that records the crash. A new seq keeps late
- * events of the former run apart, also for an effect that lasts as long as its state.
- * @param crashes number of the actor's crashes that count. The delay grows with the crashes, not with the attempts:
- * restarts add attempts, and would spread the crashes so far that they never exceed the limit.
- */
-export function triedAgain(
-  effect: LiveEffect,
-  { seq, at, random }: Stamp & { seq: number },
-  crashes: number,
-): LiveEffect {
-  return { ...anotherTry(effect), seq, notBeforeMs: at + jittered(defaultBackoff, crashes, random) };
-}
-
-/**
- * Sets a timer again whose event made its machine crash, in the commit that records the crash: the state still waits
- * for it.
- */
-export function firedAgain(timer: LiveTimer, { seq, at, random }: Stamp & { seq: number }, crashes: number): LiveTimer {
-  const delayMs = jittered(defaultBackoff, crashes, random);
-  return { ...timer, seq, dueAtMs: at + delayMs, delayMs };
-}
-
-const anotherTry = ({ attempt = 1, ...effect }: LiveEffect): LiveEffect & { attempt: number } => ({
-  ...effect,
-  attempt: attempt + 1,
-});
 
 function takenUp(taker: ActorDefinition, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
   if (!isCounted(taker, effect)) return effect;

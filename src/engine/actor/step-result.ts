@@ -65,3 +65,31 @@ export function written(
   const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { mail, entry, next, outbox, answer, written: texts };
 }
+
+/** Number of latest answers that a record keeps for repeated requests. */
+const answersKept = 32;
+
+/**
+ * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.
+ */
+function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: ActorRecord): ActorRecord {
+  const copy: ActorRecord = { format, machine, version, effects, timers, received, answers };
+  return Object.assign(copy, rest);
+}
+
+/** Copies the record, with the message marked as handled. */
+export function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefined): ActorRecord {
+  const next = copyOf(envelope);
+  if (mail.kind === 'timer') {
+    // A timer fires once, whatever its event leads to.
+    next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
+  }
+  if (mail.kind === 'message') {
+    const { address, seq, index } = mail.message.from;
+    next.received = { ...next.received, [address]: [seq, index] };
+  }
+  if (mail.kind === 'request' && mail.requestId) {
+    next.answers = [...next.answers.slice(1 - answersKept), [mail.requestId, answer ?? null]];
+  }
+  return next;
+}

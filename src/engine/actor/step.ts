@@ -3,19 +3,19 @@
  * starts nothing. Who commits it and then acts: actor.ts
  */
 import type { AnyMachineSnapshot } from 'xstate';
-import type { AnswerParams } from '../../../machines/kit/host.js';
 import { messageOf } from '../../errors.js';
 import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, Step } from '../machine/hosted-machine.js';
 import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
-import { firedAgain, stepChange, triedAgain } from './engine-changes.js';
+import { crashed } from './crashes.js';
+import { stepChange } from './engine-changes.js';
 import { type Mail, sourceOf } from './message.js';
 import {
   type ActorDefinition,
   type ActorState,
-  engineEvent,
   isGone,
+  marked,
   type Stamp,
   type StepResult,
   tombstone,
@@ -23,9 +23,6 @@ import {
 } from './step-result.js';
 
 const none: LiveEffect[] = [];
-
-/** Number of latest answers that a record keeps for repeated requests. */
-const answersKept = 32;
 
 /** Returns undefined if no actor is at the address, and its kind cannot begin one for this message. */
 export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail, stamp: Stamp): StepResult | undefined {
@@ -54,32 +51,6 @@ export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail,
   } catch (error) {
     return crashed(taker, state, mail, { ...entry, kind: 'crash', error: messageOf(error) });
   }
-}
-
-/**
- * Leaves the machine's state as it was. Restarts the effect or timer whose result made the machine crash, as its state
- * still waits for it. After too many crashes, quarantines the actor and leaves its effects and timers unchanged.
- */
-function crashed(
-  taker: ActorDefinition,
-  { snapshot, envelope }: ActorState,
-  mail: Mail,
-  entry: JournalEntry,
-): StepResult {
-  const { most, withinMs } = taker.policy.crashes;
-  const { seq, at, error: reason = '' } = entry;
-  const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
-  const next = { seq, snapshot, envelope: { ...marked(envelope, mail, answer), timers: envelope.timers } };
-  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
-  next.envelope.crashes = crashes;
-  if (crashes.length <= most) {
-    next.envelope.effects = effectsAfterCrash(envelope.effects, mail, { entry, crashes: crashes.length });
-    next.envelope.timers = timersAfterCrash(envelope.timers, mail, { entry, crashes: crashes.length });
-    return written(taker, { mail, entry, next, outbox: undefined, answer });
-  }
-  next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
-  const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
-  return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
 }
 
 /** Applies one journalled input: the same function for a live step and for a replay. Throws what the machine throws. */
@@ -178,31 +149,6 @@ function outboxOf(
   return { messages, events: emitted.map((event) => ({ topic, event: Object.assign({}, event, { at }) })) };
 }
 
-/**
- * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.
- */
-function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: ActorRecord): ActorRecord {
-  const copy: ActorRecord = { format, machine, version, effects, timers, received, answers };
-  return Object.assign(copy, rest);
-}
-
-/** Copies the record, with the message marked as handled. */
-function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefined): ActorRecord {
-  const next = copyOf(envelope);
-  if (mail.kind === 'timer') {
-    // A timer fires once, whatever its event leads to.
-    next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
-  }
-  if (mail.kind === 'message') {
-    const { address, seq, index } = mail.message.from;
-    next.received = { ...next.received, [address]: [seq, index] };
-  }
-  if (mail.kind === 'request' && mail.requestId) {
-    next.answers = [...next.answers.slice(1 - answersKept), [mail.requestId, answer ?? null]];
-  }
-  return next;
-}
-
 /** Effects live as long as their state is active. A state that is entered again starts a new effect. */
 function effectsAfter(
   { machine, kind }: ActorDefinition,
@@ -233,26 +179,6 @@ function effectsAfter(
     put(effects, live);
   }
   return effects;
-}
-
-function effectsAfterCrash(
-  before: LiveEffect[],
-  mail: Mail,
-  { entry, crashes }: { entry: JournalEntry; crashes: number },
-): LiveEffect[] {
-  if (mail.kind !== 'effect' || mail.says !== 'result') return before;
-  return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
-}
-
-function timersAfterCrash(
-  before: LiveTimer[],
-  mail: Mail,
-  { entry, crashes }: { entry: JournalEntry; crashes: number },
-): LiveTimer[] {
-  if (mail.kind !== 'timer') return before;
-  return before.map((timer) =>
-    timer.id === mail.id && timer.seq === mail.seq ? firedAgain(timer, entry, crashes) : timer,
-  );
 }
 
 /** Replaces the item with the same id, or appends. */
