@@ -50,7 +50,7 @@ describe('driver-check --clean-up', () => {
         await isPublished;
         run.kill('SIGKILL');
         await once(run, 'close');
-        const [, killed = ''] = /named (stagecraft-check-\w+)-/.exec(told.text) ?? [];
+        const [, killed = ''] = /names that begin with (stagecraft-check-\w+)-/.exec(told.text) ?? [];
         expect(readFileSync('/proc/self/mountinfo', 'utf8')).to.include(`${scene.folder}/${killed}-t/`);
 
         const child = start(scene, '--clean-up', killed);
