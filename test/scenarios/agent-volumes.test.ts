@@ -148,7 +148,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     });
   });
 
-  describe('one agent for each', () => {
+  describe('one agent for each test', () => {
     beforeEach(begin);
     afterEach(() => removePlace(place, agent));
 

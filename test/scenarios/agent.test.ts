@@ -63,7 +63,7 @@ describe('agent', () => {
     expect(cli('plugin', 'lst').stderr).to.match(/^error: unknown command 'lst'$/m);
   });
 
-  describe('one for all that change nothing', () => {
+  describe('one agent for tests that change nothing', () => {
     before(() => {
       place = makePlace();
       agent = new AgentProcess(place);
@@ -129,7 +129,7 @@ describe('agent', () => {
     });
   });
 
-  describe('one for each', () => {
+  describe('one agent for each test', () => {
     beforeEach(() => {
       place = makePlace();
       agent = new AgentProcess(place);
