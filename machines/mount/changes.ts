@@ -25,7 +25,7 @@ import type {
 } from './types.js';
 import { isBeingStaged, isStagingOwed, isToPublish, isUnused, nextMountWork, stagingWish } from './work.js';
 
-export type MountTold = MountChanged extends infer One
+export type MountBroadcast = MountChanged extends infer One
   ? One extends unknown
     ? Omit<One, 'node' | 'key'>
     : never
@@ -34,23 +34,23 @@ export type MountTold = MountChanged extends infer One
 /** Change of a record, with its broadcasts. */
 export interface MountChange {
   context: Partial<MountContext>;
-  tells?: MountTold[];
+  broadcasts?: MountBroadcast[];
 }
 
 /** A change in the making. Lists and their items are replaced, never changed. */
-export type MountDraft = MountContext & { tells: MountTold[]; at: number };
+export type MountDraft = MountContext & { broadcasts: MountBroadcast[]; at: number };
 
 export function draftedMount(
   before: MountContext,
   { at }: Pick<Stamped, 'at'>,
   change: (draft: MountDraft) => void,
 ): MountChange {
-  const draft: MountDraft = { tells: [], at, ...before };
+  const draft: MountDraft = { broadcasts: [], at, ...before };
   change(draft);
   followUsers(draft);
   noteReleased(before, draft);
-  const { tells, at: _, ...context } = draft;
-  return { context, tells };
+  const { broadcasts, at: _, ...context } = draft;
+  return { context, broadcasts };
 }
 
 /** Tells the staging what the users need now, unless a call about it is under way: the outcome of that comes first. */
@@ -290,7 +290,7 @@ export const observedMounts = (
     for (const { number: seen, is, isMended } of users) {
       const user = draft.users.find((one) => one.number === seen);
       if (!user || !isIn(user, 'published')) continue;
-      draft.tells.push({ type: 'lost', allocId: user.allocId, is, isMended });
+      draft.broadcasts.push({ type: 'lost', allocId: user.allocId, is, isMended });
       stepTarget(draft, user, { type: is === 'missing' ? 'seen-missing' : 'seen-dead', isMended });
     }
   });
@@ -300,7 +300,7 @@ function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: Stagin
   const before = draft.staging;
   stepStaging(draft, { type: isSeenDead ? 'seen-dead' : 'seen-missing', isMended });
   const wasThere = isStaged(before) || isInDoubt(before);
-  if (wasThere && draft.staging !== before) draft.tells.push({ type: 'staging-lost', isMended });
+  if (wasThere && draft.staging !== before) draft.broadcasts.push({ type: 'staging-lost', isMended });
 }
 
 /** Allows to stage the volume again. What may be bound from the dead mount is unmounted before it counts as mounted. */
@@ -355,4 +355,4 @@ export const expandMount = (
 export const conditionSeen = (context: MountContext, condition: VolumeCondition | null): MountChange =>
   !context.volume || isSameData(context.condition, condition)
     ? { context: {} }
-    : { context: { condition }, tells: [{ type: 'condition', condition }] };
+    : { context: { condition }, broadcasts: [{ type: 'condition', condition }] };

@@ -65,9 +65,9 @@ const takeOver = enqueueActions<
   never,
   never,
   MountChanged
->(({ context: { node, key }, enqueue }, { context, tells = [] }) => {
+>(({ context: { node, key }, enqueue }, { context, broadcasts = [] }) => {
   enqueue.assign(context);
-  for (const told of tells) enqueue.emit({ node, key, ...told });
+  for (const told of broadcasts) enqueue.emit({ node, key, ...told });
 });
 
 /** State of the chart for each piece of work. */

@@ -44,7 +44,7 @@ export const targetMounted = (
     // The condition was that of the mount before.
     draft.condition = null;
     const { allocId, readOnly, sinceMs } = user;
-    draft.tells.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, stamp.at - sinceMs) });
+    draft.broadcasts.push({ type: 'mounted', allocId, readOnly, durationMs: Math.max(0, stamp.at - sinceMs) });
   });
 
 export const targetUnmounted = (
@@ -57,7 +57,7 @@ export const targetUnmounted = (
     const { allocId, sinceMs } = user;
     tellUnmounted(draft, unmounted, allocId);
     const left = leftBehind === undefined ? {} : { leftBehind };
-    draft.tells.push({ type: 'unmounted', allocId, durationMs: Math.max(0, stamp.at - sinceMs), ...left });
+    draft.broadcasts.push({ type: 'unmounted', allocId, durationMs: Math.max(0, stamp.at - sinceMs), ...left });
     stepTarget(draft, user, { type: 'unpublish.done' });
   });
 
@@ -68,7 +68,7 @@ export const targetUnmounted = (
 function tellUnmounted(draft: MountDraft, path: string | undefined, allocId?: string): void {
   if (path === undefined || !draft.volume) return;
   const { plugin } = draft.volume;
-  draft.tells.push({ type: 'unmounted-for-plugin', plugin, path, ...(allocId !== undefined && { allocId }) });
+  draft.broadcasts.push({ type: 'unmounted-for-plugin', plugin, path, ...(allocId !== undefined && { allocId }) });
 }
 
 export const volumeUnstaged = (
@@ -78,7 +78,7 @@ export const volumeUnstaged = (
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
     tellUnmounted(draft, unmounted);
-    if (leftBehind !== undefined) draft.tells.push({ type: 'left-behind', leftBehind });
+    if (leftBehind !== undefined) draft.broadcasts.push({ type: 'left-behind', leftBehind });
     draft.number += 1;
     stepStaging(draft, { type: 'unstage.done', number: draft.number });
   });
@@ -86,7 +86,7 @@ export const volumeUnstaged = (
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     draft.expansion = nextExpansion(draft);
-    draft.tells.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
+    draft.broadcasts.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
   });
 
 /** Keeps what the call waits for: none was made. Also called when the reason changes. */
@@ -203,7 +203,7 @@ function tellFailed(
   { kind, allocId }: Pick<MountWork, 'kind' | 'allocId'>,
   failure: CallFailure,
 ): void {
-  draft.tells.push({ type: 'failed', in: kind, failure, ...(allocId !== undefined && { allocId }) });
+  draft.broadcasts.push({ type: 'failed', in: kind, failure, ...(allocId !== undefined && { allocId }) });
 }
 
 const mustWork = ({ work }: MountContext): MountWork => {

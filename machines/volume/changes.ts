@@ -5,7 +5,7 @@ import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { expansionChart, modificationChart } from './change.js';
 import { grant, withdrawClaims } from './claim-changes.js';
-import { atPlugin, claimTold, type Draft, drafted } from './draft.js';
+import { atPlugin, claimBroadcast, type Draft, drafted } from './draft.js';
 import { giveNodeTime } from './leftovers.js';
 import { broadcastHoldsOver } from './letting-go.js';
 import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
@@ -111,7 +111,7 @@ function giveUpNodes(draft: Draft): void {
       }),
     ),
   ];
-  draft.tells.push(...draft.claims.map((one) => claimTold({ ...one, state: 'released', fenced: forced })));
+  draft.broadcasts.push(...draft.claims.map((one) => claimBroadcast({ ...one, state: 'released', fenced: forced })));
   for (const nodeId of Object.keys(draft.publications)) broadcastHoldsOver(draft, nodeId, forced);
   draft.claims = [];
 }
@@ -154,12 +154,12 @@ export const setAvailability = (context: VolumeContext, availability: Availabili
   drafted(context, (draft) => {
     if (draft.availability === availability) return;
     draft.availability = availability;
-    draft.tells.push({ type: 'availability', availability, allocIds: draft.claims.map(({ allocId }) => allocId) });
+    draft.broadcasts.push({ type: 'availability', availability, allocIds: draft.claims.map(({ allocId }) => allocId) });
     grant(draft);
   });
 
 /** Ends a deletion. What could not be confirmed is kept as leftovers. */
 export const gone = ({ leftovers }: VolumeContext): Change => ({
   context: {},
-  tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
+  broadcasts: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
 });

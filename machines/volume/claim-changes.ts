@@ -1,6 +1,6 @@
 /** Changes of the claims of a volume, and of those that wait for one. Pure. Which claims go together: claims.ts */
 import { granted } from './claims.js';
-import { claimTold, type Draft, drafted } from './draft.js';
+import { claimBroadcast, type Draft, drafted } from './draft.js';
 import { isLeaving } from './lifecycle.js';
 import type { Change, Claim, ClaimRequest, VolumeContext } from './types.js';
 
@@ -11,7 +11,7 @@ export function grant(draft: Draft): void {
   draft.claims = claims;
   draft.waiting = waiting;
   draft.generation = generation;
-  draft.tells.push(...taken.map(claimTold));
+  draft.broadcasts.push(...taken.map(claimBroadcast));
 }
 
 export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
@@ -21,7 +21,7 @@ export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
     draft.waiting = [...draft.waiting, asked];
     grant(draft);
     const waits = draft.waiting.find(({ allocId }) => allocId === asked.allocId);
-    if (waits) draft.tells.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
+    if (waits) draft.broadcasts.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
   });
 
 /** The alloc waits no longer. A claim that it has taken stays. */
@@ -44,26 +44,29 @@ export function withdrawClaims(draft: Draft, isMeant: (request: ClaimRequest) =>
   draft.waiting = draft.waiting.filter((one) => !withdrawn.includes(one));
   const why = reason === undefined ? {} : { reason };
   for (const { allocId, nodeId } of withdrawn)
-    draft.tells.push({ type: 'claim', state: 'withdrawn', allocId, nodeId, ...why });
+    draft.broadcasts.push({ type: 'claim', state: 'withdrawn', allocId, nodeId, ...why });
 }
 
 export function moveClaims(draft: Draft, claims: Claim[], state: Claim['state'], fenced?: string): void {
   const moved = (one: Claim): Claim => ({ ...one, state, ...(fenced !== undefined && { fenced }) });
   draft.claims = draft.claims.map((one) => (claims.includes(one) ? moved(one) : one));
-  draft.tells.push(...claims.map((one) => claimTold(moved(one))));
+  draft.broadcasts.push(...claims.map((one) => claimBroadcast(moved(one))));
 }
 
 /** Releases the claims of a node that nothing keeps there, though the volume stays. */
 export function releaseDetached(draft: Draft, nodeId: string): void {
   const released = draft.claims.filter((one) => one.nodeId === nodeId && one.state === 'node-detached');
   draft.claims = draft.claims.filter((one) => !released.includes(one));
-  draft.tells.push(...released.map((one) => claimTold({ ...one, state: 'released' })));
+  draft.broadcasts.push(...released.map((one) => claimBroadcast({ ...one, state: 'released' })));
 }
 
 /** Releases the claims of a node that waited for the plugin to detach the volume. */
 export function releaseWithNode(draft: Draft, nodeId: string): void {
   for (const one of draft.claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'node-detached'))
-    draft.tells.push(claimTold({ ...one, state: 'controller-detached' }), claimTold({ ...one, state: 'released' }));
+    draft.broadcasts.push(
+      claimBroadcast({ ...one, state: 'controller-detached' }),
+      claimBroadcast({ ...one, state: 'released' }),
+    );
   draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
 }
 

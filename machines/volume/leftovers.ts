@@ -42,7 +42,7 @@ export const isLeftStaged = ({ leftovers }: VolumeContext, report: Unstaged): bo
 
 export function clearStaged({ leftovers: before }: VolumeContext, report: Unstaged): Change {
   const leftovers = before.filter((one) => !isOf(one, report));
-  return { context: { leftovers }, tells: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }] };
+  return { context: { leftovers }, broadcasts: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }] };
 }
 
 /** So long a forced deletion waits for the agents of nodes to unmount the volume. */

@@ -91,5 +91,5 @@ export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, n
 export function broadcastHoldsOver(draft: Draft, nodeId: string, fenced: string): void {
   const publication = draft.publications[nodeId];
   for (const hold of publication ? holdsOf(publication) : [])
-    draft.tells.push({ type: 'hold', state: 'released', nodeId, ...hold, fenced });
+    draft.broadcasts.push({ type: 'hold', state: 'released', nodeId, ...hold, fenced });
 }

@@ -36,7 +36,7 @@ export const nodeExpanded = (context: VolumeContext, { nodeId, uid, capacity, ca
     // A file system tells less than what it is on has.
     if (draft.csi && capacityBytes !== undefined && !isBelow(capacityBytes, sizeOf(context)))
       draft.csi = { ...draft.csi, capacityBytes };
-    draft.tells.push({
+    draft.broadcasts.push({
       type: 'node-expanded',
       nodeId,
       nodeExpansionRequired: draft.nodeExpansion,

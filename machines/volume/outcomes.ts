@@ -24,12 +24,12 @@ export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer)
         failure: fault,
         made: csi,
       });
-      draft.tells.push({ type: 'failed', in: 'create', failure: fault });
+      draft.broadcasts.push({ type: 'failed', in: 'create', failure: fault });
       return;
     }
     draft.csi = csi;
     draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: 'create.done' });
-    draft.tells.push({ type: 'created', csiId: csi.id });
+    draft.broadcasts.push({ type: 'created', csiId: csi.id });
   });
 
 export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
@@ -52,7 +52,7 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
       const { capacityBytes: _, ...csi } = draft.csi;
       draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
     }
-    draft.tells.push({
+    draft.broadcasts.push({
       type: 'expanded',
       nodeExpansionRequired,
       ...(capacityBytes !== undefined && { capacityBytes }),
@@ -66,7 +66,7 @@ export const modified = (context: VolumeContext): Change =>
     const { wish: mutableParameters } = modification;
     draft.modification = left(modificationChart.step(modification, { type: 'change.done' }));
     draft.modifiedTo = { ...draft.modifiedTo, ...mutableParameters };
-    draft.tells.push({ type: 'modified', mutableParameters });
+    draft.broadcasts.push({ type: 'modified', mutableParameters });
   });
 
 /** A change that is done is kept no longer. */
@@ -111,7 +111,7 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   else if (isIn(lifecycle, 'letting-go')) step({ type: 'create.not-sent', ...outcome });
   else if (failure.code === idTaken && failure.final) {
     step({ type: 'create.made-nothing', ...outcome });
-    if (!isLeaving(lifecycle)) draft.tells.push({ type: 'failed', in: 'create', failure });
+    if (!isLeaving(lifecycle)) draft.broadcasts.push({ type: 'failed', in: 'create', failure });
   } else if (isGivenUp(draft, outcome)) {
     const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.status === 'not-sent');
     if (!isRefused && !draft.csi) leaveBehind(draft, failure);
@@ -119,7 +119,7 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   } else if (failure.final) {
     const told = adviceFor(lifecycle, failure);
     step({ type: 'create.refused', ...outcome, failure: told });
-    draft.tells.push({ type: 'failed', in: 'create', failure: told });
+    draft.broadcasts.push({ type: 'failed', in: 'create', failure: told });
   } else {
     step({ type: hasMadeNothing ? 'create.not-sent' : 'create.unknown', ...outcome });
   }
@@ -146,7 +146,7 @@ function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
     step({ type: 'delete.given-up' });
   } else if (failure.final) {
     step({ type: 'delete.refused', ...outcome });
-    draft.tells.push({ type: 'failed', in: 'delete', failure });
+    draft.broadcasts.push({ type: 'failed', in: 'delete', failure });
   } else step({ type: 'delete.failed', ...outcome });
 }
 
@@ -163,10 +163,10 @@ function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAt
   const isRefused = event.type === 'change.refused';
   if (kind === 'expand' && expansion) {
     draft.expansion = expansionChart.step(expansion, event);
-    if (isRefused) draft.tells.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
+    if (isRefused) draft.broadcasts.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
   } else if (kind === 'modify' && modification) {
     draft.modification = modificationChart.step(modification, event);
-    if (isRefused) draft.tells.push({ type: 'failed', in: kind, mutableParameters: modification.wish, failure });
+    if (isRefused) draft.broadcasts.push({ type: 'failed', in: kind, mutableParameters: modification.wish, failure });
   }
 }
 

@@ -46,7 +46,7 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
   }
   delete draft.publications[nodeId];
   const failure = unconfirmed && { failure: unconfirmed };
-  draft.tells.push({ type: 'publication', nodeId, number: next.number, state: 'removed', ...failure });
+  draft.broadcasts.push({ type: 'publication', nodeId, number: next.number, state: 'removed', ...failure });
   releaseWithNode(draft, nodeId);
   if (next.next && !isLeaving(draft.lifecycle)) begin(draft, nodeId, next.next);
   const { expansion } = draft;

@@ -41,9 +41,9 @@ export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish
   const claimed = claim(context, request.claim);
   const after = { ...context, ...claimed.context };
   const published = publish(after, publishOf(after, request));
-  const tells = [...(claimed.tells ?? []), ...(published.tells ?? [])];
+  const broadcasts = [...(claimed.broadcasts ?? []), ...(published.broadcasts ?? [])];
   const messages = [...(claimed.messages ?? []), ...(published.messages ?? [])];
-  return { context: { ...claimed.context, ...published.context }, tells, messages };
+  return { context: { ...claimed.context, ...published.context }, broadcasts, messages };
 }
 
 const isSame = (present: Publication, wish: PublishWish): boolean =>

@@ -2,7 +2,7 @@
 
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import { claimTold, type Draft, drafted, put } from './draft.js';
+import { claimBroadcast, type Draft, drafted, put } from './draft.js';
 import { isKeptByHolds } from './modes.js';
 import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
@@ -27,7 +27,7 @@ export const observed = (
     const seen = seenIn(context, sighting);
     if (!isSameData(seen, draft.sighting ?? { isMissing: false })) {
       draft.sighting = seen;
-      draft.tells.push({ type: 'seen', ...seen });
+      draft.broadcasts.push({ type: 'seen', ...seen });
     }
     const { attached, strays = [] } = sighting;
     if (!attached) return;
@@ -36,7 +36,7 @@ export const observed = (
     const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isToStay(draft, stray));
     for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
     if (lost.length + undone.length > 0)
-      draft.tells.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
+      draft.broadcasts.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
   });
 
 const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
@@ -82,7 +82,7 @@ function detachClaims(draft: Draft, nodeId: string): void {
   draft.claims = draft.claims.map((claim) => {
     if (claim.nodeId !== nodeId || claim.state !== 'unpublishing') return claim;
     const detached: Claim = { ...claim, state: 'node-detached', fenced: 'its plugin lists it as detached' };
-    draft.tells.push(claimTold(detached));
+    draft.broadcasts.push(claimBroadcast(detached));
     return detached;
   });
 }

@@ -306,9 +306,13 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
 /** Change of a record, with its broadcasts and messages. */
 export interface Change {
   context: Partial<VolumeContext>;
-  tells?: Told[];
+  broadcasts?: VolumeBroadcast[];
   messages?: MessageParams[];
 }
 
 /** Broadcast of a volume without its key and uid, which are added when it is sent. */
-export type Told = VolumeChanged extends infer One ? (One extends unknown ? Omit<One, 'key' | 'uid'> : never) : never;
+export type VolumeBroadcast = VolumeChanged extends infer One
+  ? One extends unknown
+    ? Omit<One, 'key' | 'uid'>
+    : never
+  : never;

@@ -67,10 +67,10 @@ const takeOver = enqueueActions<
   never,
   never,
   VolumeChanged
->(({ context: { key, uid }, enqueue }, { context, tells = [], messages = [] }) => {
+>(({ context: { key, uid }, enqueue }, { context, broadcasts = [], messages = [] }) => {
   enqueue.assign(context);
   if (messages.length > 0) enqueue({ type: 'messages', params: messages });
-  for (const told of tells) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
+  for (const told of broadcasts) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
 
 const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modify', 'delete'];
