@@ -16,10 +16,10 @@ import type {
   MountContext,
   MountedVolume,
   MountInput,
-  MountSight,
+  MountObservation,
   MountUse,
   MountWork,
-  StagingSight,
+  StagingObservation,
   Target,
   VolumeCondition,
 } from './types.js';
@@ -271,14 +271,14 @@ function leaveDead(draft: MountDraft): void {
 /** Applies what the kernel does not show any more. Says nothing of calls under way and of later mounts. */
 export const observedMounts = (
   context: MountContext,
-  { users, staging, isStart }: { users: MountSight[]; staging: StagingSight[]; isStart: boolean },
+  { users, staging, isStart }: { users: MountObservation[]; staging: StagingObservation[]; isStart: boolean },
   stamp: Stamped,
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
     const { number } = draft.staging;
-    const sighted = draft.volume ? staging.find((sight) => sight.number === number) : undefined;
-    if (sighted?.isGone) deadGone(draft);
-    else if (sighted) stagingLost(draft, sighted);
+    const observed = draft.volume ? staging.find((observation) => observation.number === number) : undefined;
+    if (observed?.isGone) deadGone(draft);
+    else if (observed) stagingLost(draft, observed);
     if (isStart) {
       draft.unconfirmed = draft.users
         .filter((user) => mayHaveLost(user) || draft.unconfirmed.includes(user.allocId))
@@ -296,7 +296,7 @@ export const observedMounts = (
   });
 
 /** Handles a staging path that does not show the staged mount, or shows a dead one while its state is in doubt. */
-function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: StagingSight): void {
+function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: StagingObservation): void {
   const before = draft.staging;
   stepStaging(draft, { type: isSeenDead ? 'seen-dead' : 'seen-missing', isMended });
   const wasThere = isStaged(before) || isInDoubt(before);

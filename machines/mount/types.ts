@@ -92,7 +92,7 @@ export interface MountContext {
 }
 
 /** How the kernel shows a mount that the record has. */
-export interface MountSight {
+export interface MountObservation {
   number: number;
   /** `dead`: the mount is there, but its file system does not answer. */
   is: 'missing' | 'dead';
@@ -101,7 +101,7 @@ export interface MountSight {
 }
 
 /** How the kernel shows a staging that the record has. */
-export interface StagingSight extends Omit<MountSight, 'is'> {
+export interface StagingObservation extends Omit<MountObservation, 'is'> {
   /** The mount is there, but its file system does not answer. */
   isDead?: boolean;
   /** The dead mount is gone: unmounted, replaced or made anew. */
@@ -123,7 +123,7 @@ export type MountRequest =
    * Mount table, compared with the record as it was before the look. `isStart`: the runtime was away, and claims may
    * be lost.
    */
-  | { type: 'mount.observed'; users: MountSight[]; staging: StagingSight[]; isStart: boolean }
+  | { type: 'mount.observed'; users: MountObservation[]; staging: StagingObservation[]; isStart: boolean }
   /** The claim or hold of the alloc is still its own. */
   | { type: 'mount.confirm'; allocId: string }
   /** The controller side knows that the alloc has let go. */
@@ -165,7 +165,7 @@ export type MountChanged = { node: string; key: VolumeKey } & (
   /** The work has failed. What has to be undone is repeated. */
   | { type: 'failed'; in: MountWorkKind; allocId?: string; failure: Failure }
   /** The mount of the alloc is gone or dead; `isMended`: it is mounted again. */
-  | { type: 'lost'; allocId: string; is: MountSight['is']; isMended: boolean }
+  | { type: 'lost'; allocId: string; is: MountObservation['is']; isMended: boolean }
   /** The staging is gone; `isMended`: the volume is staged again. */
   | { type: 'staging-lost'; isMended: boolean }
   /** What was found at the staging path after the unstage and is not ours to remove. */

@@ -103,7 +103,7 @@ export interface Leftover {
 }
 
 /** What a plugin's list says of a volume. */
-export interface Sighting {
+export interface VolumeObservation {
   /** The list does not have the volume. */
   isMissing: boolean;
   condition?: { abnormal: boolean; message: string };
@@ -114,7 +114,7 @@ export interface Sighting {
 }
 
 /** What the volume keeps of a listing, and broadcasts. */
-export interface Seen extends Pick<Sighting, 'isMissing' | 'condition'> {
+export interface Seen extends Pick<VolumeObservation, 'isMissing' | 'condition'> {
   /** Nodes where the volume is attached without a request, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
 }
@@ -244,7 +244,7 @@ export type VolumeRequest =
   | {
       type: 'volume.observed';
       believed: string[];
-      sighting: Sighting;
+      sighting: VolumeObservation;
     };
 
 export type VolumeMachineEvent = (

@@ -24,6 +24,7 @@ import { begun, discard, expand, gone, modify, nobody, retry, setAvailability } 
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
 import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
+import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
 import {
   again,
@@ -39,7 +40,6 @@ import {
 } from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
-import { observed } from './sightings.js';
 import { addSlot, slotAnswer } from './slots.js';
 import { withTurn } from './turn.js';
 import type {

@@ -31,7 +31,7 @@ export interface PluginObservation {
 /** One side (controller or node) of the plugins of this runtime, by registered name. */
 export interface PluginPort {
   isKnown(plugin: string): boolean;
-  sight(plugin: string): PluginObservation;
+  observation(plugin: string): PluginObservation;
   client(plugin: string): Promise<unknown>;
   /** Probes the plugin now, and reads its capabilities again. */
   lookAgain(plugin: string): void;
@@ -52,7 +52,7 @@ export interface Admission {
 
 /** Admitted call. Call `leave` once, with the plugin's answer if there is one: `OK`, or its error. */
 export interface Admitted {
-  sight: PluginObservation & { capabilities: ReadonlySet<string> };
+  observation: PluginObservation & { capabilities: ReadonlySet<string> };
   client(): Promise<unknown>;
   /** Returns the present observation of the plugin. */
   seen(): PluginObservation;
@@ -102,7 +102,7 @@ class Door {
    */
   closedWellAtMs: number | undefined;
   readonly waiting = new OldestFirst<Waiting, true>();
-  sight: PluginObservation | undefined;
+  observation: PluginObservation | undefined;
   stopWatching: (() => void) | undefined;
 }
 
@@ -154,11 +154,11 @@ export class PluginAccess {
   }
 
   scope(plugin: string): PluginScope | undefined {
-    return this.#sight(plugin, this.#door(plugin)).scope;
+    return this.#observation(plugin, this.#door(plugin)).scope;
   }
 
   offers(plugin: string, capability: string): boolean {
-    return this.#sight(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
+    return this.#observation(plugin, this.#door(plugin)).capabilities?.has(capability) ?? false;
   }
 
   close(): void {
@@ -171,21 +171,21 @@ export class PluginAccess {
   }
 
   #admitted(plugin: string, door: Door): Admitted {
-    const sight = this.#sight(plugin, door);
+    const observation = this.#observation(plugin, door);
     let isIn = true;
     const leave = (answer?: PluginAnswer): void => {
       if (!isIn) return;
       isIn = false;
       door.inFlight -= 1;
       // A failure of a call that began before the last successful probe says nothing about the present plugin.
-      const isOld = this.#sight(plugin, door).wellAtMs !== sight.wellAtMs;
+      const isOld = this.#observation(plugin, door).wellAtMs !== observation.wellAtMs;
       if (answer?.grpcCode !== undefined) this.#judge(plugin, door, { grpcCode: answer.grpcCode, isOld });
       this.#open(plugin, door);
     };
     return {
-      sight: isRead(sight) ? sight : { ...sight, capabilities: new Set() },
+      observation: isRead(observation) ? observation : { ...observation, capabilities: new Set() },
       client: () => this.#plugins.client(plugin),
-      seen: () => this.#sight(plugin, door),
+      seen: () => this.#observation(plugin, door),
       leave,
       renew: () => {
         const trouble = this.#trouble(plugin, door);
@@ -205,7 +205,7 @@ export class PluginAccess {
     else if (!isOld) door.failures += 1;
     if (door.failures < failuresInARow) return;
     // Compares for inequality only: the clock may be set back, so a later probe can have an earlier time.
-    door.closedWellAtMs = this.#sight(plugin, door).wellAtMs;
+    door.closedWellAtMs = this.#observation(plugin, door).wellAtMs;
     door.failures = 0;
   }
 
@@ -271,7 +271,7 @@ export class PluginAccess {
   }
 
   #trouble(plugin: string, door: Door): Trouble | undefined {
-    const { trouble, troubleKind: kind = 'unwell', capabilities, wellAtMs } = this.#sight(plugin, door);
+    const { trouble, troubleKind: kind = 'unwell', capabilities, wellAtMs } = this.#observation(plugin, door);
     if (trouble !== undefined) return { kind, reason: `plugin '${plugin}' can't be called: ${trouble}` };
     if (!capabilities) return { kind: 'unread', reason: `what plugin '${plugin}' offers is not known yet` };
     if (door.closedWellAtMs === undefined) return undefined;
@@ -290,17 +290,18 @@ export class PluginAccess {
       this.#doors.set(plugin, door);
       const watched = door;
       door.stopWatching = this.#plugins.watch(plugin, () => {
-        watched.sight = undefined;
+        watched.observation = undefined;
         if (watched.waiting.size > 0) this.#open(plugin, watched);
       });
     }
     return door;
   }
 
-  #sight(plugin: string, door: Door): PluginObservation {
-    door.sight ??= this.#plugins.sight(plugin);
-    return door.sight;
+  #observation(plugin: string, door: Door): PluginObservation {
+    door.observation ??= this.#plugins.observation(plugin);
+    return door.observation;
   }
 }
 
-const isRead = (sight: PluginObservation): sight is Admitted['sight'] => sight.capabilities !== undefined;
+const isRead = (observation: PluginObservation): observation is Admitted['observation'] =>
+  observation.capabilities !== undefined;

@@ -32,11 +32,11 @@ export interface Work<TAnswer> {
   /** CSI ids of the volumes concerned, or `nodeCallsOf` them. No other call about them runs at the same time. */
   volumes?: readonly string[];
   /** Returns why the plugin can never do this, by its capabilities; undefined if it can. */
-  refusal?(sight: Admitted['sight']): string | undefined;
+  refusal?(observation: Admitted['observation']): string | undefined;
   /** Returns a temporary obstacle: the call is retried later. */
-  precondition?(sight: Admitted['sight']): CallFailure | undefined;
+  precondition?(observation: Admitted['observation']): CallFailure | undefined;
   /** Returns the answer if no call is needed. If it rejects, the answer is not known yet, and no call was made. */
-  without?(sight: Admitted['sight']): TAnswer | undefined | Promise<TAnswer | undefined>;
+  without?(observation: Admitted['observation']): TAnswer | undefined | Promise<TAnswer | undefined>;
   /**
    * Tells whether the plugin runs as another process than the machine has committed. The machine must commit the new
    * process first.
@@ -44,7 +44,7 @@ export interface Work<TAnswer> {
   hasOtherRecipient?(): boolean;
   /** Prepares this host for the call. If it rejects, no call was made. */
   prepare?(): Promise<void>;
-  call(client: unknown, bounds: CallBounds, sight: Admitted['sight']): Promise<TAnswer>;
+  call(client: unknown, bounds: CallBounds, observation: Admitted['observation']): Promise<TAnswer>;
   /** Returns why an answer, also one of `without`, does not count as success; undefined if it does. */
   fault?(answer: TAnswer): CallFailure | undefined;
   /** Answer for a plugin that reports that the work was done before. */
@@ -135,10 +135,10 @@ export class PluginCalls {
     }
     let isSent = false;
     try {
-      const { sight } = admitted;
+      const { observation } = admitted;
       const { homes } = this.#options;
       // Capabilities belong to the driver too, so the driver is compared before them.
-      const other = otherDriver(run.input, sight);
+      const other = otherDriver(run.input, observation);
       if (this.#isElsewhere(run) && (other || !work.attaches)) {
         // Another driver on this host does not know the volumes of the home node's plugin either.
         admitted.leave();
@@ -146,16 +146,16 @@ export class PluginCalls {
       }
       if (other) return { status: 'not-sent', failure: other };
       const isHomeless = homes?.isToBeFound(run.input) === true;
-      if (homes && isHomeless && work.makes && sight.hasService) return { status: 'call-again', home: homes.own };
-      const refusal = work.refusal?.(sight);
+      if (homes && isHomeless && work.makes && observation.hasService) return { status: 'call-again', home: homes.own };
+      const refusal = work.refusal?.(observation);
       if (refusal !== undefined) return { status: 'not-sent', failure: lacking(refusal) };
-      const precondition = work.precondition?.(sight);
+      const precondition = work.precondition?.(observation);
       if (precondition) return { status: 'not-sent', failure: precondition, retry };
-      const without = work.without?.(sight);
+      const without = work.without?.(observation);
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
         admitted.leave();
-        return done(work, answer, { sight, input: run.input, retry });
+        return done(work, answer, { observation, input: run.input, retry });
       }
       if (homes && isHomeless)
         return { status: 'call-again', home: await homes.find(run.input.plugin, run.input.topology ?? []) };
@@ -174,9 +174,9 @@ export class PluginCalls {
       if (since) return { status: 'not-sent', failure: since };
       run.sent();
       isSent = true;
-      const made = await this.#whileWanted(run, work.call(client, bounds, sight));
+      const made = await this.#whileWanted(run, work.call(client, bounds, observation));
       admitted.leave({ grpcCode: 'OK' });
-      return done(work, made, { sight: seen, input: run.input, retry });
+      return done(work, made, { observation: seen, input: run.input, retry });
     } catch (error) {
       const failure = failureOf(error);
       admitted.leave(failure);
@@ -233,7 +233,7 @@ class Bounds implements CallBounds {
 }
 
 interface Answered {
-  sight: Pick<PluginObservation, 'driver'>;
+  observation: Pick<PluginObservation, 'driver'>;
   input: PluginCall;
   retry: BackoffPolicy;
 }
@@ -241,7 +241,7 @@ interface Answered {
 function done<TAnswer>(
   work: Work<TAnswer>,
   answer: TAnswer,
-  { sight: { driver }, input, retry }: Answered,
+  { observation: { driver }, input, retry }: Answered,
 ): CallOutcome<TAnswer> {
   const failure = work.fault?.(answer);
   if (failure) return { status: 'failed', failure, retry };

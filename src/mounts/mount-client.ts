@@ -62,7 +62,7 @@ export class MountClient {
   }
 
   /** All mounts that are here, or these. */
-  sights(volumes?: readonly VolumeKey[]): CommittedMount[] {
+  committed(volumes?: readonly VolumeKey[]): CommittedMount[] {
     return volumes
       ? volumes.flatMap((key) => this.#mounts.peek(this.addressOf(key)) ?? [])
       : [...this.#mounts.views(nodeOwnedPrefix('mount', this.node))].map(([, view]) => view);
@@ -70,7 +70,7 @@ export class MountClient {
 
   /** Volumes of a plugin that are here, or may be, each with its allocs: they need the plugin. */
   needing(plugin: string): string[] {
-    return this.sights().flatMap(({ context }) => {
+    return this.committed().flatMap(({ context }) => {
       const { volume, key, users } = context;
       const using = users.filter(isHere);
       if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];

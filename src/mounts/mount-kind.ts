@@ -189,7 +189,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   /** Answer for a plugin that does not stage. An earlier driver may have staged: its staging is still undone. */
   const unlessStaging =
     <T>(place: Place, otherwise: () => T | Promise<T>) =>
-    ({ capabilities }: Admitted['sight']): Promise<T> | undefined => {
+    ({ capabilities }: Admitted['observation']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
       return tables.table().then((table) => {
         mustBeFree(table, place, (entry) => notToUnstage(place, entry));
@@ -221,7 +221,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const stagingPath = told(input.plugin, staging);
           let wasFree = false;
           return {
-            refusal: (sight) => modeRefusal(sight, [input.capability]),
+            refusal: (observation) => modeRefusal(observation, [input.capability]),
             without: unlessStaging(staging, () => ({ isStaged: false, bootId })),
             prepare: async () => {
               stagingPath();
@@ -257,7 +257,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
         });
         let wasFree = false;
         return {
-          refusal: (sight) => modeRefusal(sight, [input.capability]),
+          refusal: (observation) => modeRefusal(observation, [input.capability]),
           prepare: async () => {
             pathsOf();
             await options.shared();

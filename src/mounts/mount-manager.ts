@@ -154,7 +154,7 @@ export class MountManager {
     const { paths, tables } = this.#options;
     // Without the table, what is seen in place of a mount is left out.
     const table = await tables.table().catch(() => undefined);
-    return this.#client.sights(volumes).flatMap(({ state, context }) => {
+    return this.#client.committed(volumes).flatMap(({ state, context }) => {
       const status = mountStatusOf(state, context, paths, table);
       if (!status) return [];
       const trouble = status.error ? undefined : this.#silence(context);

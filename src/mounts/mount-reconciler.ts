@@ -9,7 +9,7 @@ import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isDead, isStaged } from '../../machines/mount/staging.js';
-import type { MountContext, MountRequest, MountSight, StagingSight } from '../../machines/mount/types.js';
+import type { MountContext, MountObservation, MountRequest, StagingObservation } from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -285,7 +285,7 @@ export class MountReconciler {
       return served ? ask(shown.path, served.device) : false;
     };
     const { path } = paths.staging(plugin, key);
-    const seenOfStaging = async (): Promise<Pick<StagingSight, 'isDead' | 'isGone'> | undefined> => {
+    const seenOfStaging = async (): Promise<Pick<StagingObservation, 'isDead' | 'isGone'> | undefined> => {
       const { found } = staging;
       // A stage that failed, or whose answer was lost, may have left a mount that died with its driver.
       if (!isDead(staging) && !isIn(staging, 'not-needed'))
@@ -297,14 +297,14 @@ export class MountReconciler {
       return mayLive && (await isDeadAt({ path, found })) === false ? { isGone: true } : undefined;
     };
     const seen = await seenOfStaging();
-    const sights: MountSight[] = [];
+    const observations: MountObservation[] = [];
     await forEachLimited(users, atOnce, async (user) => {
       if (!isIn(user, 'published')) return;
       const { number, allocId, found } = user;
       const shown = { path: paths.target(plugin, key, allocId).path, found };
-      if (await isDeadAt(shown)) sights.push({ number, is: 'dead', isMended });
+      if (await isDeadAt(shown)) observations.push({ number, is: 'dead', isMended });
     });
-    return { users: sights, staging: seen ? [{ number: staging.number, isMended, ...seen }] : [] };
+    return { users: observations, staging: seen ? [{ number: staging.number, isMended, ...seen }] : [] };
   }
 
   /** Whether it was mounted in another boot of the host: such mounts are gone, and so are their users. */

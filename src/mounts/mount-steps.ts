@@ -227,7 +227,7 @@ export class MountSteps {
   /** Whatever waits to be undone is undone now. */
   async hasten(): Promise<void> {
     const waiting = this.#client
-      .sights()
+      .committed()
       .filter(({ context: { users, staging } }) => staging.unstageTries || users.some(isToUnpublish));
     await Promise.allSettled(waiting.map(({ context: { key } }) => this.#client.ask(key, { type: 'mount.hasten' })));
   }

@@ -112,9 +112,9 @@ export class Stats {
     const { plugin, driver, ...place } = this.#placeOf(address, key);
     const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
-      const other = otherDriver({ plugin, ...(driver && { driver }) }, admitted.sight);
+      const other = otherDriver({ plugin, ...(driver && { driver }) }, admitted.observation);
       if (other) throw new StagecraftError(other.code, `${nameOf(key)}: ${other.message}`, { address });
-      const { capabilities } = admitted.sight;
+      const { capabilities } = admitted.observation;
       if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
         throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);
       const at = clock.now();

@@ -162,7 +162,7 @@ export class ControllerSide {
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
       ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, isKnownPlugin, admission, target },
-      driverOf: (plugin) => port.sight(plugin).driver,
+      driverOf: (plugin) => port.observation(plugin).driver,
       needsPublish: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME'),
       // Reads only: any agent that has the plugin may ask it.
       capacity: capacityReader({

@@ -20,7 +20,7 @@ export type IsTasked = (type: string, plugin: string) => boolean;
 export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry.has(type, plugin)),
-    sight: (plugin) => sightOf(registry, plugin, isTasked),
+    observation: (plugin) => observationOf(registry, plugin, isTasked),
     client: (plugin) => registry.dispense(controllerType, plugin),
     lookAgain: (plugin) => registry.lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
@@ -35,7 +35,7 @@ export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
 /** Port to the node services of plugins on this host. */
 export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort => ({
   isKnown: (plugin) => registry.has(nodeType, plugin),
-  sight: (plugin) => nodeSightOf(registry, plugin, isTasked),
+  observation: (plugin) => nodeObservationOf(registry, plugin, isTasked),
   client: (plugin) => registry.dispense(nodeType, plugin),
   lookAgain: (plugin) => registry.lookAgain(nodeType, plugin),
   watch: (plugin, changed) => registry.watch(nodeType, plugin, changed),
@@ -83,25 +83,25 @@ const absent: PluginObservation = {
 /** Healthy by its record, but not seen healthy in this run. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
-function sightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
+function observationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
   const controller = plugins.seen(controllerType, plugin);
   const seen = controller ?? plugins.seen(nodeType, plugin);
   if (!seen) {
     const why = types.some((type) => isTasked(type, plugin)) ? `: ${taskOf(plugin)}` : '';
     return { ...absent, trouble: `${absent.trouble}${why}` };
   }
-  const sight = healthOf(seen);
+  const observation = healthOf(seen);
   // A plugin without a controller service offers nothing of it, and that is known.
   if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
-    return { ...sight, capabilities: none, hasService: false };
-  if (controller) return { ...sight, hasService: true, ...offered(controller) };
-  const trouble = sight.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
+    return { ...observation, capabilities: none, hasService: false };
+  if (controller) return { ...observation, hasService: true, ...offered(controller) };
+  const trouble = observation.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
   // The node side may be a driver with another name of its own.
-  const { driver: _, ...known } = sight;
+  const { driver: _, ...known } = observation;
   return { ...known, trouble, hasService: true };
 }
 
-function nodeSightOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
+function nodeObservationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
   const seen = plugins.seen(nodeType, plugin);
   if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
   const next = isTasked(nodeType, plugin) ? taskOf(plugin) : `register it as ${nodeType}`;

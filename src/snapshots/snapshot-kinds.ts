@@ -30,18 +30,23 @@ export interface SnapshotKindOptions {
   timeoutMs: number;
 }
 
-type Sight = Admitted['sight'];
+type Observation = Admitted['observation'];
 
 interface Ways {
   kind: SnapshotKind;
   topic: string;
   machine: ActorKind['machine'];
   /** Explains why the plugin can't create this kind of snapshot; undefined if it can. */
-  refusal(sight: Sight): string | undefined;
+  refusal(observation: Observation): string | undefined;
   create: SnapshotPort['createSnapshot'];
   remove: SnapshotPort['deleteSnapshot'];
   /** Looks for an existing snapshot; undefined if the plugin can't find it this way. */
-  find(client: unknown, ids: SnapshotIds, bounds: CallBounds, sight: Sight): Promise<MadeSnapshot | undefined>;
+  find(
+    client: unknown,
+    ids: SnapshotIds,
+    bounds: CallBounds,
+    observation: Observation,
+  ): Promise<MadeSnapshot | undefined>;
   /** Largest number of calls that each method makes in sequence. Each call has its own timeout. */
   most: { create: number; remove: number; find: number };
 }
@@ -176,13 +181,13 @@ function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'
         most.create + most.find,
         ({ plugin, home, name, sourceIds, parameters, csiId, memberIds }, address) =>
           giving({ plugin, ...(home !== undefined && { home }) }, address, {
-            call: async (client, bounds, sight) => {
+            call: async (client, bounds, observation) => {
               try {
                 return await ways.create(client, { name, sourceIds, parameters }, bounds);
               } catch (error) {
                 if (!isNotFound(error)) throw error;
                 // The source volume is gone, but the snapshot may exist.
-                const found = await ways.find(client, { csiId, memberIds }, bounds, sight);
+                const found = await ways.find(client, { csiId, memberIds }, bounds, observation);
                 if (!found) throw error;
                 return found;
               }

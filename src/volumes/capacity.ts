@@ -42,7 +42,7 @@ export const capacityReader =
     const bounds = { signal: signal ?? new AbortController().signal };
     const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
     try {
-      if (!admitted.sight.capabilities.has('GET_CAPACITY')) {
+      if (!admitted.observation.capabilities.has('GET_CAPACITY')) {
         const message = `plugin '${plugin}' does not offer GET_CAPACITY: its free capacity is not known`;
         throw new StagecraftError('PLUGIN_LACKS', message, { final: true });
       }

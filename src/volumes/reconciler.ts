@@ -4,9 +4,9 @@
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
+import { beliefOf, seenIn } from '../../machines/volume/listing.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
-import { beliefOf, seenIn } from '../../machines/volume/sightings.js';
-import type { Sighting, VolumeContext } from '../../machines/volume/types.js';
+import type { VolumeContext, VolumeObservation } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
@@ -185,11 +185,11 @@ export class Reconciler {
   }
 
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
-    const { listed, withNodes, sight } = await this.#listed(plugin);
+    const { listed, withNodes, observation } = await this.#listed(plugin);
     const { isHere = () => true } = this.#options;
     // Skips volumes that another driver made: the present driver need not list them.
     const isMade = (driver: string | null | undefined): boolean =>
-      otherDriver({ plugin, ...(driver && { driver }) }, sight) === undefined;
+      otherDriver({ plugin, ...(driver && { driver }) }, observation) === undefined;
     const volumes = believed.filter(({ context: { home, driver } }) => isHere(plugin, home) && isMade(driver));
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
@@ -218,14 +218,14 @@ export class Reconciler {
 
   async #listed(
     plugin: string,
-  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; sight: PluginObservation }> {
+  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; observation: PluginObservation }> {
     const { access, controller } = this.#options;
     const { signal } = this.#stop;
     const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
     let answer: PluginAnswer | undefined;
     try {
       this.#refuseIfNotOurs(); // Entering may have taken long.
-      const { capabilities } = admitted.sight;
+      const { capabilities } = admitted.observation;
       if (!capabilities.has('LIST_VOLUMES'))
         throw new StagecraftError(
           'PLUGIN_LACKS',
@@ -239,7 +239,7 @@ export class Reconciler {
           const listed = new Map<string, ListedVolume>();
           for await (const volume of controller.listVolumes(client, { signal })) listed.set(volume.csiId, volume);
           answer = { grpcCode: 'OK' };
-          return { listed, withNodes, sight: admitted.seen() };
+          return { listed, withNodes, observation: admitted.seen() };
         } catch (error) {
           const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
           if (!isStale || attempt === listings) throw error;
@@ -259,9 +259,9 @@ function sightingOf(
   { publications }: VolumeContext,
   seen: ListedVolume | undefined,
   { nodes, withNodes }: { nodes: Map<string, string>; withNodes: boolean },
-): Sighting {
+): VolumeObservation {
   if (!seen) return { isMissing: true };
-  const sighting: Sighting = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
+  const sighting: VolumeObservation = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
   // A list without nodes does not mean that the volume is on no node.
   const attached = withNodes ? seen.publishedNodeIds : undefined;
   if (!attached) return sighting;
@@ -276,7 +276,7 @@ function sightingOf(
 const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-node-unpublish', 'pending-unpublish']);
 
 /** Whether an observation differs from the record of the volume. */
-function differs(context: VolumeContext, sighting: Sighting): boolean {
+function differs(context: VolumeContext, sighting: VolumeObservation): boolean {
   const { attached, strays = [] } = sighting;
   const seen = seenIn(context, sighting);
   if (!isSameData(seen, context.sighting ?? { isMissing: false })) return true;

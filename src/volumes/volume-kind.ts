@@ -35,23 +35,26 @@ export interface VolumeKindOptions {
   lookSoon?(plugin: string): void;
 }
 
-const needs = (sight: PluginObservation, capability: string, what: string): string | undefined =>
-  sight.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
+const needs = (observation: PluginObservation, capability: string, what: string): string | undefined =>
+  observation.capabilities?.has(capability) ? undefined : `the plugin does not offer ${capability}: ${what}`;
 
 /** Refuses a spec with modes or parameters that the plugin can't be sent in any request. */
-function specRefusal(sight: PluginObservation, { capabilities, mutableParameters }: VolumeSpec): string | undefined {
-  const mode = modeRefusal(sight, capabilities);
-  if (mode || !sight.hasService || Object.keys(mutableParameters).length === 0) return mode;
-  return needs(sight, 'MODIFY_VOLUME', 'it knows no mutable parameters');
+function specRefusal(
+  observation: PluginObservation,
+  { capabilities, mutableParameters }: VolumeSpec,
+): string | undefined {
+  const mode = modeRefusal(observation, capabilities);
+  if (mode || !observation.hasService || Object.keys(mutableParameters).length === 0) return mode;
+  return needs(observation, 'MODIFY_VOLUME', 'it knows no mutable parameters');
 }
 
-function createRefusal(sight: PluginObservation, spec: VolumeSpec): string | undefined {
+function createRefusal(observation: PluginObservation, spec: VolumeSpec): string | undefined {
   const { source } = spec;
-  const unknown = specRefusal(sight, spec);
+  const unknown = specRefusal(observation, spec);
   if (unknown || !source) return unknown;
   return 'volume' in source
-    ? needs(sight, 'CLONE_VOLUME', 'it makes no volume from another')
-    : needs(sight, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
+    ? needs(observation, 'CLONE_VOLUME', 'it makes no volume from another')
+    : needs(observation, 'CREATE_DELETE_SNAPSHOT', 'it makes no volume from a snapshot');
 }
 
 /** Fails an expansion of a published volume if the plugin offers only offline expansion. */
@@ -118,8 +121,8 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
     });
   const isUnoffered =
     (capability: string) =>
-    (sight: PluginObservation): null | undefined =>
-      sight.capabilities?.has(capability) ? undefined : null;
+    (observation: PluginObservation): null | undefined =>
+      observation.capabilities?.has(capability) ? undefined : null;
   return {
     machine: volumeMachine,
     migrations: volumeMigrations,
@@ -136,20 +139,20 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
           : creating(controller, spec, { name, address });
         return {
           ...work,
-          without: async (sight) => {
+          without: async (observation) => {
             await ids.known();
-            return without?.(sight);
+            return without?.(observation);
           },
           fault: ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]),
         };
       }),
       deleteVolume: effect<MadeCall, null>(
         (input, address) => ({
-          precondition: (sight) => noDeletion(sight, input, address),
+          precondition: (observation) => noDeletion(observation, input, address),
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
-          call: async (client, bounds, sight) => {
-            await heeded(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, sight);
+          call: async (client, bounds, observation) => {
+            await heeded(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, observation);
             return null;
           },
         }),
@@ -157,21 +160,21 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
       ),
       controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input, address) => ({
         attaches: true,
-        precondition: (sight) => noService(sight, input, address),
-        refusal: (sight) => modeRefusal(sight, [input.capability]),
-        without: (sight) =>
-          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(sight) === null ? { publishContext: {} } : undefined,
-        call: (client, bounds, sight) => {
+        precondition: (observation) => noService(observation, input, address),
+        refusal: (observation) => modeRefusal(observation, [input.capability]),
+        without: (observation) =>
+          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(observation) === null ? { publishContext: {} } : undefined,
+        call: (client, bounds, observation) => {
           const { csiId, csiNodeId, capability, volumeContext } = input;
-          const readOnly = input.readOnly && sight.capabilities.has('PUBLISH_READONLY');
+          const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
           const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
-          return heeded(controller.controllerPublish(client, request, bounds), input, sight);
+          return heeded(controller.controllerPublish(client, request, bounds), input, observation);
         },
       })),
       controllerUnpublish: effect<UnpublishCall, null>(
         (input, address) => ({
           attaches: true,
-          precondition: (sight) => noService(sight, input, address),
+          precondition: (observation) => noService(observation, input, address),
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
           already: null,
           call: async (client, bounds) => {
@@ -183,16 +186,16 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
         ['controllerPublish'],
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
-        refusal: (sight) => needs(sight, 'EXPAND_VOLUME', 'it makes no volume larger'),
-        precondition: (sight) => inUse(sight, input.nodeIds),
-        call: (client, bounds, sight) => {
+        refusal: (observation) => needs(observation, 'EXPAND_VOLUME', 'it makes no volume larger'),
+        precondition: (observation) => inUse(observation, input.nodeIds),
+        call: (client, bounds, observation) => {
           const { csiId, capacity, capability } = input;
           const request = { csiId, capacity, ...(capability && { capability }) };
-          return heeded(controller.controllerExpand(client, request, bounds), input, sight);
+          return heeded(controller.controllerExpand(client, request, bounds), input, observation);
         },
       })),
       controllerModify: effect<ModifyCall, null>(({ csiId, mutableParameters }) => ({
-        refusal: (sight) => needs(sight, 'MODIFY_VOLUME', 'it changes no parameters'),
+        refusal: (observation) => needs(observation, 'MODIFY_VOLUME', 'it changes no parameters'),
         call: async (client, bounds) => {
           await controller.controllerModify(client, { csiId, mutableParameters }, bounds);
           return null;
@@ -210,7 +213,7 @@ const creating = (
   { name, address }: { name: string; address: string },
 ): Work<CreateAnswer> => ({
   makes: true,
-  refusal: (sight) => createRefusal(sight, spec),
+  refusal: (observation) => createRefusal(observation, spec),
   without: ({ capabilities }) => {
     if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
     return { id: ownId(address), context: {}, accessibleTopology: [] };
@@ -230,7 +233,7 @@ const adopting = (
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
     makes: true,
-    refusal: (sight) => specRefusal(sight, spec),
+    refusal: (observation) => specRefusal(observation, spec),
     without: ({ hasService }) => (hasService ? undefined : adopted),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);

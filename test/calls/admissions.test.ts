@@ -21,7 +21,7 @@ const well: PluginObservation = {
 
 describe('calls that have to wait', () => {
   const clock = simulatedClock();
-  let sight: PluginObservation;
+  let observation: PluginObservation;
   let changed: () => void;
   let calls: PluginCalls;
   let made: string[];
@@ -29,7 +29,7 @@ describe('calls that have to wait', () => {
   let end: Record<string, () => void>;
 
   beforeEach(() => {
-    sight = well;
+    observation = well;
     made = [];
     end = {};
     calls = callsWith(64);
@@ -38,7 +38,7 @@ describe('calls that have to wait', () => {
   const accessWith = (maxInFlight: number): PluginAccess => {
     const plugins = {
       isKnown: () => true,
-      sight: () => sight,
+      observation: () => observation,
       client: async () => ({}),
       lookAgain: () => {},
       watch: (_: string, callback: () => void) => {
@@ -53,7 +53,7 @@ describe('calls that have to wait', () => {
     return new PluginCalls({ ...shared, ...(homes && { homes }) });
   };
   const see = (seen: PluginObservation): void => {
-    sight = seen;
+    observation = seen;
     changed();
   };
   const away: PluginObservation = { ...well, trouble: 'it is away', troubleKind: 'absent' };
@@ -95,7 +95,7 @@ describe('calls that have to wait', () => {
   };
 
   it('V9 plugin away: the call ends at once with the reason', async () => {
-    sight = away;
+    observation = away;
     expect(await ask('one')).to.deep.equal({ status: 'must-wait', reason, for: 'plugin' });
     expect(made).to.deep.equal([]);
   });
@@ -126,7 +126,7 @@ describe('calls that have to wait', () => {
 
   it('V9 admitted when the plugin is back: counts as in flight, so a busy plugin does not refuse it', async () => {
     calls = callsWith(1);
-    sight = away;
+    observation = away;
     await ask('one');
     const waiting = admit({ reason, for: 'plugin' }, 'one');
     expect(await statusOf(waiting)).to.equal('waits');
@@ -159,7 +159,7 @@ describe('calls that have to wait', () => {
   });
 
   it('V9 plugin goes away between admission and call: the call waits again and holds nothing', async () => {
-    sight = away;
+    observation = away;
     const waiting = admit({ reason, for: 'plugin' }, 'one');
     await clock.advance(0);
     see(well);
@@ -175,9 +175,15 @@ describe('calls that have to wait', () => {
 
   it('V9 waiting for the plugin: holds no lock, so the other side can call about the volume', async () => {
     const locks = new VolumeLocks();
-    sight = away;
+    observation = away;
     const access = new PluginAccess(
-      { isKnown: () => true, sight: () => sight, client: async () => ({}), lookAgain: () => {}, watch: () => () => {} },
+      {
+        isKnown: () => true,
+        observation: () => observation,
+        client: async () => ({}),
+        lookAgain: () => {},
+        watch: () => () => {},
+      },
       { clock, maxInFlight: 1 },
     );
     const admissions = new Admissions({ access, clock, retry, locks });
@@ -203,7 +209,7 @@ describe('calls that have to wait', () => {
   });
 
   it('V13 forced call, plugin stays away: fails after ten seconds, no call made', async () => {
-    sight = away;
+    observation = away;
     const waiting = admit({ reason, for: 'plugin' }, 'one', { isForced: true });
     await clock.advance(9_999);
     expect(await statusOf(waiting)).to.equal('waits');
@@ -263,7 +269,7 @@ describe('calls that have to wait', () => {
       });
 
     it('D4 plugin back here before the wait begins: admitted, as the work may need no call', async () => {
-      sight = away;
+      observation = away;
       const outcome = await attach();
       if (outcome.status !== 'must-wait') throw new Error(`it is ${outcome.status}`);
       see(well);

@@ -39,8 +39,8 @@ describe('the node side of a plugin, for its calls', () => {
 
   it('M2 capabilities come from the node service, the client from csi-node, not from the controller side', async () => {
     await house.register({ ...disk, type: 'csi-controller', allocId: 'disk-0' }, disk);
-    const { sight, client, isKnown } = port();
-    expect(sight('disk')).to.deep.equal({
+    const { observation, client, isKnown } = port();
+    expect(observation('disk')).to.deep.equal({
       capabilities: new Set(['STAGE_UNSTAGE_VOLUME']),
       pluginCapabilities: new Set(['CONTROLLER_SERVICE']),
       hasService: true,
@@ -62,7 +62,7 @@ describe('the node side of a plugin, for its calls', () => {
     const { signal } = new AbortController();
     const waiting = access.enter('disk', { signal, waits: () => {} });
     await house.register(disk);
-    expect((await waiting).sight.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
+    expect((await waiting).observation.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
     access.close();
   });
 
@@ -80,19 +80,19 @@ describe('the node side of a plugin, for its calls', () => {
     const told = node.hold();
     await house.restart();
     await house.rest();
-    expect(port().sight('disk')).to.deep.include({ troubleKind: 'unseen', trouble: 'it was not seen well yet' });
+    expect(port().observation('disk')).to.deep.include({ troubleKind: 'unseen', trouble: 'it was not seen well yet' });
     told(found);
     await house.rest();
-    expect(port().sight('disk')).not.to.have.property('trouble');
+    expect(port().observation('disk')).not.to.have.property('trouble');
   });
 
   it('M2 capabilities are unknown until they are read; read again on request', async () => {
     const { capabilities: _, ...unread } = found;
     node.find = () => unread;
     await house.register(disk);
-    expect(port().sight('disk')).not.to.have.any.keys('capabilities', 'trouble');
+    expect(port().observation('disk')).not.to.have.any.keys('capabilities', 'trouble');
     const changed: unknown[] = [];
-    const stop = port().watch('disk', () => changed.push(port().sight('disk').capabilities));
+    const stop = port().watch('disk', () => changed.push(port().observation('disk').capabilities));
     node.find = () => found;
     port().lookAgain('disk');
     await house.clock.advance(100);

@@ -36,7 +36,7 @@ class World {
   readonly #commitMs: number;
   readonly #underWay = new Set<readonly string[]>();
   readonly #maxInFlight: number;
-  #sight = well;
+  #observation = well;
   #changed = (): void => {};
   /** True once no caller is cancelled any more. */
   #isQuiet = false;
@@ -48,7 +48,7 @@ class World {
     this.#commitMs = this.#pick([5, 100, 2_500]);
     const plugins = {
       isKnown: () => true,
-      sight: () => this.#sight,
+      observation: () => this.#observation,
       client: async () => ({}),
       lookAgain: () => {},
       watch: (_: string, changed: () => void) => {
@@ -115,8 +115,8 @@ class World {
     return one;
   }
 
-  #see(sight: PluginObservation): void {
-    this.#sight = sight;
+  #see(observation: PluginObservation): void {
+    this.#observation = observation;
     this.#changed();
   }
 

@@ -60,10 +60,12 @@ class Scene {
 
   /** What was told as dead, by the numbers of the mounts. */
   seenDead(): { users: number[]; staging: number[] } {
-    const sights = this.asked.flatMap((event) => (event.type === 'mount.observed' ? [event] : []));
+    const observations = this.asked.flatMap((event) => (event.type === 'mount.observed' ? [event] : []));
     return {
-      users: sights.flatMap(({ users }) => users.filter(({ is }) => is === 'dead').map(({ number }) => number)),
-      staging: sights.flatMap(({ staging }) => staging.filter(({ isDead }) => isDead).map(({ number }) => number)),
+      users: observations.flatMap(({ users }) => users.filter(({ is }) => is === 'dead').map(({ number }) => number)),
+      staging: observations.flatMap(({ staging }) =>
+        staging.filter(({ isDead }) => isDead).map(({ number }) => number),
+      ),
     };
   }
 
@@ -184,8 +186,8 @@ describe('the comparison of mounts with the kernel', () => {
 
     scene.lines = [];
     await watch.look();
-    const sight = { number: 1, isMended: true, isGone: true };
-    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [sight], isStart: false }]);
+    const observation = { number: 1, isMended: true, isGone: true };
+    expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [observation], isStart: false }]);
     scene.mounts = [stagedAs({ at: 'in-doubt.due', number: 1 }), stagedAs({ at: 'not-staged', number: 1 })];
     await watch.look();
     expect(scene.asked).to.have.length(1);
@@ -200,8 +202,8 @@ describe('the comparison of mounts with the kernel', () => {
       scene.mount(target('a'), '0:77 /');
       return scene.watch();
     };
-    const sight = { number: 1, isMended: true, isGone: true };
-    const told = [{ type: 'mount.observed', users: [], staging: [sight], isStart: false }];
+    const observation = { number: 1, isMended: true, isGone: true };
+    const told = [{ type: 'mount.observed', users: [], staging: [observation], isStart: false }];
 
     for (const [what, shown] of [
       ['its plugin has mounted it anew', ['0:51 /', 'fuse.s3']],

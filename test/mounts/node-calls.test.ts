@@ -81,7 +81,7 @@ describe('the calls of a mount', () => {
     const tool = hostTool(clock);
     const plugins: PluginPort = {
       isKnown: () => true,
-      sight: () => ({
+      observation: () => ({
         capabilities: new Set(offered),
         pluginCapabilities: new Set(),
         hasService: true,

@@ -54,7 +54,7 @@ class Scene {
     const access = new PluginAccess(
       {
         isKnown: () => true,
-        sight: (plugin) => ({
+        observation: (plugin) => ({
           ...(away.has(plugin) && { trouble: 'it is away' }),
           capabilities: new Set(['GET_VOLUME_STATS', 'VOLUME_CONDITION']),
           pluginCapabilities: new Set(),

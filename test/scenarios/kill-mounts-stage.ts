@@ -13,7 +13,7 @@ import { comer, type DrivenBy, keeper, MatrixScene, type VolumeId } from './kill
 import { eventually } from './redis-scene.js';
 
 /** What the host shows where nothing is under way. */
-interface Sight {
+interface Observation {
   mounts: string[];
   tree: string[];
   devices: number;
@@ -30,8 +30,8 @@ export class Stage {
   cells = 0;
   readonly steps: MatrixStep[] = [];
   readonly #scene: MatrixScene;
-  readonly #empty: Sight;
-  #full: Sight | undefined;
+  readonly #empty: Observation;
+  #full: Observation | undefined;
   #texts = 0;
   /** What the alloc has written last, by volume; absent: nothing yet. */
   #written = new Map<string, string>();
@@ -44,7 +44,7 @@ export class Stage {
 
   private constructor(scene: MatrixScene) {
     this.#scene = scene;
-    this.#empty = this.#sight();
+    this.#empty = this.#observation();
   }
 
   /** @param phase of which the steps are recorded, as they are where nothing goes wrong */
@@ -53,7 +53,7 @@ export class Stage {
     const stage = new Stage(scene);
     try {
       const used = await stage.#recorded(phase === 'release' ? [] : stage.steps, () => scene.prepare());
-      stage.#full = stage.#sight();
+      stage.#full = stage.#observation();
       await stage.#use(used);
       await stage.#recorded(phase === 'release' ? stage.steps : [], () => scene.release());
       await stage.#checkReleased();
@@ -191,15 +191,15 @@ export class Stage {
     await this.#check(this.#empty, [], undefined);
   }
 
-  async #check(sight: Sight | undefined, held: VolumeId[], state: string | undefined): Promise<void> {
+  async #check(observation: Observation | undefined, held: VolumeId[], state: string | undefined): Promise<void> {
     const { mounts, allocs, volumes } = await this.#scene.look();
     // Staging a device, this driver mounts nothing.
     const believed = mounts.flatMap(({ stagingPath, capability, users }) => [
       ...(stagingPath === undefined || capability?.attachmentMode === 'block-device' ? [] : [stagingPath]),
       ...users.map(({ hostPath }) => hostPath),
     ]);
-    expect(this.#sight().mounts, 'mounts in the kernel and believed mounts').to.deep.equal(believed.sort());
-    expect(this.#sight(), 'what the host shows').to.deep.equal(sight);
+    expect(this.#observation().mounts, 'mounts in the kernel and believed mounts').to.deep.equal(believed.sort());
+    expect(this.#observation(), 'what the host shows').to.deep.equal(observation);
     const states = new Set(mounts.flatMap(({ users }) => users.map((user) => user.state)));
     expect([...states], 'states of mounts').to.deep.equal(['published']);
     const found = Object.fromEntries(allocs.map((alloc) => [alloc.allocId, alloc.state]));
@@ -229,7 +229,7 @@ export class Stage {
     );
   }
 
-  #sight(): Sight {
+  #observation(): Observation {
     const { csiDir, folder } = this.#scene;
     return { mounts: mountPathsBelow(csiDir), tree: treeBelow(csiDir), devices: countDevicesBelow(folder) };
   }

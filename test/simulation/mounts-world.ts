@@ -8,8 +8,8 @@ import { type NodeCaller, NodeDriver } from './mounts-driver.js';
 import { SimulatedKernel } from './mounts-kernel.js';
 import { allocIds, type MountsPlan, type MountsStep, type PlaceName } from './mounts-plan.js';
 import { SimulatedPlugin } from './mounts-plugin.js';
+import { PluginObservations } from './plugin-observations.js';
 import type { MortalClock, Timeline } from './timeline.js';
-import { PluginSights } from './volumes-sights.js';
 
 const dataDir = '/var/lib/stagecraft';
 
@@ -40,7 +40,7 @@ export class MountsWorld {
   readonly directories = new Set<string>();
   readonly #options: MountsWorldOptions;
   readonly #capabilities = new Set(['EXPAND_VOLUME', 'SINGLE_NODE_MULTI_WRITER', 'GET_VOLUME_STATS']);
-  readonly #sights: PluginSights;
+  readonly #observations: PluginObservations;
   /** How many troubles keep the plugin's process away. */
   #deaths = 0;
   #isAtPeace = false;
@@ -67,14 +67,14 @@ export class MountsWorld {
       publishing: (caller, path) => publishing(caller, users.get(path) ?? ''),
     });
     this.#offer(traits.stages);
-    this.#sights = new PluginSights(timeline, this.#capabilities);
+    this.#observations = new PluginObservations(timeline, this.#capabilities);
     this.claims = new SimulatedClaims({ ...{ seed, timeline, tell, released }, capabilities: traits.capabilities });
     this.places = this.#makePlaces();
   }
 
   /** The plugin as one runtime has it. */
   port(caller: NodeCaller & { clock: MortalClock }): PluginPort {
-    return this.#sights.port(caller, () => this.driver.line(caller));
+    return this.#observations.port(caller, () => this.driver.line(caller));
   }
 
   do(step: WorldStep): void {
@@ -133,11 +133,11 @@ export class MountsWorld {
     this.kernel.isReadable = true;
     this.#offer(this.#options.plan.traits.stages);
     this.#removeStrangers();
-    this.#sights.mend();
+    this.#observations.mend();
   }
 
   end(): void {
-    this.#sights.end();
+    this.#observations.end();
   }
 
   #offer(stages: boolean): void {
@@ -148,7 +148,7 @@ export class MountsWorld {
   #worsen({ is, forMs }: StepOf<'plugin'>): void {
     this.#options.tell(`the plugin is ${is} for ${forMs} ms`);
     const isBack = is === 'dead' ? this.#kill() : (): void => {};
-    this.#sights.worsen(is, forMs, () => {
+    this.#observations.worsen(is, forMs, () => {
       isBack();
       this.#back();
     });

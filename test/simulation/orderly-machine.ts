@@ -59,8 +59,8 @@ const base = setup({
       return { done: { ...context.done, [id]: [...(context.done[id] ?? []), event.output ?? 'passed'] }, attempt: 1 };
     }),
     see: assign(({ context, event }) => {
-      const sight = `${jobOf(context).id} ${event.tick}`;
-      return { seen: [...new Set([...context.seen, sight])].sort() };
+      const observation = `${jobOf(context).id} ${event.tick}`;
+      return { seen: [...new Set([...context.seen, observation])].sort() };
     }),
     countAttempt: assign(({ context }) => ({ attempt: context.attempt + 1 })),
     nextJob: assign(({ context }) => ({ queue: context.queue.slice(1) })),

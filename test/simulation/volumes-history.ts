@@ -10,6 +10,7 @@ import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
+import { PluginObservations } from './plugin-observations.js';
 import { isSnapshotSettled, type SeenSnapshot, snapshotFaults, snapshotRemains } from './snapshots-judgement.js';
 import { memory, type Subject, type SubjectKind } from './stores.js';
 import { Timeline } from './timeline.js';
@@ -20,7 +21,6 @@ import { lineOfSnapshot, lineOfVolume } from './volumes-lines.js';
 import { driverNow, type Moment, takeUp } from './volumes-moment.js';
 import { csiNodeIdOf, nodeIds, type Step, type VolumesPlan } from './volumes-plan.js';
 import { SimulatedSecrets } from './volumes-secrets.js';
-import { PluginSights } from './volumes-sights.js';
 import { Users } from './volumes-users.js';
 import { type Witness, witness } from './witness.js';
 import { type Write, withWrites, writeAgain } from './writes.js';
@@ -71,7 +71,7 @@ export class VolumesRun {
   readonly #lines: string[] = [];
   readonly #options: HistoryOptions;
   readonly #driver: SimulatedDriver;
-  readonly #sights: PluginSights;
+  readonly #observations: PluginObservations;
   readonly #secrets: SimulatedSecrets;
   readonly #judge: CommitJudge;
   readonly #witness: Witness;
@@ -97,7 +97,7 @@ export class VolumesRun {
     if (traits.lacks.includes('CREATE_DELETE_VOLUME'))
       for (const id of Object.keys(traits.modes))
         plugin.volumes.set(id, { id, name: id, isFound: true, capacityBytes: 1n, attached: new Set() });
-    this.#sights = new PluginSights(timeline, new Set(plugin.capabilities));
+    this.#observations = new PluginObservations(timeline, new Set(plugin.capabilities));
     this.#secrets = new SimulatedSecrets(timeline);
     plugin.mayBeLeft = ({ name }) => this.#isLeft(name, 'published');
     this.#driver.accepts = (secrets) => this.#secrets.areRight(secrets);
@@ -136,7 +136,7 @@ export class VolumesRun {
     }
     this.#isOver = true;
     for (const life of this.#lives) life.kill();
-    this.#sights.end();
+    this.#observations.end();
     await this.#subject.dispose();
     return {
       faults: this.#faults(),
@@ -264,7 +264,7 @@ export class VolumesRun {
     this.#driver.isDead = false;
     this.#driver.spell = undefined;
     this.#secrets.trouble = undefined;
-    this.#sights.mend();
+    this.#observations.mend();
     this.#isOver = true;
     this.#life?.spare();
     if (this.#life?.state !== 'up' && this.#life?.state !== 'opening') {
@@ -343,7 +343,7 @@ export class VolumesRun {
       timeline: this.#timeline,
       store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       traits,
-      plugins: (caller): PluginPort => this.#sights.port(caller, () => this.#driver.line(caller)),
+      plugins: (caller): PluginPort => this.#observations.port(caller, () => this.#driver.line(caller)),
       secrets: this.#secrets,
       logger: this.#logger(),
       tell,
@@ -406,7 +406,7 @@ export class VolumesRun {
       case 'plugin':
         this.#tell(`the plugin is ${step.is} for ${step.forMs} ms`);
         if (step.is === 'dead') this.#driver.die();
-        this.#sights.worsen(step.is, step.forMs, () => {
+        this.#observations.worsen(step.is, step.forMs, () => {
           if (step.is === 'dead') this.#driver.isDead = false;
         });
         break;

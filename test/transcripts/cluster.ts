@@ -10,11 +10,11 @@ import { messageOf, StagecraftError } from '../../src/errors.js';
 import { localClaims } from '../../src/runtime/local-claims.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { lifeStore } from '../simulation/life-store.js';
+import { PluginObservations } from '../simulation/plugin-observations.js';
 import { memory, type Subject } from '../simulation/stores.js';
 import { Timeline } from '../simulation/timeline.js';
 import { VolumesLife } from '../simulation/volumes-life.js';
 import type { Traits } from '../simulation/volumes-plan.js';
-import { PluginSights } from '../simulation/volumes-sights.js';
 import { type Committed, linesOf } from './lines.js';
 import { Output } from './output.js';
 import { ScriptedPlugin } from './plugin.js';
@@ -39,7 +39,7 @@ export class Cluster {
   readonly plugin: ScriptedPlugin;
   readonly output: Output;
   readonly #timeline: Timeline;
-  readonly #sights: PluginSights;
+  readonly #observations: PluginObservations;
   readonly #subject: Subject;
   /** By address, as committed last. */
   readonly #committed = new Map<string, Committed>();
@@ -55,7 +55,7 @@ export class Cluster {
       begun: (call) => output.callBegun(call),
       ended: (call, outcome, isHeard) => output.callEnded(call, isHeard ? outcome : `${outcome}, which nobody hears`),
     });
-    this.#sights = new PluginSights(timeline, this.plugin.capabilities);
+    this.#observations = new PluginObservations(timeline, this.plugin.capabilities);
   }
 
   static async make(): Promise<Cluster> {
@@ -66,7 +66,7 @@ export class Cluster {
 
   async dispose(): Promise<void> {
     for (const { life } of this.#runs) life.kill();
-    this.#sights.end();
+    this.#observations.end();
     await this.#subject.dispose();
   }
 
@@ -109,7 +109,7 @@ export class Cluster {
   /** Calls under way are lost, and no call is answered until it is back. */
   pluginDies(forMs: number): void {
     this.plugin.die();
-    this.#sights.worsen('dead', forMs, () => {
+    this.#observations.worsen('dead', forMs, () => {
       this.plugin.isDead = false;
       this.output.line('the plugin answers again');
     });
@@ -130,7 +130,7 @@ export class Cluster {
     const life = new VolumesLife({
       ...{ seed, number, store, timeline: this.#timeline, random: middling(number), logger: silentLogger },
       traits: { ...traits, ...(this.#fencingAfterMs !== undefined && { fencingAfterMs: this.#fencingAfterMs }) },
-      plugins: (caller) => this.#sights.port(caller, () => this.plugin.line(caller.clock)),
+      plugins: (caller) => this.#observations.port(caller, () => this.plugin.line(caller.clock)),
       secrets: { resolve: async () => ({}) },
       tell: () => {},
     });
@@ -158,7 +158,7 @@ export class Cluster {
       ...{ nodeId, clock, holder: life.name, random: middling(-number), kernel: this.plugin.kernel },
       store: lifeStore(store, { clock, seed, latencyMs: 0, outages: [], passed: () => {}, log: () => {} }),
       claims: localClaims(life.volumes),
-      plugins: this.#sights.port(life, () => this.plugin.line(clock)),
+      plugins: this.#observations.port(life, () => this.plugin.line(clock)),
     });
   }
 

@@ -6,15 +6,15 @@ import { simulatedClock } from '../../src/testing/simulated-clock.js';
 describe('admission of calls to a plugin', () => {
   const clock = simulatedClock();
   const signal = new AbortController().signal;
-  let sight: PluginObservation;
+  let observation: PluginObservation;
   let changed: () => void;
   let access: PluginAccess;
   beforeEach(() => {
-    sight = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1_000_000 };
+    observation = { capabilities: new Set(), pluginCapabilities: new Set(), hasService: true, wellAtMs: 1_000_000 };
     access = new PluginAccess(
       {
         isKnown: () => true,
-        sight: () => sight,
+        observation: () => observation,
         client: async () => ({}),
         lookAgain: () => {},
         watch: (_, heard) => {
@@ -27,7 +27,7 @@ describe('admission of calls to a plugin', () => {
   });
 
   const see = (wellAtMs: number): void => {
-    sight = { ...sight, wellAtMs };
+    observation = { ...observation, wellAtMs };
     changed();
   };
 

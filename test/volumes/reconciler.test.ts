@@ -97,7 +97,7 @@ describe('rounds of the reconciler', () => {
       rows: [['volume/default/data', madeView('volume/default/data')]],
       refusal: () => refusal,
       plugins: {
-        sight: () => ({ ...seenWell, ...(!isThere && { trouble: 'it is away' }) }),
+        observation: () => ({ ...seenWell, ...(!isThere && { trouble: 'it is away' }) }),
         watch: (_, hear) => {
           changed = hear;
           return () => {};
@@ -124,7 +124,7 @@ describe('rounds of the reconciler', () => {
     const engine = actorSystem({ page: async () => ({ rows }), ask });
     const port: PluginPort = {
       isKnown: () => true,
-      sight: () => seenWell,
+      observation: () => seenWell,
       client: async () => house.plugin,
       lookAgain: () => {},
       watch: () => () => {},

@@ -292,8 +292,8 @@ describe('the mount machine over a dead staging path', () => {
 
   it('M6 what was seen dead before it was unstaged changes nothing after that, with or without somebody who wants the volume', async () => {
     const scene = await Scene.mounted('a');
-    const sight = { number: scene.context.staging.number, isMended: true, isDead: true };
-    const late = () => scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+    const observation = { number: scene.context.staging.number, isMended: true, isDead: true };
+    const late = () => scene.actor.send({ type: 'mount.observed', users: [], staging: [observation], isStart: false });
     scene.actor.send(leave('a'));
     expect(await calledSince(scene, 2)).to.deep.equal(['unpublish a', 'unstage']);
     late();
@@ -381,9 +381,9 @@ describe('the mount machine over a dead staging path', () => {
       seenDead(scene, { isMended });
       const before = scene.calls.length;
       await scene.answer(staged);
-      const sight = { number, isMended: true, isGone: true } as const;
+      const observation = { number, isMended: true, isGone: true } as const;
       // Of before that call.
-      scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+      scene.actor.send({ type: 'mount.observed', users: [], staging: [observation], isStart: false });
       expect(await calledSince(scene, before)).to.deep.equal(['unstage', 'stage', 'publish a']);
       expect(scene.states()).to.deep.equal(['a published']);
     });

@@ -246,8 +246,8 @@ describe('the mount machine, at its edges', () => {
   it('M2 M6 what was staged is known until another stage was made: what is in its place is told apart', async () => {
     const scene = await Scene.mounted();
     const foundNow = () => stageCallOf(scene.context).found;
-    const sight = { number: scene.context.staging.number, isMended: true };
-    scene.actor.send({ type: 'mount.observed', users: [], staging: [sight], isStart: false });
+    const observation = { number: scene.context.staging.number, isMended: true };
+    scene.actor.send({ type: 'mount.observed', users: [], staging: [observation], isStart: false });
     expect([scene.calls.at(-1), stageCallOf(scene.context).foundIn, foundNow()]).to.deep.equal(['stage', 'b1', found]);
     await scene.answer({ status: 'not-sent', failure: { code: 'HOST_UNFIT', message: 'covered', final: false } });
     expect(foundNow()).to.deep.equal(found);

@@ -12,7 +12,7 @@ import { mountMachine } from '../../../machines/mount/mount.js';
 import { mountParts } from '../../../machines/mount/parts.js';
 import { isDead, isStaged, type Staging } from '../../../machines/mount/staging.js';
 import { hasNoTarget, isWanted } from '../../../machines/mount/target.js';
-import type { MountSight, StagingSight } from '../../../machines/mount/types.js';
+import type { MountObservation, StagingObservation } from '../../../machines/mount/types.js';
 import { isStagingOwed } from '../../../machines/mount/work.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { checkCalls } from '../part-calls.js';
@@ -42,9 +42,9 @@ interface OpenCall {
 /** `own`: a process of its own serves it, so that it outlives its staging path. */
 type Target = 'living' | 'dead' | 'own';
 
-interface Sight {
-  users: MountSight[];
-  staging: StagingSight[];
+interface Observation {
+  users: MountObservation[];
+  staging: StagingObservation[];
 }
 
 /** One life: what is asked, what happens in truth, what is believed. */
@@ -64,7 +64,7 @@ class Life {
   /** Whose claims may have been lost as the host was down. */
   readonly #unconfirmed = new Set<string>();
   /** Seen, and not told yet. */
-  #sight: Sight | undefined;
+  #observation: Observation | undefined;
   /** Who had it a moment ago, and of these, who could use it. */
   #published: string[] = [];
   #served: string[] = [];
@@ -145,8 +145,8 @@ class Life {
     else if (dice < 0.82) this.#die();
     else if (dice < 0.83) this.#unmountDead();
     else if (dice < 0.84) this.#remake();
-    else if (dice < 0.88) this.#sight = this.#look(this.#chance() < 0.7);
-    else if (dice < 0.95) this.#tell(this.#sight ?? this.#look(this.#chance() < 0.7));
+    else if (dice < 0.88) this.#observation = this.#look(this.#chance() < 0.7);
+    else if (dice < 0.95) this.#tell(this.#observation ?? this.#look(this.#chance() < 0.7));
     else if (dice < 0.97) this.#ask('mount.retry');
     else if (dice < 0.98) this.#ask('mount.hasten');
     else this.#pass(1_000);
@@ -177,8 +177,8 @@ class Life {
     const user = this.context.users.find((one) => one.allocId === allocId);
     if (user?.at !== 'published' || !this.#targets.delete(allocId)) return;
     this.story.push(`vanished ${allocId}`);
-    const sight = { number: user.number, is: 'missing' as const, isMended: this.#chance() < 0.7 };
-    this.#actor.send({ type: 'mount.observed', users: [sight], staging: [], isStart: false });
+    const observation = { number: user.number, is: 'missing' as const, isMended: this.#chance() < 0.7 };
+    this.#actor.send({ type: 'mount.observed', users: [observation], staging: [], isStart: false });
   }
 
   #ask(type: 'mount.retry' | 'mount.hasten'): void {
@@ -210,7 +210,7 @@ class Life {
   }
 
   /** As the comparison does it. */
-  #look(isMended: boolean): Sight {
+  #look(isMended: boolean): Observation {
     const { users, staging } = this.context;
     return {
       users: users.flatMap(({ allocId, at, number }) =>
@@ -220,7 +220,7 @@ class Life {
     };
   }
 
-  #lookAtStaging(staging: Staging, isMended: boolean): StagingSight[] {
+  #lookAtStaging(staging: Staging, isMended: boolean): StagingObservation[] {
     const { number } = staging;
     if (this.#staging === 'dead') return [{ number, isMended, isDead: true }];
     const isKept = this.context.users.some((user) => user.at === 'published');
@@ -229,12 +229,12 @@ class Life {
     return isDead(staging) ? [{ number, isMended, isGone: true }] : [];
   }
 
-  #tell(sight: Sight): void {
-    this.story.push(`told ${JSON.stringify(sight)}`);
-    this.#sight = undefined;
+  #tell(observation: Observation): void {
+    this.story.push(`told ${JSON.stringify(observation)}`);
+    this.#observation = undefined;
     const { number } = this.context.staging;
-    if (sight.staging.some((one) => one.isGone && one.number === number)) this.#isTold = false;
-    this.#actor.send({ type: 'mount.observed', ...sight, isStart: false });
+    if (observation.staging.some((one) => one.isGone && one.number === number)) this.#isTold = false;
+    this.#actor.send({ type: 'mount.observed', ...observation, isStart: false });
     if (isDead(this.context.staging) && this.#staging === 'dead') this.#isTold = true;
   }
 

@@ -285,8 +285,8 @@ describe('the mount machine', () => {
     scene.actor.send(use('b'));
     await scene.answer(published);
     const users = [...scene.context.users].map(({ number }) => ({ number, is: 'dead' as const, isMended: true }));
-    const sight = { number: scene.context.staging.number, isMended: true, isDead: true } as const;
-    scene.actor.send({ type: 'mount.observed', users, staging: [sight], isStart: false });
+    const observation = { number: scene.context.staging.number, isMended: true, isDead: true } as const;
+    scene.actor.send({ type: 'mount.observed', users, staging: [observation], isStart: false });
     await scene.answer(failed({}));
     await scene.answer(unpublished);
     // Nothing else goes on while one of them is mounted still.
@@ -310,8 +310,8 @@ describe('the mount machine', () => {
     const scene = await Scene.mounted();
     const { staging, users } = scene.context;
     const seen = users.map(({ number }) => ({ number, is: 'dead' as const, isMended: false }));
-    const sight = { number: staging.number, isMended: false, isDead: true } as const;
-    scene.actor.send({ type: 'mount.observed', users: seen, staging: [sight], isStart: false });
+    const observation = { number: staging.number, isMended: false, isDead: true } as const;
+    scene.actor.send({ type: 'mount.observed', users: seen, staging: [observation], isStart: false });
     expect([scene.states(), scene.calls.slice(2)]).to.deep.equal([['a lost'], []]);
     scene.actor.send(use('a'));
     for (const outcome of [unpublished, unstaged, staged, published]) await scene.answer(outcome);

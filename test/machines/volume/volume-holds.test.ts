@@ -1,8 +1,8 @@
 /** Holds of allocs that mount a volume without a claim, in the volume machine under plain XState. */
 import { expect } from 'chai';
 import type { CallOutcome } from '../../../machines/kit/csi-types.js';
+import { beliefOf, observed } from '../../../machines/volume/listing.js';
 import { refusalOf } from '../../../machines/volume/requests.js';
-import { beliefOf, observed } from '../../../machines/volume/sightings.js';
 import { capability, create, made, mustWait, Scene, unknown, wish } from './volume-scene.js';
 
 const attached: CallOutcome<object> = { status: 'done', answer: { publishContext: {} } };

@@ -6,7 +6,7 @@ import { claimBroadcast, type Draft, drafted, put } from './draft.js';
 import { isKeptByHolds } from './modes.js';
 import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
-import type { Change, Claim, Seen, Sighting, VolumeContext } from './types.js';
+import type { Change, Claim, Seen, VolumeContext, VolumeObservation } from './types.js';
 
 /** What is believed of where it is attached: one entry for each publication. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -20,7 +20,7 @@ export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
  */
 export const observed = (
   context: VolumeContext,
-  { believed, sighting }: { believed: string[]; sighting: Sighting },
+  { believed, sighting }: { believed: string[]; sighting: VolumeObservation },
 ): Change =>
   drafted(context, (draft) => {
     if (isInCall(context, 'delete') || believed.join() !== beliefOf(context).join()) return;
@@ -43,7 +43,7 @@ const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
   work?.isCalling === true && work.kind === kind;
 
 /** What is kept of a sighting of a volume. */
-export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: Sighting): Seen {
+export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: VolumeObservation): Seen {
   const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
   return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };
 }

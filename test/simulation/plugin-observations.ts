@@ -12,7 +12,7 @@ const texts: Record<Trouble, string> = {
   deregistered: 'it is not registered',
 };
 
-export class PluginSights {
+export class PluginObservations {
   readonly #timeline: Timeline;
   readonly #capabilities: ReadonlySet<string>;
   readonly #watchers = new Set<() => void>();
@@ -30,7 +30,7 @@ export class PluginSights {
   port(life: { clock: MortalClock }, line: () => object): PluginPort {
     return {
       isKnown: () => true,
-      sight: () => this.#sight(),
+      observation: () => this.#observation(),
       client: async () => line(),
       lookAgain: () => {},
       watch: (_, changed) => {
@@ -76,15 +76,15 @@ export class PluginSights {
     for (const tell of [...this.#watchers]) tell();
   }
 
-  #sight(): PluginObservation {
+  #observation(): PluginObservation {
     const [worst] = [...this.#troubles.values()].sort();
-    const sight = {
+    const observation = {
       pluginCapabilities: new Set(['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE']),
       hasService: true,
       wellAtMs: this.#wellAtMs,
     };
-    if (worst === undefined) return { ...sight, capabilities: this.#capabilities };
-    if (worst === 'unknown') return sight;
-    return { ...sight, capabilities: this.#capabilities, trouble: texts[worst] };
+    if (worst === undefined) return { ...observation, capabilities: this.#capabilities };
+    if (worst === 'unknown') return observation;
+    return { ...observation, capabilities: this.#capabilities, trouble: texts[worst] };
   }
 }
