@@ -1,5 +1,5 @@
 /**
- * Another dispenser takes the place of one: happens once, and all who wait for it are told. No AbortSignal, since all
+ * A change that happens once and calls back all who wait: a dispenser replaces another one. Not an AbortSignal: all
  * instances of a type wait for the same change, and that compares each listener with all others.
  */
 export class Change {
@@ -11,7 +11,7 @@ export class Change {
     return this.#isOver;
   }
 
-  /** Calls back when it happens, at once where it has; the answer ends that. */
+  /** Calls back when it happens, at once if it has; the returned function ends that. */
   on(call: () => void): () => void {
     if (this.#isOver) call();
     this.#calls.add(call);

@@ -1,6 +1,6 @@
 /**
- * Looks at one plugin instance for as long as it is registered, and tells its machine only what has changed:
- * an unchanged round is no event and no commit. Holds the instance's client. What looking means: dispenser.ts
+ * Looks at one plugin instance as long as it is registered, and sends its machine changes only: an unchanged round is
+ * no event and no commit. Holds the client of the instance. What a look is: dispenser.ts
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Fingerprint, FingerprintInput, PluginBasics } from '../../machines/plugin/plugin.js';
@@ -16,18 +16,18 @@ import { bounded } from './limits.js';
 import { watchSocket } from './socket-watch.js';
 
 export interface FingerprintTimes {
-  /** Between two rounds of a healthy instance, in milliseconds. */
+  /** Milliseconds between two rounds of a healthy instance. */
   intervalMs: number;
-  /** For one round. */
+  /** Limit of one round, milliseconds. */
   timeoutMs: number;
 }
 
 export interface FingerprintLoopOptions extends FingerprintTimes {
   clients: Clients;
   clock: Clock;
-  /** By the address of an instance, the loops that are to look at it at once when somebody asks. */
+  /** Waiters by the address of an instance: loops that look at once when somebody asks. */
   asked: Waiters;
-  /** Told at the end of each round, changed or not. */
+  /** Called at the end of each round, changed or not. */
   checked(address: string, seen: { atMs: number; healthy: boolean }): void;
 }
 
@@ -35,9 +35,11 @@ type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal
   change: Change | undefined;
 };
 
-/** An unhealthy instance is looked at sooner, less and less so, until the interval is reached. */
+/** First pause of an unhealthy instance; it grows up to the interval. */
 const firstRetryMs = 500;
-/** Between the beginnings of two rounds, whatever calls for one: a look may itself stir what is watched. */
+/**
+ * Least time between the beginnings of two rounds, whatever asks for them: a look may itself change what is watched.
+ */
 const shortestGapMs = 100;
 const failedInitially = 'failed initial fingerprint: ';
 
@@ -47,11 +49,11 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
     async run(call: EffectCall<FingerprintInput>): Promise<void> {
       const { clients } = options;
       const { address, input, signal, send } = call;
-      // At once, not when the round under way has ended: whoever comes after this loop connects anew.
+      // At once, not at the end of the round: a later loop connects anew.
       onAbort(signal, () => clients.close(address, input.info));
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
-        // Another dispenser begins from the beginning, and nothing that the one before it finds counts any more.
+        // Another dispenser begins anew: findings of the one before do not count.
         await rounds(options, { address, input, signal, send, change });
       }
     },
@@ -68,7 +70,7 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
   try {
     while (!isOver()) {
       const startedAtMs = clock.monotonicMs();
-      // Behind a new connection there may be another driver: who it is, is asked again.
+      // After a reconnect there may be another driver: its identity is asked again.
       const isWoken = wake?.isCalled ?? false;
       const basic = isWoken ? undefined : last?.basic;
       wake = wakeOf(options, call, wake);
@@ -77,7 +79,7 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
       options.checked(address, { atMs: clock.now(), healthy: seen.healthy });
       if (!isDeepStrictEqual(seen, last)) send({ type: 'fingerprint.changed', fingerprint: seen });
       last = seen;
-      // What has just come back may need a moment more: it is not made to wait as long as what stays away.
+      // A plugin that has just come back may need a moment: it does not wait as long as one that stays away.
       failures = seen.healthy || isWoken ? 0 : failures + 1;
       await wake.pause(clock, seen.healthy ? intervalMs : retryMs(failures, intervalMs));
       const earlyMs = startedAtMs + Math.min(shortestGapMs, intervalMs) - clock.monotonicMs();
@@ -89,8 +91,8 @@ async function rounds(options: FingerprintLoopOptions, call: LoopCall): Promise<
 }
 
 /**
- * Called from before the round on: what happens while it runs leads to another one. The one before is let go of after
- * that, since a watch that nobody holds loses what it has not told yet.
+ * Called before the round: a change during the round leads to another one. Releases the watches before after that, as
+ * a watch that nobody holds loses what it has not reported.
  */
 function wakeOf(
   { asked }: FingerprintLoopOptions,
@@ -109,7 +111,7 @@ function wakeOf(
 const retryMs = (failures: number, intervalMs: number): number =>
   Math.min(intervalMs, failures === 0 ? shortestGapMs : firstRetryMs * 2 ** Math.min(failures - 1, 20));
 
-/** One look; whatever goes wrong with it is what it found. */
+/** One look. Any error is its finding. */
 async function round(
   options: FingerprintLoopOptions,
   { address, input: { info }, signal, change }: LoopCall,
@@ -126,18 +128,18 @@ async function round(
       return dispenser.fingerprint(client, { info, signal: limit, ...known });
     });
     const seen: Fingerprint = Object.assign({}, known, fingerprintOf(found));
-    // A dispenser that is asked anew takes it for the first time; here it is known better.
+    // A replaced dispenser makes a first look; the registry knows better.
     return isInitial ? seen : { ...seen, description: seen.description.replace(failedInitially, '') };
   } catch (error) {
     return { healthy: false, description: `${isInitial ? failedInitially : ''}${messageOf(error)}`, ...known };
   }
 }
 
-/** A pause that ends early by whichever of several causes comes first; all of them are let go of together. */
+/** A pause that ends early by the first of several causes; all of them are released together. */
 export class Wake {
   readonly #unhooks: (() => void)[] = [];
   #isCalled = false;
-  /** Ends the pause that is under way. */
+  /** Ends the present pause. */
   #end = (): void => {};
   readonly #call = (): void => {
     this.#isCalled = true;
@@ -161,7 +163,7 @@ export class Wake {
     });
   }
 
-  /** `hook` gets what to call, and answers what ends that. */
+  /** Adds a cause. `hook` gets the function to call, and returns the one that ends it. */
   on(hook: (call: () => void) => (() => void) | undefined): void {
     const unhook = hook(this.#call);
     if (unhook) this.#unhooks.push(unhook);
@@ -171,13 +173,13 @@ export class Wake {
     this.on((call) => onAbort(signal, call));
   }
 
-  /** Whatever a hook has to say against it. */
+  /** Releases all causes, whatever their hooks throw. */
   release(): void {
     for (const unhook of this.#unhooks.splice(0)) {
       try {
         unhook();
       } catch {
-        // It hooked into a client that is being given up: there is nothing left to end.
+        // The client is being closed: there is nothing left to end.
       }
     }
   }

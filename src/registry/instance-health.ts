@@ -1,7 +1,4 @@
-/**
- * Tells whoever keeps a plugin running how its instances are, taken together: what their machines have committed.
- * Looking at them is the fingerprint loop's affair.
- */
+/** Reports the health of a task's instances together, from the records of their machines. */
 import { isDeepStrictEqual } from 'node:util';
 import { pluginAddress } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin/plugin.js';
@@ -14,7 +11,7 @@ import { Waiters } from '../engine/waiters.js';
 export class InstanceHealth {
   readonly #node: string;
   readonly #plugins: ActorsOf<typeof pluginMachine>;
-  /** By the address of an instance: its actor has committed. */
+  /** Watchers by the address of an instance: woken by its commits. */
   readonly #watchers = new Waiters();
 
   constructor({ node, engine }: { node: string; engine: ActorSystem }) {
@@ -53,7 +50,7 @@ export class InstanceHealth {
   }
 }
 
-/** Absent while it is not known; an instance that was there and is gone was deregistered by somebody else. */
+/** Undefined while it is not known. An instance that is gone was deregistered by somebody else. */
 function healthOf(views: (ViewOf<typeof pluginMachine> | undefined)[], wereThere: boolean): TaskHealth | undefined {
   if (views.includes(undefined)) {
     return wereThere ? { healthy: false, description: 'its plugin is not registered any more' } : undefined;

@@ -1,4 +1,4 @@
-/** The registry's machines, bound to what they do here. */
+/** Binds the machines of plugins to their effects. */
 import { nodeOf } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin/plugin.js';
 import { pluginsMachine } from '../../machines/plugin/plugins.js';

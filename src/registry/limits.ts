@@ -1,4 +1,4 @@
-/** Asks somebody who may not heed a signal: the wait ends by signals and by time all the same. */
+/** Limits a wait by signals and time, also if the one who is asked ignores its signal. */
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
@@ -8,11 +8,11 @@ export interface Limits {
   clock: Clock;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Ends the wait too. */
+  /** Ends the wait, too. */
   change?: Change | undefined;
 }
 
-/** @param ask gets a signal that is aborted once nobody waits for the answer any more */
+/** @param ask gets a signal that is aborted once nobody waits for the answer */
 export const bounded = <T>(
   { clock, timeoutMs, signal, change }: Limits,
   ask: (limit: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-/** The registry's broadcast events, as subscribers get them. */
+/** Events of plugins, as subscribers get them. */
 
 import type { PluginInfo, RegistrationChanged } from '../../machines/index.js';
 import type { HealthChanged, NodeInfo, NodeInfoChanged } from '../../machines/plugin/plugin.js';
@@ -16,15 +16,15 @@ export interface PluginEvent extends NodeInfo {
   at: number;
   kind: 'registered' | 'updated' | 'promoted' | 'deregistered' | 'node-info' | 'health';
   info: PluginInfo;
-  /** For `promoted`, who was active before. */
+  /** For `promoted`: the instance that was active before. */
   from?: PluginInfo;
-  /** For `health`: what it was before, and is now. */
+  /** For `health`: health before and now. */
   was?: HealthChanged['from'];
   healthy?: boolean;
   description?: string;
-  /** For `node-info`: what this instance told before; absent at the first time. */
+  /** For `node-info`: what this instance reported before; absent the first time. */
   before?: NodeInfo;
-  /** For `deregistered`: what depended on it, where anything was known to; see `createRuntime({ dependents })`. */
+  /** For `deregistered`: what depended on the instance, if known; see `createRuntime({ dependents })`. */
   dependents?: string[];
 }
 

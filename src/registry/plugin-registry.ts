@@ -1,6 +1,6 @@
 /**
- * `runtime.plugins`: registers, lists and dispenses plugins of this node, and tells of their changes.
- * Reads what is committed; every change goes through the mailbox of the name concerned (machines/plugin/plugins.ts).
+ * `runtime.plugins`: registers, lists and dispenses the plugins of this node, and their events. Reads committed
+ * records; every change goes through the mailbox of the plugin name (machines/plugin/plugins.ts).
  */
 import { addressParts, pluginAddress, pluginsAddress, pluginsAddressOf } from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
@@ -36,9 +36,9 @@ export interface PluginRegistryOptions {
   clock: Clock;
   logger: Logger;
   dependents?: Dependents | undefined;
-  /** What of this runtime itself depends on an instance; known at once. Default: nothing. */
+  /** Names what depends on an instance within this runtime; known at once. Default: nothing. */
   needing?(info: PluginInfo): string[];
-  /** Those who look at instances, by address. */
+  /** Waiters by address: the loops that look at instances. */
   asked: Waiters;
 }
 
@@ -57,12 +57,9 @@ export class PluginRegistry {
   /** Aborted at the end. */
   readonly #end = new AbortController();
   readonly #statuses: PluginStatuses;
-  /**
-   * By the address of a plugin's name: one of its actors has committed, a look at an instance of it has ended, calls on a
-   * client of it have, or all is over.
-   */
+  /** Waiters by the address of a plugin name: woken by commits, ended looks, ended calls and the end. */
   readonly #waiters = new Waiters();
-  /** Why every call is refused. */
+  /** Reason why every call is refused. */
   #closed: StagecraftError | undefined;
 
   constructor({ node, engine, clients, clock, logger, dependents, needing, asked }: PluginRegistryOptions) {
@@ -80,7 +77,7 @@ export class PluginRegistry {
     clients.onReplaced((type) => this.#statuses.forgetAll(type));
     engine.observe(({ address, entry }) => {
       const { type } = entry.event ?? {};
-      // Also those that no look has used: they may have been dispensed.
+      // Also clients that no look has used: they may have been dispensed.
       if (type === 'plugin.shutdown') clients.left(address);
       if (type === 'plugin.shutdown' || type === 'plugin.restart') this.#statuses.forget(address);
       this.#wake(address);
@@ -115,10 +112,10 @@ export class PluginRegistry {
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
-    // Where nobody else has to be asked, calls are taken in the order in which they come.
+    // If nobody else has to be asked, calls are accepted in the order in which they come.
     const others = info && this.#dependents ? await this.#dependentsOf(info, this.#dependents) : [];
     this.#refuseIfClosed();
-    // What is mounted while others are asked needs it, too.
+    // Volumes that are mounted meanwhile need the plugin, too.
     const own = info ? this.#needing(info) : [];
     const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
     if (this.#names.has(address)) {
@@ -133,7 +130,10 @@ export class PluginRegistry {
     return plugins.#clients.replace(type, dispenser);
   }
 
-  /** The active instance of each name. @throws StagecraftError RUNTIME_CLOSED, as all that follow */
+  /**
+   * Active instance of each name.
+   * @throws StagecraftError RUNTIME_CLOSED, as all methods below
+   */
   list(type?: string): PluginInfo[] {
     this.#refuseIfClosed();
     return structuredClone(this.#list(type));
@@ -159,14 +159,14 @@ export class PluginRegistry {
   }
 
   /**
-   * The connected client of the active instance.
+   * Connected client of the active instance.
    * @throws StagecraftError NO_DISPENSER, then PLUGIN_NOT_FOUND
    */
   async dispense<TClient = unknown>(type: string, name: string): Promise<TClient> {
     this.#refuseIfClosed();
     this.#clients.dispenser(type);
     const info = this.#active(type, name);
-    // What a type's dispenser connects is for the caller to know: CsiClient for the built-in ones.
+    // The caller knows the type of the client: CsiClient for the built-in dispensers.
     const address = this.#addressOf(info);
     return this.#clients.get(address, info, this.#statuses.leaving(address)) as TClient;
   }
@@ -218,24 +218,27 @@ export class PluginRegistry {
     return this.#instances(type, name).length > 0;
   }
 
-  /** How the active instance is, not to be changed, and whether it was found healthy in this run; absent: there is none. */
+  /**
+   * Status of the active instance, not to be changed, and whether it was seen healthy in this run; undefined if there
+   * is none.
+   */
   seen(type: string, name: string): { status: PluginStatus; isSeenHealthy: boolean } | undefined {
     const [info] = this.#instances(type, name);
     return info && { status: this.#statuses.of(info), isSeenHealthy: this.#statuses.isSeenHealthy(info) };
   }
 
-  /** Calls back when something may be new about a plugin; the answer ends that. */
+  /** Calls back when something may have changed about a plugin; the returned function ends it. */
   watch(type: string, name: string, changed: () => void): () => void {
     return this.#waiters.add(pluginsAddress(this.#node, type, name), changed);
   }
 
-  /** Has the active instance looked at now, and all that it offers read again. */
+  /** Looks at the active instance now, and reads all its capabilities again. */
   lookAgain(type: string, name: string): void {
     const [info] = this.#instances(type, name);
     if (info) this.#asked.wake(this.#addressOf(info));
   }
 
-  /** Resolves when an instance has shut down and no call is in flight on its client, or the signal is aborted. */
+  /** Resolves when an instance has shut down and no call is under way on its client, or the signal is aborted. */
   gone({ type, name, allocId }: PluginKey, signal: AbortSignal): Promise<void> {
     const address = pluginAddress(this.#node, type, name, allocId);
     const isGone = (): boolean =>
@@ -272,7 +275,7 @@ export class PluginRegistry {
     return together(own, others) ?? [];
   }
 
-  /** Told by the fingerprint loop at the end of each round. */
+  /** Called by the fingerprint loop at the end of each round. */
   checked(address: string, look: Look): void {
     this.#statuses.looked(address, look);
     this.#wake(address);
@@ -285,7 +288,7 @@ export class PluginRegistry {
     this.#waiters.wakeAll();
   }
 
-  /** Absent where it can't be told: the instance leaves all the same. */
+  /** Undefined if it can't be told: the instance leaves all the same. */
   async #dependentsOf(info: PluginInfo, dependents: Dependents): Promise<string[] | undefined> {
     try {
       return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#end.signal });
@@ -324,7 +327,7 @@ export class PluginRegistry {
     return pluginAddress(this.#node, type, name, allocId);
   }
 
-  /** Something is new at this address, of a name or of one of its instances. */
+  /** Wakes the waiters of a name, or of the name of an instance. */
   #wake(address: string): void {
     this.#waiters.wake(address);
     this.#waiters.wake(pluginsAddressOf(address));
@@ -335,7 +338,7 @@ export class PluginRegistry {
   }
 }
 
-/** Each once, in order; undefined where nothing is known. */
+/** Each once, in order; undefined if nothing is known. */
 const together = (own: string[], others: string[] | undefined): string[] | undefined =>
   others === undefined && own.length === 0 ? undefined : [...new Set([...own, ...(others ?? [])])].sort();
 

@@ -8,30 +8,30 @@ import { type Fingerprint, type PluginInfo, pluginMachine } from '../../machines
 import { ActorsOf } from '../engine/actors-of.js';
 import type { Engine } from '../engine/engine.js';
 
-/** What is known of the active instance of a plugin. */
+/** Status of the active instance of a plugin. */
 export interface PluginStatus {
   info: PluginInfo;
   state: 'registering' | 'fingerprinting' | 'healthy' | 'unhealthy' | 'shutdown';
   healthy: boolean;
-  /** Why it is as it is, in words. */
+  /** Reason of its health, in words. */
   description: string;
   fingerprint: {
     pluginName?: string;
     vendorVersion?: string;
-    /** Absent means not known yet, never none. */
+    /** Absent: not known yet; never: none. */
     capabilities: string[] | undefined;
     pluginCapabilities?: string[];
     nodeId?: string;
     maxVolumes?: number;
     topology?: Record<string, string>;
-    /** Scope that the driver states of its volumes. Absent: the driver states none. */
+    /** Scope that the driver reports. Absent: none reported. */
     scope?: PluginScope;
   };
-  /** The end of the last look at it in this run of the runtime, milliseconds since the epoch. */
+  /** End of the last look in this run of the runtime, milliseconds since the epoch. */
   checkedAt?: number;
 }
 
-/** The end of a look at an instance, and whether it was found healthy: its machine may not know yet. */
+/** End of a look and its finding, which the machine may not know yet. */
 export interface Look {
   atMs: number;
   healthy: boolean;
@@ -43,7 +43,7 @@ export class PluginStatuses {
   readonly #node: string;
   readonly #engine: Engine;
   readonly #plugins: ActorsOf<typeof pluginMachine>;
-  /** By the address of an instance, the last one. */
+  /** Last look, by the address of the instance. */
   readonly #looks = new Map<string, Look>();
 
   constructor({ node, engine }: { node: string; engine: Engine }) {
@@ -68,7 +68,7 @@ export class PluginStatuses {
     };
   }
 
-  /** Whether it is healthy, and was found so in this run. */
+  /** Whether it is healthy, and was seen healthy in this run. */
   isSeenHealthy(info: PluginInfo): boolean {
     return this.of(info).healthy && this.#looks.get(this.#addressOf(info))?.healthy === true;
   }
@@ -77,24 +77,24 @@ export class PluginStatuses {
     this.#looks.set(address, look);
   }
 
-  /** What was seen says nothing any more of who is there. */
+  /** Forgets the last look: it may have been at another process. */
   forget(address: string): void {
     this.#looks.delete(address);
   }
 
-  /** The same for all instances of a type. */
+  /** Forgets the last looks at all instances of a type. */
   forgetAll(type: string): void {
     for (const address of [...this.#looks.keys()]) {
       if (addressParts(address)[2] === type) this.#looks.delete(address);
     }
   }
 
-  /** How many instances are still to leave an address before the one that is registered comes. */
+  /** Number of instances that still have to leave an address before the registered one comes. */
   leaving(address: string): number {
     return this.#engine.unread(address).filter(({ event }) => event?.type === 'plugin.shutdown').length;
   }
 
-  /** Its name has registered it, or defined it anew, and its machine has still to take that. */
+  /** Whether it was registered or defined anew, and its machine has still to take that. */
   #isBeingMade(address: string): boolean {
     return this.#engine.unread(address).some(({ input, event }) => input || event?.type === 'plugin.restart');
   }

@@ -7,15 +7,15 @@ import { basename, dirname } from 'node:path';
 
 interface DirectoryWatch {
   watcher: FSWatcher;
-  /** Of the directory: another one may come to its path, which this does not see. */
+  /** Identity of the directory: another one may come to its path, which the watch does not see. */
   identity: string | undefined;
-  /** By the name that they wait for. */
+  /** Users by the name that they wait for. */
   users: Map<string, Set<() => void>>;
 }
 
 const watches = new Map<string, DirectoryWatch>();
 
-/** How many directories are watched in this process. */
+/** Number of directories that are watched in this process. */
 export const watchedDirectories = (): number => watches.size;
 
 /**
@@ -38,7 +38,7 @@ export function watchSocket(socketPath: string, changed: () => void): () => void
   };
 }
 
-/** The innermost directory above the path that is there, and what is to come or to change in it. */
+/** Innermost existing directory above the path, and the name in it that is to come or to change. */
 function nearest(path: string): { directory: string; name: string } {
   const directory = dirname(path);
   const isAt = identityOf(directory) !== undefined || directory === path;
@@ -54,7 +54,7 @@ function watchOf(directory: string): DirectoryWatch | undefined {
     const made: DirectoryWatch = { watcher, identity, users: new Map() };
     watcher.on('change', (_, name) => tell(directory, made, String(name)));
     watcher.on('error', () => drop(directory, made));
-    watches.set(directory, made); // who uses the one before it was told of its end
+    watches.set(directory, made); // users of the watch before were told of its end
     return made;
   } catch {
     return undefined;

@@ -1,4 +1,4 @@
-/** Waits until a started plugin answers on its socket, for every service that it is to serve. */
+/** Waits until a started plugin answers on its socket for each of its services. */
 import { existsSync } from 'node:fs';
 import type { Fingerprint, PluginInfo } from '../../machines/plugin/plugin.js';
 import { pluginTypes } from '../../machines/task/task-context.js';
@@ -9,7 +9,7 @@ import { tailOf } from './log-tail.js';
 import { isServedBy } from './own-process.js';
 import { logPathOf, type TaskPaths } from './paths.js';
 
-/** One look at a plugin that is not registered yet. Composed from the dispensers. */
+/** Looks once at a plugin that is not registered yet. */
 export type ProbePlugin = (info: PluginInfo, signal: AbortSignal) => Promise<Fingerprint>;
 
 export interface ReadyRequest {
@@ -19,7 +19,7 @@ export interface ReadyRequest {
 }
 
 const probeMs = 5_000;
-/** Between looks for the socket file, then between probes. */
+/** Pause between looks for the socket file. */
 const socketWaitMs = 20;
 const probeWaitMs = 500;
 
@@ -69,6 +69,6 @@ async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }:
     return [{ healthy: false, description: messageOf(error) }];
   } finally {
     cancel();
-    limit.abort(); // where one has failed, the others are not waited for
+    limit.abort(); // once one has failed, the others are not waited for
   }
 }

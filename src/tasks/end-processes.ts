@@ -1,4 +1,4 @@
-/** Ends processes of a task, whichever run they belong to, and removes what their sockets left. */
+/** Ends processes of a task, of whichever run, and removes the files of their sockets. */
 import { type Dirent, readdirSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../../machines/task/task-types.js';
@@ -8,9 +8,9 @@ import { type EndSignal, type FoundProcess, findProcesses, groupOf, isAlive, sig
 
 export interface EndRequest {
   id: string;
-  /** The last one that was recorded: ended with its group also where it has overwritten the environment with our mark. */
+  /** Last recorded process: ended with its group even if it has overwritten the mark in its environment. */
   known: ProcessIdentity | null;
-  /** The run that stays; absent: none does. */
+  /** Run that stays; absent: none stays. */
   except?: { allocId: string; token: string };
   signal: AbortSignal;
 }
@@ -20,28 +20,31 @@ const killedMs = 5_000;
 const lookEveryMs = 25;
 
 /**
- * SIGTERM to each group, SIGKILL to what is left after 10 s; then their socket directories.
- * Safe to repeat, from any point on.
- * @throws the signal's reason once it is aborted; Error if a process survives SIGKILL (it hangs in the kernel)
+ * Sends SIGTERM to each group, SIGKILL to what is left after 10 s, then removes the socket directories. Safe to
+ * repeat from any point.
+ * @throws reason of the signal once it is aborted; Error if a process survives SIGKILL, as it hangs in the kernel
  */
 export async function endProcesses(
   paths: TaskPaths,
   clock: Clock,
   { id, known, except, signal }: EndRequest,
 ): Promise<void> {
-  // Asked for once, while its leader can be told from another: as long as a member lives, the number is given to nobody.
-  // With its leader dead it counts for nothing: daemons live on in the groups of dead leaders that had the number since.
+  // Looked up once, while the leader can be told from a later process: as long as a member lives, no other process gets the number.
+  // If the leader is dead, the group does not count: daemons may live in a later group with the same number.
   const group = known ? groupOf(known) : undefined;
   const find = async (): Promise<FoundProcess[]> =>
     (await findProcesses(taskMark(paths, id), group)).filter(({ token }) => !except || token !== except.token);
-  /** Whoever cancels this may have begun another run: it is not ours to signal. Nor is what has a number by now that was ours. */
+  /**
+   * Signals the groups unless the stop was cancelled: another run may have begun, and a number may belong to another
+   * process.
+   */
   const signalAll = (found: FoundProcess[], name: EndSignal): void => {
     signal.throwIfAborted();
     for (const group of new Set(found.map(({ identity }) => groupOf(identity)))) {
       if (group !== undefined) signalGroup(group, name);
     }
   };
-  /** Those that were found are looked at; what they have started meanwhile is searched for once they are gone. */
+  /** Waits for the found processes; once they are gone, searches for processes that they have started meanwhile. */
   const leftOf = async (found: FoundProcess[], withinMs: number): Promise<FoundProcess[]> => {
     const untilMs = clock.monotonicMs() + withinMs;
     let left = found;
@@ -70,10 +73,10 @@ export async function endProcesses(
   removeSockets(paths, id, except?.allocId);
 }
 
-/** Somebody's files are in a directory, or something is mounted on it. */
+/** The directory has other files in it, or a mount on it. */
 const isTheirs = new Set<unknown>(['ENOTEMPTY', 'EBUSY']);
 
-/** Only what we know to be there: a driver's own files, or something that it mounted, are never touched. */
+/** Removes only our own files: a driver's files, and its mounts, are never touched. */
 function removeSockets(paths: TaskPaths, id: string, keep: string | undefined): void {
   const directories = readdirSync(pluginsDirectory(paths), { withFileTypes: true });
   const isOld = (entry: Dirent): boolean => entry.isDirectory() && isRunOf(id, entry.name) && entry.name !== keep;

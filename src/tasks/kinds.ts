@@ -1,4 +1,4 @@
-/** The task machine, bound to what it does on this host. */
+/** Binds the task machine to what it does on this host. */
 import { nodeOf } from '../../machines/kit/addresses.js';
 import { taskMachine } from '../../machines/task/task.js';
 import type {
@@ -25,11 +25,11 @@ export interface TaskKindOptions {
   logs: TaskLogs;
   clock: Clock;
   probe: ProbePlugin;
-  /** What has to be so on this host before its process is spawned. */
+  /** Prepares this host for the process. */
   prepareHost(spec: TaskSpec): Promise<void> | undefined;
-  /** Resolves when an instance that was deregistered has shut down. */
+  /** Resolves when a deregistered instance has shut down. */
   gone(instance: PluginKey, signal: AbortSignal): Promise<void>;
-  /** Tells how the instances are, taken together, whenever that changes. */
+  /** Reports the health of all instances together, whenever it changes. */
   watchHealth(
     instances: PluginKey[],
     options: { signal: AbortSignal; wereThere: boolean },
@@ -39,7 +39,7 @@ export interface TaskKindOptions {
 
 export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(node)}`;
 
-/** Beyond the health timeout: for a last probe and the end of the log. */
+/** Slack beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
 export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
@@ -74,7 +74,7 @@ export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHe
           signal,
         }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
           const { process } = spawned;
-          if (process === null) return untilAborted(signal); // somebody else's: there is nothing to watch
+          if (process === null) return untilAborted(signal); // run by somebody else: there is nothing to watch
           return watchProcess(logs, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
         },
       },
@@ -102,7 +102,7 @@ export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHe
   };
 }
 
-/** Version 2 follows the health of a running task's plugin; one that runs was healthy when that began. */
+/** Version 2 keeps the health of a running task's plugin; it was healthy when the state began. */
 export const healthKept: Migration = {
   name: 'health is kept',
   from: '1',

@@ -1,17 +1,17 @@
-/** Copies of logs that are still written. What becomes of them: task-logs.ts */
+/** Copies logs while they are written. Use: task-logs.ts */
 import type { Stats } from 'node:fs';
 import { type FileHandle, open, rename, rm } from 'node:fs/promises';
 
 const blockBytes = 256 * 1_024;
 const newline = 0x0a;
 
-/** Holes don't count: a process that keeps an offset of its own leaves them where something was cut off. */
+/** Size without holes: a process that keeps an offset of its own leaves holes where the log was cut off. */
 export const usedBytes = ({ size, blocks }: Stats): number => Math.min(size, blocks * 512);
 
 /**
- * Copies the end of a file that is still written, `maxBytes` and what comes meanwhile, from a line's beginning on.
- * The copy has its name once it is whole but for what came since; that it gets last, so that little is left out.
- * @returns where in the file it ends
+ * Copies the end of a file that is still written, `maxBytes` and what comes meanwhile, from the beginning of a line.
+ * The copy gets its name once it is whole; what came since is appended last, so that little is lost.
+ * @returns offset in the file where the copy ends
  */
 export async function copyEnd(
   file: FileHandle,
@@ -22,7 +22,7 @@ export async function copyEnd(
   try {
     const copy = await open(unfinished, 'wx', 0o600);
     try {
-      // Whoever writes faster than we copy is not followed for ever.
+      // A process that writes faster than the copy is not followed for ever.
       const untilAt = sizeBytes + maxBytes;
       const from = sizeBytes <= maxBytes ? 0 : await lineAfter(file, sizeBytes - maxBytes);
       const nearEnd = await copyOn(file, copy, from, untilAt);
@@ -37,7 +37,7 @@ export async function copyEnd(
   }
 }
 
-/** @returns where it has come to: the end of the file, or beyond `untilAt` */
+/** @returns offset reached: the end of the file, or beyond `untilAt` */
 async function copyOn(file: FileHandle, copy: FileHandle, from: number, untilAt: number): Promise<number> {
   const buffer = Buffer.alloc(blockBytes);
   let at = from;
@@ -50,7 +50,7 @@ async function copyOn(file: FileHandle, copy: FileHandle, from: number, untilAt:
   return at;
 }
 
-/** Where the first line begins behind an offset; the offset itself, where that is too far. */
+/** Offset of the first line after an offset; the offset itself if that line is too far away. */
 async function lineAfter(file: FileHandle, offset: number): Promise<number> {
   const buffer = Buffer.alloc(blockBytes);
   const { bytesRead } = await file.read(buffer, 0, blockBytes, offset);

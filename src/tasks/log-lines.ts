@@ -1,17 +1,17 @@
-/** Reads logs block by block, from their end backwards or from an offset on: however long they are, never the whole. */
+/** Reads logs block by block, backwards from the end or forwards from an offset: never the whole log. */
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 const blockBytes = 64 * 1_024;
-/** Lines may be long: what is read of them together. */
+/** Limit for what is read at a time: lines may be long. */
 const maxReadBytes = 8 * 1_024 * 1_024;
 const newline = 0x0a;
 
 /**
- * The last lines of files of which each goes on where the next in the list ends; one that is not there is empty.
+ * Last lines of files, of which each continues at the beginning of the one before it; a missing file is empty.
  * @param paths newest first
- * @returns the text, and how long the newest file was
- * @throws Error for what can't be read or is no plain file
+ * @returns text, and length of the newest file
+ * @throws Error for a file that can't be read or is no plain file
  */
 export async function lastLines(paths: string[], count: number): Promise<{ text: string; sizeBytes: number }> {
   const blocks: Buffer[] = [];
@@ -20,7 +20,7 @@ export async function lastLines(paths: string[], count: number): Promise<{ text:
   let leftBytes = maxReadBytes;
   for (const path of paths) {
     const size = await reading(path, 0, async (file, sizeBytes) => {
-      // One newline more than lines: it shows that the first of them is whole.
+      // One newline more than lines shows that the first line is whole.
       for (let end = sizeBytes; end > 0 && newlines <= count && leftBytes > 0; end -= blockBytes) {
         const block = await readAt(file, Math.max(0, end - blockBytes), Math.min(end, blockBytes));
         blocks.unshift(block);
@@ -37,8 +37,8 @@ export async function lastLines(paths: string[], count: number): Promise<{ text:
 }
 
 /**
- * What stands in a file from an offset on, some 64 KiB at most. A line that is not ended yet is left out, unless it
- * is longer than that or the file is `closed`, which nobody writes any more.
+ * Lines of a file from an offset on, some 64 KiB at most. Leaves out a line that is not ended, unless it is longer
+ * than that or the file is `closed`, i.e. not written any more.
  */
 export const linesFrom = (path: string, offset: number, { closed = false } = {}): Promise<Buffer> =>
   reading<Buffer>(path, Buffer.alloc(0), async (file, sizeBytes) => {
@@ -49,7 +49,7 @@ export const linesFrom = (path: string, offset: number, { closed = false } = {})
     return takesAll ? block : block.subarray(0, wholeBytes);
   });
 
-/** Of a log; 0 where there is none. */
+/** Length of a log; 0 if there is none. */
 export const sizeOf = (path: string): Promise<number> => reading(path, 0, async (_, sizeBytes) => sizeBytes);
 
 async function reading<T>(
@@ -57,7 +57,7 @@ async function reading<T>(
   absent: T,
   read: (file: FileHandle, sizeBytes: number) => Promise<T>,
 ): Promise<T> {
-  // Without O_NONBLOCK a pipe of that name would be waited for.
+  // Without O_NONBLOCK this would wait for a pipe of that name.
   const file = await openThere(path, constants.O_RDONLY | constants.O_NONBLOCK);
   if (!file) return absent;
   try {
@@ -69,7 +69,7 @@ async function reading<T>(
   }
 }
 
-/** Absent where there is no such file. */
+/** Undefined if there is no such file. */
 export async function openThere(path: string, flags: number): Promise<FileHandle | undefined> {
   try {
     return await open(path, flags);
@@ -79,7 +79,7 @@ export async function openThere(path: string, flags: number): Promise<FileHandle
   }
 }
 
-/** Less where the file was cut off meanwhile. */
+/** Shorter if the file was cut off meanwhile. */
 async function readAt(file: FileHandle, offset: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await file.read(buffer, 0, length, offset);

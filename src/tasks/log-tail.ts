@@ -1,17 +1,17 @@
-/** Excerpt of the output of a task's last run, for a person who wants to know why the run ended. */
+/** Excerpt from the log of a task's last run, for a person who wants to know why the run ended. */
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { olderLogOf } from './paths.js';
 import { openPlain } from './plain-file.js';
 
-/** Of a run that is longer than this, the first lines are not shown. */
+/** Limit of the excerpt: the first lines of a longer run are left out. */
 const runBytes = 1_024 * 1_024;
 const firstLines = 5;
 const lastLines = 10;
 const maxLineChars = 400;
 const maxTailChars = 4_096;
 
-/** What stands above the output of a run, on a line of its own: the run before may have ended in the middle of one. */
+/** Line above the output of a run; on a line of its own even if the run before has ended within a line. */
 export function runHeader(path: string, allocId: string): string {
   const isMidLine = !['', '\n'].includes(endOf(path, 1));
   return `${isMidLine ? '\n' : ''}--- ${allocId} ${new Date().toISOString()}\n`;
@@ -19,24 +19,24 @@ export function runHeader(path: string, allocId: string): string {
 
 const isHeader = (line: string): boolean => /^--- \S+ \d{4}-\d\d-\d\dT[\d:.]+Z$/.test(line);
 
-/** What a task is given under these names is known to all. */
+/** Variables whose values are no secrets. */
 const isPublic = new Set(['CSI_ENDPOINT']);
-/** Shorter ones stand in every text. */
+/** Shorter values occur in every text. */
 const minSecretChars = 6;
 
-/** Values of the environment may be secrets, and a driver may print them; those of several lines are masked line by line. */
+/** Masks values of the environment, which may be secrets that a driver prints; values of several lines line by line. */
 function masked(text: string, env: Record<string, string>): string {
   const secrets = Object.entries(env)
     .flatMap(([name, value]) => (isPublic.has(name) ? [] : [value, ...value.split('\n')]))
     .filter(({ length }) => length >= minSecretChars)
-    .sort((a, b) => b.length - a.length); // one may be part of another
+    .sort((a, b) => b.length - a.length); // one value may be part of another
   return secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
 }
 
 /**
- * The first and the last lines of the last run in a log, and between them why a Go program ended; also right after the
- * log was cut off. Where there are none: why.
- * @param env of the task: its values are masked
+ * First and last lines of the last run in a log, with the reason of a Go program between them; also right after the
+ * log was cut off. Without lines: why there are none.
+ * @param env environment of the task: its values are masked
  */
 export function tailOf(path: string, env: Record<string, string>): string {
   try {
@@ -52,7 +52,7 @@ export function tailOf(path: string, env: Record<string, string>): string {
   }
 }
 
-/** A run of Go ends with the stacks of its goroutines: the last lines alone hide the reason. */
+/** Picks lines: a Go program ends with the stacks of its goroutines, so the last lines alone hide the reason. */
 function excerptOf(lines: string[], hasBeginning: boolean): string {
   const tail = lines.slice(-lastLines).join('\n').slice(-maxTailChars);
   const before = lines.slice(0, -lastLines);
@@ -70,7 +70,7 @@ function excerptOf(lines: string[], hasBeginning: boolean): string {
   return [...shown, ...gap((kept.at(-1)?.index ?? -1) + 1, before.length), tail].join('\n');
 }
 
-/** The line with which a Go program says why it ends, above the stacks of its goroutines; -1 where there is none. */
+/** Index of the line with which a Go program says why it ends; -1 if there is none. */
 function goReasonAt(lines: string[]): number {
   const stacksAt = lines.findIndex((line) => /^goroutine \d+ \[/.test(line));
   if (stacksAt < 0) return -1;

@@ -1,6 +1,7 @@
 /**
- * Which process of a task serves the node calls of its plugin: once it has ended, with all that it has started, none of
- * those calls goes on. A container outlives the process that has started it: who listens on the socket is looked up.
+ * Finds the process of a task that serves the node calls of its plugin: once it has ended with all its children, none
+ * of those calls goes on. A container outlives the process that started it: so the listener of the socket is looked
+ * up.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,13 +14,13 @@ import { ActorsOf } from '../engine/actors-of.js';
 import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';
 
-/** Process that serves the node calls of a plugin. Without `process`: not this runtime's own, or not certain to be. */
+/** Process that serves the node calls of a plugin. Without `process`: not of this runtime, or not certain. */
 export interface NodeCallsProcess extends Partial<SessionLeader> {
-  /** Of the host: nothing outlives that. */
+  /** Boot of the host: no process outlives it. */
   bootId: string;
 }
 
-/** Process that serves the node calls of a plugin now. Reads committed state. */
+/** Process that serves the node calls of a plugin now. Reads committed records. */
 export function nodeCallsProcess(engine: ActorSystem, node: string, plugin: string): NodeCallsProcess {
   const plugins = new ActorsOf(engine, pluginsMachine).peek(pluginsAddress(node, 'csi-node', plugin))?.context;
   const task = new ActorsOf(engine, taskMachine).peek(taskAddress(node, plugin))?.context;
@@ -32,9 +33,9 @@ export function nodeCallsProcess(engine: ActorSystem, node: string, plugin: stri
 }
 
 /**
- * Whether all node calls that went there have ended.
- * @param recipient as `nodeCallsProcess` has answered it, before a restart too
- * @returns undefined: whose process it is, is not known
+ * Whether all node calls to it have ended.
+ * @param recipient result of `nodeCallsProcess`, also from before a restart
+ * @returns undefined: it is not known whose process it is
  */
 export async function haveNodeCallsEnded(recipient: Partial<NodeCallsProcess>): Promise<boolean | undefined> {
   const { process, token } = recipient;
@@ -42,10 +43,10 @@ export async function haveNodeCallsEnded(recipient: Partial<NodeCallsProcess>): 
   return process && token !== undefined ? hasRunEnded({ process, token }) : undefined;
 }
 
-/** A listening socket, by its flags in /proc/net/unix. */
+/** Flag of a listening socket in /proc/net/unix. */
 const acceptsConnections = 0x1_0000;
 
-/** Whether a process, or one in the session that it leads, listens on a socket. False where that can't be found out. */
+/** Whether a process, or one in its session, listens on a socket. False if that can't be found out. */
 export function isServedBy(process: ProcessIdentity, socketPath: string): boolean {
   try {
     const listening = new Set(listenersAt(socketPath).map((inode) => `socket:[${inode}]`));
@@ -56,7 +57,7 @@ export function isServedBy(process: ProcessIdentity, socketPath: string): boolea
   }
 }
 
-/** Inodes. A path may hold blanks: all before it is of one word each. */
+/** Inodes of listeners. The path may hold blanks: all fields before it are single words. */
 function listenersAt(socketPath: string): string[] {
   const lines = readFileSync('/proc/net/unix', 'utf8').split('\n');
   return lines.flatMap((line) => {
@@ -65,7 +66,7 @@ function listenersAt(socketPath: string): string[] {
   });
 }
 
-/** Where the open files of a process lead; those that are closed meanwhile are left out. */
+/** Targets of a process's open files; files that are closed meanwhile are left out. */
 function linksOf(pid: number): string[] {
   const directory = `/proc/${pid}/fd`;
   return readdirSync(directory).flatMap((file) => {

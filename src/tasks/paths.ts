@@ -1,4 +1,4 @@
-/** Where the files of a task are. */
+/** Paths of a task's files. */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TaskMark } from './processes.js';
@@ -12,24 +12,24 @@ export interface TaskPaths {
 
 export const pluginsDirectory = ({ socketRoot }: TaskPaths): string => join(socketRoot, 'plugins');
 
-/** Of one run: an old and a new process never fight over one socket. */
+/** Socket of one run: the processes of two runs never share a socket. */
 export const socketPathOf = (paths: TaskPaths, allocId: string): string =>
   join(pluginsDirectory(paths), allocId, 'csi.sock');
 
 export const logPathOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'logs', `${id}.log`);
 
-/** What was cut off a log last. */
+/** Older log, with what was cut off last. */
 export const olderLogOf = (logPath: string): string => `${logPath}.1`;
 
-/** For what a plugin keeps; the same for every run of the task. */
+/** Directory for the plugin's own data; the same for every run of the task. */
 export const taskDirOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'tasks', id);
 
-/** Marks the processes of a task of this data directory: in a container another one may have the same path. */
+/** Marks the processes of a task of this data directory: a container may have another directory with the same path. */
 export function taskMark({ dataDir }: Pick<TaskPaths, 'dataDir'>, id: string): TaskMark {
   const { dev, ino } = statSync(dataDir, { bigint: true });
   return { task: `${dataDir}#${id}`, directory: `${dev}:${ino}` };
 }
 
-/** Whether a directory below plugins/ was made for a run of this task. */
+/** Whether a directory below plugins/ belongs to a run of this task. */
 export const isRunOf = (id: string, directory: string): boolean =>
   directory.startsWith(`${id}-`) && /^[0-9a-z]{8}$/.test(directory.slice(id.length + 1));

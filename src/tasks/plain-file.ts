@@ -1,7 +1,10 @@
-/** Files in the place of logs: opened without waiting, and refused where they are a pipe, a device or a directory. */
+/** Opens logs without waiting, and refuses pipes, devices and directories in their place. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
-/** @returns its descriptor. @throws Error for what is no plain file */
+/**
+ * @returns file descriptor
+ * @throws Error if it is no plain file
+ */
 export function openPlain(path: string, flags: number, mode?: number): number {
   const file = opened(path, flags, mode);
   if (fstatSync(file).isFile()) return file;
@@ -11,7 +14,7 @@ export function openPlain(path: string, flags: number, mode?: number): number {
 
 function opened(path: string, flags: number, mode?: number): number {
   try {
-    // Without O_NONBLOCK a pipe would be waited for; for plain files it means nothing.
+    // Without O_NONBLOCK opening a pipe would wait; plain files ignore it.
     return openSync(path, flags | constants.O_NONBLOCK, mode);
   } catch (error) {
     // A pipe that nobody reads, a socket, a directory.

@@ -1,8 +1,7 @@
 /**
- * Processes as /proc shows them: found by what is in their environment, told from later ones with the same pid by
- * boot id and start time. Linux only.
- * A look at one process is short and can't block. A search reads the environments of all, which can: it is
- * asynchronous, and one for all who search at a time.
+ * Processes in /proc: found by their environment, told from later ones with the same pid by boot id and start time.
+ * Linux only. A look at one process is short and does not block. A search reads all environments, which may block: it
+ * is asynchronous, and shared by all who search at a time.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -12,19 +11,19 @@ import { bootId } from '../host/boot-id.js';
 
 /** Marks every process of a task, whichever run it belongs to. */
 export const taskVariable = 'STAGECRAFT_TASK';
-/** Tells directories apart that have the same path, e.g. in two containers whose processes we see. */
+/** Tells apart directories with the same path, e.g. in two containers whose processes are visible here. */
 export const directoryVariable = 'STAGECRAFT_DATA_DIR_ID';
 /** Marks the processes of one run. */
 export const tokenVariable = 'STAGECRAFT_TOKEN';
 
-/** Between looks whether a process that does not let itself be read hangs in the kernel. */
+/** Pause between looks whether an unreadable process hangs in the kernel. */
 const hangsMs = 1_000;
 
 export interface FoundProcess {
   identity: ProcessIdentity;
-  /** The process group: what a stop signals. */
+  /** Process group: a stop signals it. */
   group: number;
-  /** Absent where its environment can't be read, or was overwritten. */
+  /** Absent if the environment can't be read, or was overwritten. */
   token?: string;
 }
 
@@ -35,7 +34,7 @@ interface Stat {
   startTime: number;
 }
 
-/** Fields of a stat file after the command, which may hold spaces and parentheses itself. */
+/** Fields of a stat file after the command, which may hold spaces and parentheses. */
 function readStat(path: string): Stat | undefined {
   try {
     const stat = readFileSync(`/proc/${path}/stat`, 'latin1');
@@ -48,15 +47,16 @@ function readStat(path: string): Stat | undefined {
 }
 
 /**
- * A process lives on in its other threads when its first one is dead, e.g. in one that hangs in the kernel after SIGKILL.
- * @returns a thread that lives
+ * Finds a living thread: a process lives on in other threads after its first one has died, e.g. one that hangs in the
+ * kernel after SIGKILL.
+ * @returns thread id
  */
 function livingThread(pid: number): number | undefined {
   const isAlive = ([, state]: [number, string]): boolean => !isDead(state);
   return threadsOf(pid).find(isAlive)?.[0];
 }
 
-/** Each with its state. */
+/** Threads with their states. */
 function threadsOf(pid: number): [thread: number, state: string][] {
   try {
     return readdirSync(`/proc/${pid}/task`).map((entry) => [
@@ -86,22 +86,22 @@ function readLiving(pid: number): Living | undefined {
   return { identity: { pid, bootId: bootId(), startTime }, group, session, thread };
 }
 
-/** Absent where no living process has this pid. */
+/** Undefined if no living process has this pid. */
 export const identify = (pid: number): ProcessIdentity | undefined => readLiving(pid)?.identity;
 
-/** Whether this very process lives; another one that has its pid by now does not count. */
+/** Whether this very process lives, not another one with its pid. */
 export function isAlive(identity: ProcessIdentity): boolean {
   const present = identify(identity.pid);
   return present !== undefined && present.startTime === identity.startTime && present.bootId === identity.bootId;
 }
 
-/** The process group of this very process; absent where it does not live. */
+/** Process group of this very process; undefined if it does not live. */
 export const groupOf = (identity: ProcessIdentity): number | undefined =>
   isAlive(identity) ? readLiving(identity.pid)?.group : undefined;
 
 export interface TaskMark {
   task: string;
-  /** Of the data directory: its device and inode. */
+  /** Device and inode of the data directory. */
   directory: string;
 }
 
@@ -110,8 +110,8 @@ interface Marked extends FoundProcess, Partial<TaskMark> {
 }
 
 /**
- * All living processes that bear the mark of a task, or are in a group that is known to be its own; leaders first.
- * By the time they are told, some may be gone.
+ * All living processes with the mark of a task, or in its known group; leaders first. Some may be gone by the time of
+ * the answer.
  */
 export async function findProcesses(mark: TaskMark, group?: number): Promise<FoundProcess[]> {
   return (await readProcesses())
@@ -119,16 +119,16 @@ export async function findProcesses(mark: TaskMark, group?: number): Promise<Fou
     .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }
 
-/** A process that began a session of its own, by which all is found that it has started. */
+/** A process that leads a session: all that it starts is found by the session. */
 export interface SessionLeader {
   process: ProcessIdentity;
-  /** In the environment of all that it has started, unless that overwrites it. */
+  /** Set in the environment of all that it starts, unless that overwrites it. */
   token: string;
 }
 
 /**
- * Whether no process of a run lives any more: not its leader, and nothing in the group or the session of that, or with its
- * token. Two searches have to agree: a process that is started during one may be missed by it.
+ * Whether no process of a run lives: not its leader, nothing in its group or session, nothing with its token. Two
+ * searches have to agree: one may miss a process that is started meanwhile.
  */
 export async function hasRunEnded(run: SessionLeader): Promise<boolean> {
   const { process } = run;
@@ -138,21 +138,21 @@ export async function hasRunEnded(run: SessionLeader): Promise<boolean> {
 
 async function isLeft({ process: { pid }, token }: SessionLeader): Promise<boolean> {
   const processes = await readProcesses();
-  // A number is given to another process only once nothing is left in its group and session.
+  // A number is reused only once nothing is left in its group and session.
   const isOthers = processes.some(({ identity }) => identity.pid === pid);
   return processes.some(
     (found) => found.token === token || (!isOthers && (found.group === pid || found.session === pid)),
   );
 }
 
-/** All living processes in the session of this one; absent where it leads none. */
+/** All living processes in the session of this one; undefined if it leads none. */
 export function sessionOf({ pid }: ProcessIdentity): number[] | undefined {
   if (readStat(`${pid}`)?.session !== pid) return undefined;
   const pids = readdirSync('/proc').map(Number).filter(Number.isInteger);
   return pids.filter((one) => readLiving(one)?.session === pid);
 }
 
-/** Processes of older versions don't tell the directory. */
+/** Whether it has the mark. Processes of older versions have no directory in it. */
 const isMarked = ({ task, directory }: Marked, mark: TaskMark): boolean =>
   task === mark.task && (directory === undefined || directory === mark.directory);
 
@@ -163,7 +163,7 @@ const readProcesses = oneAtATime(async () => {
     const living = Number.isInteger(pid) ? readLiving(pid) : undefined;
     if (!living) continue;
     const { identity, group, session, thread } = living;
-    // One after the other: node has few threads for files.
+    // One after the other: Node has few threads for files.
     const environment = (await readEnvironment(pid, thread)).split('\0');
     processes.push({ identity, group, session, ...marksIn(environment) });
   }
@@ -182,12 +182,12 @@ function marksIn(environment: string[]): Pick<Marked, 'task' | 'directory' | 'to
   };
 }
 
-/** The processes whose reading has not ended. */
+/** Processes whose environments are being read. */
 const begun = new Set<number>();
 
 /**
- * Empty where it is gone, or somebody else's; and where it hangs in the kernel, e.g. in a call to its storage, and keeps
- * its readers waiting. Each such takes one of our threads until it ends, however often we search.
+ * Empty if the process is gone or another user's, or hangs in the kernel, e.g. in a call to its storage, and so
+ * blocks readers. Each such process takes one thread until it ends, however often it is searched for.
  */
 function readEnvironment(pid: number, thread: number): Promise<string> {
   if (begun.has(pid)) return Promise.resolve('');
@@ -213,8 +213,8 @@ function readEnvironment(pid: number, thread: number): Promise<string> {
 export type EndSignal = 'SIGTERM' | 'SIGKILL';
 
 /**
- * Signals the whole group; one that is gone is no fault.
- * @throws Error for what `kill` would take for our own group, or for every process
+ * Signals the whole group; a group that is gone is no error.
+ * @throws Error for numbers that `kill` would take as our own group, or as every process
  */
 export function signalGroup(group: number, signal: EndSignal): void {
   if (!(group > 1)) throw new Error(`${group} is not the process group of a task`);

@@ -1,4 +1,4 @@
-/** Starts the process of a run, or finds it where an earlier incarnation of this runtime has started it already. */
+/** Starts the process of a run, or finds it if an earlier runtime has started it already. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, mkdirSync, writeSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -11,10 +11,10 @@ import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './
 import { openPlain } from './plain-file.js';
 import { directoryVariable, findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
-/** What a process gets of our environment: what programs need to run, none of what may be ours alone. */
+/** Variables that a process inherits: what programs need to run, nothing else. */
 const inherited = ['PATH', 'HOME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/** This installation, as a program with its first arguments. */
+/** Command of this installation, with its first arguments. */
 function ownCommand(): string[] {
   const source = import.meta.url.endsWith('.ts');
   return [
@@ -26,11 +26,11 @@ function ownCommand(): string[] {
 
 const scheme = 'unix://';
 
-/** Where the plugin's socket is on this host: in a directory of its own, unless the user has said where. */
+/** Path of the plugin's socket on this host: in a directory of its own, unless the user has named it. */
 const hostSocketOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
   spec.env.CSI_ENDPOINT?.slice(scheme.length) ?? socketPathOf(paths, run.allocId);
 
-/** What a process is told of its place; the same names stand for it in the arguments of its command, as `${NAME}`. */
+/** Variables that tell a process its paths; `${NAME}` stands for them in its arguments. */
 function placeOf(paths: TaskPaths, request: SpawnRequest): Record<string, string> {
   const socketPath = hostSocketOf(paths, request);
   const { id, mountDir } = request.spec;
@@ -46,8 +46,8 @@ const filledIn = (argument: string, place: Record<string, string>): string =>
   argument.replace(/\$\{(\w+)\}/g, (text, name: string) => (Object.hasOwn(place, name) ? (place[name] ?? text) : text));
 
 /**
- * Processes that are our own children tell us themselves how they ended. One for each task id: that of its last run,
- * until it is ended.
+ * Child processes of this runtime, which report how they ended. One for each task id: that of the last run, until it
+ * has ended.
  */
 export type Children = Map<string, { token: string; ended: Promise<ProcessEnd> }>;
 
@@ -56,14 +56,14 @@ export interface SpawnRequest {
   run: TaskRun;
 }
 
-/** @throws Error naming the program, where it can't be started; the signal's reason, if it is aborted before */
+/** @throws Error naming the program if it can't be started; reason of the signal if it is aborted before */
 export async function spawnRun(
   paths: TaskPaths,
   children: Children,
   { spec, run, signal }: SpawnRequest & { signal: AbortSignal },
 ): Promise<OwnRun> {
   const running = (await findProcesses(taskMark(paths, spec.id))).find(({ token }) => token === run.token);
-  signal.throwIfAborted(); // whoever has left the state looks for processes right now
+  signal.throwIfAborted(); // after the state was left, processes are being searched for already
   const identity = running?.identity ?? (await start(paths, children, { spec, run }));
   return { ...run, process: identity, socketPath: hostSocketOf(paths, { spec, run }) };
 }
@@ -77,7 +77,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
   const { task, directory } = taskMark(paths, spec.id);
   const logPath = logPathOf(paths, spec.id);
   mkdirSync(dirname(logPath), { recursive: true, mode: 0o700 });
-  // The process writes the file itself: a pipe to us would die with us.
+  // The process writes the file itself: a pipe to this runtime would end with it.
   const log = openPlain(logPath, constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT, 0o600);
   try {
     writeSync(log, runHeader(logPath, run.allocId));
@@ -99,7 +99,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
     );
     const ended = endOf(child);
     await started(child, program, spec);
-    child.unref(); // it may outlive us
+    child.unref(); // the process may outlive this one
     children.set(spec.id, { token: run.token, ended });
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (identity) return identity;

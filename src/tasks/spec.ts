@@ -1,4 +1,4 @@
-/** What a task may be: checked and completed before anything starts. */
+/** Options of a task, checked and completed before anything starts. */
 import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
 import type { TaskSpec } from '../../machines/task/task-types.js';
@@ -13,7 +13,7 @@ const hasNul = (text: string): boolean => text.includes('\0');
 const nulFault = 'must not have a NUL character in it';
 const endpointScheme = 'unix://';
 
-/** Each variable that a process can't be given, and why. */
+/** Variables that a process can't be given, each with the reason. */
 function* environmentFaults(env: Record<string, string>): Generator<[name: string, fault: string]> {
   for (const [name, value] of Object.entries(env)) {
     if (name === '' || name.includes('=') || hasNul(name)) yield [name, 'is no name of a variable'];
@@ -28,7 +28,7 @@ function endpointFault(endpoint: string): string | undefined {
   if (!endpoint.startsWith(`${endpointScheme}/`)) {
     return 'must be unix:///path/of/the.sock; leave it out to let the agent choose';
   }
-  return hasNul(endpoint) ? undefined : socketFault(endpoint.slice(endpointScheme.length)); // a NUL is told already
+  return hasNul(endpoint) ? undefined : socketFault(endpoint.slice(endpointScheme.length)); // a NUL is reported already
 }
 
 function socketFault(path: string): string | undefined {
@@ -115,7 +115,7 @@ const taskFields = z.strictObject({
 
 type TaskFields = z.output<typeof taskFields>;
 
-/** What does not go together: each key at which that shows, and why. */
+/** Options that contradict each other: path and reason. */
 function* contradictions(task: TaskFields): Generator<[path: string[], fault: string]> {
   const { command, socket, env, mountDir, stagePublishBaseDir } = task;
   if (command === undefined && socket === undefined)
@@ -126,7 +126,7 @@ function* contradictions(task: TaskFields): Generator<[path: string[], fault: st
     if (Object.keys(env).length > 0) yield [['env'], 'is of no use with socket: no process is started'];
     if (mountDir !== undefined) yield [['mountDir'], 'is of no use with socket: no process is started'];
   }
-  if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is told already
+  if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is reported already
   if (env.CSI_ENDPOINT !== undefined) yield [['env', 'CSI_ENDPOINT'], 'must not be set beside mountDir, which sets it'];
   const fault = socketFault(join(mountDir, 'csi.sock'));
   if (fault) yield [['mountDir'], fault];
@@ -140,7 +140,7 @@ const isAtOrBelow = (directory: string, path: string): boolean => {
   return way !== '..' && !way.startsWith('../');
 };
 
-/** As a user writes it; the same shape in the configuration file and in `runtime.tasks.start`. */
+/** Options as users write them: in the configuration file and in `runtime.tasks.start`. */
 export const taskSchema = taskFields.superRefine((task, context) => {
   for (const [path, message] of contradictions(task)) context.addIssue({ code: 'custom', path, message });
 });

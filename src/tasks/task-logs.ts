@@ -19,11 +19,11 @@ export interface TaskLogsOptions {
   paths: TaskPaths;
   clock: Clock;
   logger: Logger;
-  /** Of one log; default 10 MiB. */
+  /** Limit of one log; default 10 MiB. */
   maxBytes?: number | undefined;
 }
 
-/** A piece of a log, and where it goes on: a position counts for as long as this runtime lives. */
+/** A piece of a log, and the position after it, valid as long as this runtime lives. */
 export interface LogPart {
   text: string;
   next: number;
@@ -38,11 +38,11 @@ export class TaskLogs {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #maxBytes: number;
-  /** Of each task, what is under way with its log: one thing after the other. */
+  /** Work under way on the log of each task: one piece at a time. */
   readonly #turns = new Map<string, Promise<unknown>>();
-  /** Of each log, how much was cut off it in this life of the runtime. */
+  /** Bytes that were cut off each log since this runtime began. */
   readonly #cutBytes = new Map<string, number>();
-  /** The last fault of each task's log: told once, not at each look. */
+  /** Last fault of each task's log: logged once, not at each look. */
   readonly #faults = new Map<string, string>();
 
   constructor({ paths, clock, logger, maxBytes = defaultMaxBytes }: TaskLogsOptions) {
@@ -64,7 +64,7 @@ export class TaskLogs {
     }
   }
 
-  /** Cuts off a log that has become too large. Never rejects: what is wrong with it is told to the logger. */
+  /** Cuts off a log that is too large. Never rejects: faults are logged. */
   bound(id: string, writer?: ProcessIdentity): Promise<void> {
     return this.#inTurn(id, async () => {
       try {
@@ -76,8 +76,8 @@ export class TaskLogs {
   }
 
   /**
-   * The last lines of all that is kept, of whichever run; or the whole lines after a position, none where there are
-   * none yet. @throws StagecraftError INVALID_ARGUMENT, LOG_UNREADABLE
+   * Last lines of all runs that are kept; or whole lines after a position, if there are any.
+   * @throws StagecraftError INVALID_ARGUMENT, LOG_UNREADABLE
    */
   async read(id: string, { lines = 100, after }: { lines?: number; after?: number }): Promise<LogPart> {
     const refuse = (fault: string): never => {
@@ -114,12 +114,12 @@ export class TaskLogs {
       if (rest.length > 0) return { text: rest.toString('utf8'), next: from + rest.length };
     }
     const reached = position - cutBytes;
-    const offset = reached <= (await sizeOf(path)) ? Math.max(0, reached) : 0; // somebody may have emptied it
+    const offset = reached <= (await sizeOf(path)) ? Math.max(0, reached) : 0; // the log may have been emptied by somebody
     const found = await linesFrom(path, offset);
     return { text: found.toString('utf8'), next: cutBytes + offset + found.length };
   }
 
-  /** @returns what a person should see to */
+  /** @returns fault that a person should mend */
   async #bound(id: string, writer?: ProcessIdentity): Promise<string | undefined> {
     const path = this.pathOf(id);
     const copiedTo = await this.#cut(id, path, constants.O_NOFOLLOW);
@@ -130,7 +130,7 @@ export class TaskLogs {
     return `its log was removed or renamed, and it still writes ${instead.name}: a new one begins when it is restarted`;
   }
 
-  /** @returns how far the copy goes that was made of what is cut off now; absent if there is none */
+  /** @returns end of the copy in the file; undefined without a copy */
   async #cut(id: string, path: string, flags = 0): Promise<number | undefined> {
     const file = await openThere(path, constants.O_RDWR | constants.O_NONBLOCK | flags);
     try {
@@ -146,7 +146,10 @@ export class TaskLogs {
     }
   }
 
-  /** @returns where in the file the copy ends; absent if there is none: the disk, which holds the store too, must not fill */
+  /**
+   * @returns end of the copy in the file; undefined without a copy: the disk, which holds the store too, must not
+   *   fill
+   */
   async #copied(id: string, file: FileHandle, sizeBytes: number): Promise<number | undefined> {
     const older = olderLogOf(this.pathOf(id));
     try {
@@ -164,7 +167,7 @@ export class TaskLogs {
     const done = (this.#turns.get(id) ?? Promise.resolve()).then(work);
     this.#turns.set(
       id,
-      done.catch(() => {}), // told to who asked
+      done.catch(() => {}), // the caller gets the error
     );
     return done;
   }
@@ -181,14 +184,14 @@ const whyNotCut = (error: unknown): string =>
     ? 'it is a symbolic link, and what that leads to is not ours to cut off'
     : messageOf(error);
 
-/** The log that a process writes in place of the one at the path, which was removed or renamed. */
+/** Finds the log that a process still writes after its file was removed or renamed. */
 async function writtenInstead(
   path: string,
   { pid }: ProcessIdentity,
 ): Promise<{ handle: string; name: string } | undefined> {
   for (const number of [1, 2]) {
     const handle = `/proc/${pid}/fd/${number}`;
-    const name = await readlink(handle).catch(() => ''); // it is gone, or nobody's to see
+    const name = await readlink(handle).catch(() => ''); // gone, or not readable for us
     if (dirname(name) === dirname(path) && name !== path) return { handle, name };
   }
   return undefined;

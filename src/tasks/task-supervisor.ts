@@ -1,6 +1,6 @@
 /**
- * `runtime.tasks`: the plugin processes that this node keeps running.
- * Reads what is committed; every change goes through the mailbox of the task concerned (machines/task/task.ts).
+ * `runtime.tasks`: plugin processes that this node keeps running. Reads committed records; every change goes through
+ * the mailbox of the task (machines/task/task.ts).
  */
 
 import { pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
@@ -27,27 +27,27 @@ const hasProcess: ReadonlySet<TaskState> = new Set(['waiting', 'running', 'stopp
 export interface TaskStatus {
   id: string;
   state: TaskState;
-  /** Environment values may be secrets: only their names are told. */
+  /** Without the values of the environment, which may be secrets. */
   spec: Omit<TaskSpec, 'env'> & { env: string[] };
-  /** Of the present run, under which its plugins are registered. */
+  /** Alloc id of the present run; its plugins are registered with it. */
   allocId?: string;
-  /** Of the process, while it is known to be there. */
+  /** Pid of the process, while it is known to run. */
   pid?: number;
-  /** The driver's own name. */
+  /** Name that the driver gives itself. */
   pluginName?: string;
-  /** Of its plugin, while it runs: all instances taken together. */
+  /** Health of the plugin while it runs: all instances together. */
   healthy?: boolean;
-  /** Why it is as healthy as it is, in words. */
+  /** Reason of the health, in words. */
   description?: string;
-  /** What its processes write, over all runs. Absent for a plugin that somebody else runs. */
+  /** Log of all runs. Absent for a plugin that somebody else runs. */
   logPath?: string;
-  /** Why the last run ended, where it was not asked to. */
+  /** Reason why the last run ended, if that was not asked for. */
   reason?: string;
-  /** While it backs off: when it is started again, milliseconds since the epoch. */
+  /** Moment of the next start during a backoff, milliseconds since the epoch. */
   nextStartAtMs?: number;
 }
 
-/** One thing that happened to a task. `id` is its place in the topic: hand it back to go on from there. */
+/** A change of a task. `id` is its place in the topic: follow from there to go on. */
 export type TaskUpdate = { id: string; at: number; change: TaskChanged };
 
 function updateOf(row: FollowedRow): TaskUpdate {
@@ -61,7 +61,7 @@ export interface TaskSupervisorOptions {
   logs: TaskLogs;
   /** Names what uses these instances, e.g. mounted volumes; rejects where that can't be known. */
   dependents(instances: PluginKey[]): Promise<string[]>;
-  /** Names the volumes that are mounted through a plugin, be it registered or not. */
+  /** Names the volumes that are mounted through a plugin, registered or not. */
   mounted(plugin: string): string[];
 }
 
@@ -80,9 +80,9 @@ export class TaskSupervisor {
   readonly #logs: TaskLogs;
   readonly #dependents: TaskSupervisorOptions['dependents'];
   readonly #mounted: TaskSupervisorOptions['mounted'];
-  /** By the address of a task, or of an instance: its actor has committed, or all is over. */
+  /** Waiters by the address of a task or an instance: woken by its commits and by the end. */
   readonly #waiters = new Waiters();
-  /** Why every call is refused. */
+  /** Reason why every call is refused. */
   #closed: StagecraftError | undefined;
 
   constructor({ node, engine, logs, dependents, mounted }: TaskSupervisorOptions) {
@@ -155,7 +155,8 @@ export class TaskSupervisor {
   }
 
   /**
-   * Follows what happens to tasks, from now or from after an event's id. Ends with its signal, its iterator or the runtime.
+   * Follows the changes of tasks, from now or from after an event's id. Ends with its signal, its iterator or the
+   * runtime.
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<TaskUpdate> {
@@ -191,7 +192,7 @@ export class TaskSupervisor {
   }
 
   /**
-   * As `logs`, and from where to go on; or, with `after`, the whole lines that came since, some 64 KiB at a time.
+   * As `logs`, with the position after them; with `after`, the whole lines that came since, some 64 KiB at a time.
    * @throws StagecraftError as `logs`
    */
   async readLog(id: string, options: { lines?: number; after?: number } = {}): Promise<LogPart> {
@@ -200,16 +201,16 @@ export class TaskSupervisor {
     return this.#logs.read(id, options);
   }
 
-  /** Every later call is refused, but for `stopAll`; those that are pending end so too. */
+  /** Refuses every later call but `stopAll`, and ends those that wait. */
   close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed ??= reason;
     this.#waiters.wakeAll();
   }
 
-  /** @param how `isLast`: nobody is left then who could stop it otherwise */
+  /** @param how `isLast`: nobody can stop it otherwise later */
   async #stop(id: string, how: StopOptions): Promise<void> {
     const address = taskAddress(this.#node, id);
-    // Not whether it can be read: one that just begins will be stopped, one out of service says so itself.
+    // Asks only whether it is there: a task that just begins will be stopped, and one out of service says so itself.
     if (!this.#tasks.has(address)) throw notFound(id);
     const endsWithClose = !this.#closed;
     const dependents = await this.#dependentsOf(id, address, how);
@@ -217,7 +218,7 @@ export class TaskSupervisor {
     await this.#ended(address, { id, endsWithClose });
   }
 
-  /** Begins another run. The plugin of the one before is not taken for healthy any more when this resolves. */
+  /** Begins another run. Once this resolves, the plugin of the run before is not taken as healthy any more. */
   async #runAnew(address: string, event: EventOf<typeof taskMachine>): Promise<void> {
     const before = this.#tasks.peek(address);
     await this.#tasks.ask(address, event);
@@ -228,7 +229,7 @@ export class TaskSupervisor {
     await Promise.all(instancesOf(before.context).map((instance) => this.#lost(instance)));
   }
 
-  /** Resolves once an instance is not healthy, or nothing more is to be heard of it. */
+  /** Resolves once an instance is not healthy, or gone. */
   #lost({ type, name, allocId }: PluginKey): Promise<true> {
     const address = pluginAddress(this.#node, type, name, allocId);
     const isHealthy = (): boolean =>
@@ -237,19 +238,25 @@ export class TaskSupervisor {
     return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
   }
 
-  /** A mount is undone where its plugin was told to make it. @throws StagecraftError PLUGIN_IN_USE */
+  /**
+   * Refuses another `stagePublishBaseDir` while volumes are mounted: a mount is undone where it was made.
+   * @throws StagecraftError PLUGIN_IN_USE
+   */
   #refuseIfMoved({ id, stagePublishBaseDir }: TaskSpec, address: string): void {
     const view = this.#tasks.peek(address);
     const present = view?.context.spec;
     if (!present || present.stagePublishBaseDir === stagePublishBaseDir) return;
-    // Also what is mounted through it while it does not run.
+    // Also volumes that are mounted through it while it does not run.
     const mounted = this.#mounted(id);
     if (mounted.length === 0) return;
     const why = `its stagePublishBaseDir stays as it is while something is mounted there: ${mounted.join(', ')}`;
     throw new StagecraftError('PLUGIN_IN_USE', `task ${id} was not changed: ${why}; release that first`, { address });
   }
 
-  /** What needs the plugin of a task. @throws StagecraftError PLUGIN_IN_USE unless forced */
+  /**
+   * Names what needs the plugin of a task.
+   * @throws StagecraftError PLUGIN_IN_USE unless forced
+   */
   async #dependentsOf(id: string, address: string, { force = false, isLast = false }: StopOptions): Promise<string[]> {
     const advice = isLast ? '' : '; release that first, or stop it with force';
     const view = this.#tasks.peek(address);
@@ -267,7 +274,7 @@ export class TaskSupervisor {
 
   #statusOf({ state, context }: TaskView): TaskStatus | undefined {
     const { spec, run, spawned, ready, health, reason, nextStartAtMs } = context;
-    // No commit ends in `ended`, and nothing is left of a task that is removed.
+    // No commit ends in `ended`, and a removed task has no status.
     if (!spec || state === 'ended' || state === 'removed') return undefined;
     return {
       id: spec.id,
@@ -286,7 +293,7 @@ export class TaskSupervisor {
   #ended(address: string, { id, endsWithClose }: { id: string; endsWithClose: boolean }): Promise<true> {
     return this.#waiters.until(address, () => {
       const view = this.#tasks.peek(address);
-      const isRemoved = !this.#tasks.has(address); // whoever else stopped it has removed it too
+      const isRemoved = !this.#tasks.has(address); // somebody else has stopped and removed it
       if (view?.state === 'stopped' || isRemoved) return true;
       if (endsWithClose && this.#closed) throw this.#closed;
       if (view?.state === 'stopping') return undefined;

@@ -1,6 +1,6 @@
 /**
- * Waits for the end of a process, our own child or one that an earlier incarnation of this runtime has started, and
- * keeps its log bounded meanwhile.
+ * Waits for the end of a process, a child or one that an earlier runtime has started, and keeps its log bounded
+ * meanwhile.
  */
 import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task/task-types.js';
 import { untilAborted } from '../abort.js';
@@ -13,12 +13,12 @@ import type { TaskLogs } from './task-logs.js';
 export interface WatchRequest {
   spec: TaskSpec;
   spawned: OwnRun;
-  /** Whether the end of the log belongs to how it ended. */
+  /** Whether the end of the log explains the end of the process. */
   withTail: boolean;
   signal: AbortSignal;
 }
 
-/** A process that is not our child can only be looked at. */
+/** Interval of looks at a process that is no child. */
 const lookEveryMs = 250;
 
 export async function watchProcess(
