@@ -1,20 +1,20 @@
 /**
- * The attach slots of a node, for plugins that limit how many of their volumes a node may have. Each slot is reserved for one
- * volume before that volume is published there. Pure. Why so: docs/decisions/0016-slots-and-names-of-nodes.md
+ * Attach slots of a node, for plugins that limit their volumes on a node. Each slot is reserved before its volume is
+ * published there. Pure. Why: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 
-/** One volume has one slot, however many of its requests have reserved it. */
+/** Slot of a volume: one, however many of its requests have reserved it. */
 export interface Slot {
-  /** The address of the volume. */
+  /** Address of the volume. */
   volume: string;
-  /** Random, of one request. */
+  /** Random id of the request. */
   reservation: string;
 }
 
 export interface PluginSlots {
-  /** Rises as the plugin's limit ends: a count that began before then is void. */
+  /** Rises when the plugin's limit ends: counts that began before are void. */
   number: number;
-  /** Each volume that is on the node has its slot. Until then, no other slot is reserved. */
+  /** Whether each volume on the node has its slot. Until then no other slot is reserved. */
   isCounted: boolean;
   reserved: Slot[];
 }
@@ -22,10 +22,10 @@ export interface PluginSlots {
 /** By plugin. */
 export type NodeSlots = Record<string, PluginSlots>;
 
-/** What a request for a slot is answered. `not-limited`: the plugin takes any number of volumes there, and needs no slots. */
+/** Answer to a request for a slot. `not-limited`: the plugin has no limit there, and needs no slots. */
 export type SlotAnswer = { status: 'reserved' | 'not-limited' } | { status: 'not-counted'; number: number };
 
-/** The limit of a plugin on a node. */
+/** Limit of a plugin on a node. */
 export interface SlotLimit {
   name: string;
   maxVolumes?: number;
@@ -35,10 +35,10 @@ const none: PluginSlots = { number: 0, isCounted: false, reserved: [] };
 
 export const slotsOf = (slots: NodeSlots, plugin: string): PluginSlots => slots[plugin] ?? none;
 
-/** How many volumes have a slot. */
+/** Number of volumes with a slot. */
 export const countOf = ({ reserved }: PluginSlots): number => new Set(reserved.map(({ volume }) => volume)).size;
 
-/** Whether a volume without a slot can't get one. */
+/** Whether no slot is left for a volume without one. */
 export function isFull(slots: PluginSlots, volume: string, limit: number | undefined): boolean {
   if (limit === undefined || slots.reserved.some((slot) => slot.volume === volume)) return false;
   return countOf(slots) >= limit;
@@ -50,7 +50,7 @@ export const withSlot = (slots: NodeSlots, plugin: string, { volume, reservation
   return { ...slots, [plugin]: { ...present, reserved: [...present.reserved, { volume, reservation }] } };
 };
 
-/** Other slots of the same volumes stay reserved. */
+/** Releases slots; others of the same volumes stay reserved. */
 export const withoutSlots = (slots: NodeSlots, plugin: string, released: readonly Slot[]): NodeSlots => {
   const present = slots[plugin];
   const ids = new Set(released.map(({ reservation }) => reservation));
@@ -66,7 +66,7 @@ export const counted = (slots: NodeSlots, plugin: string, number: number): NodeS
   return present.number === number ? { ...slots, [plugin]: { ...present, isCounted: true } } : slots;
 };
 
-/** Where a plugin has no limit any more, volumes come without a slot: those that have one say nothing of the others. */
+/** Drops the slots of plugins that report no limit any more: volumes come without a slot then. */
 export function slotsAsReported(slots: NodeSlots, plugins: readonly SlotLimit[]): NodeSlots {
   const ended = plugins.filter(({ name, maxVolumes }) => maxVolumes === undefined && slots[name] !== undefined);
   if (ended.length === 0) return slots;

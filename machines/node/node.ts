@@ -1,4 +1,4 @@
-/** One node, by what it reports of its plugins. Diagram: docs/machines/node.md (generated). */
+/** One node, as its agent reports its plugins. Diagram: docs/machines/node.md (generated). */
 import { assign, emit, setup } from 'xstate';
 import type { Segments } from '../kit/csi-types.js';
 import { type AnswerParams, type Failure, hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
@@ -16,30 +16,30 @@ import {
   withSlot,
 } from './node-slots.js';
 
-/** A plugin as it is on a node. */
+/** A plugin on a node. */
 export interface NodePlugin {
-  /** The plugin's registered name. */
+  /** Registered name of the plugin. */
   name: string;
-  /** The plugin's own name for the node. */
+  /** The plugin's name for the node. */
   nodeId: string;
   topology?: Segments;
   /** Absent: no limit. */
   maxVolumes?: number;
 }
 
-/** Which report of a node's own agent one is: each has a higher one than those before it, also after a restart. */
+/** Mark of a report by the node's own agent: rises with each report, also over restarts. */
 export interface ReportMark {
   /** Rises with each start of the agent. */
   epoch: number;
   number: number;
 }
 
-/** What is on it is taken for lost, on record. */
+/** Fence of a node: its volumes are given up, on record. */
 export interface Fence {
   reason: string;
   /** Milliseconds since the epoch. */
   at: number;
-  /** Every volume that was there has been told. */
+  /** Whether each volume there was told. */
   isDone: boolean;
 }
 
@@ -47,21 +47,21 @@ export interface NodeContext {
   id: string;
   plugins: NodePlugin[];
   fence: Fence | null;
-  /** The last report of its own agent that came with its mark. */
+  /** Mark of the last report by its own agent. */
   heard?: ReportMark;
-  /** It has reported while its volumes were still being told: it is ready once they are. */
+  /** The node has reported while its volumes were being told: it is ready once they are. */
   isBack: boolean;
-  /** Which volumes have its slots, of plugins that have a limit here. */
+  /** Slots of the volumes here, for plugins with a limit. */
   slots: NodeSlots;
 }
 
-/** A volume that asks for a slot. */
+/** Request of a volume for a slot. */
 export interface SlotRequest extends Slot {
   plugin: string;
 }
 
 export type NodeEvent =
-  /** `mark`: it may be said again and again until it is known to be heard. */
+  /** `mark`: the report may be repeated until it is known to have arrived. */
   (
     | { type: 'node.report'; plugins: NodePlugin[]; mark?: ReportMark }
     | { type: 'node.down' }
@@ -71,14 +71,14 @@ export type NodeEvent =
     | ({ type: 'node.reserve-slot' } & SlotRequest)
     /** For a volume that is here already, whatever the limit is. */
     | ({ type: 'node.add-slot' } & SlotRequest)
-    /** Sent by a volume in the commit that ends its publication here; or by whoever finds that a slot has no volume. */
+    /** Sent by a volume in the commit that ends its publication here, or by whoever finds a slot without a volume. */
     | { type: 'node.release-slots'; plugin: string; slots: Slot[] }
-    /** Each volume that was here has its slot. `number`: of the slots when the count began. */
+    /** Each volume here has its slot. `number`: of the slots when the count began. */
     | { type: 'node.slots-counted'; plugin: string; number: number }
   ) &
     Partial<Stamped>;
 
-/** Broadcast. */
+/** Broadcasts. */
 export type NodeChanged =
   | { type: 'reported'; id: string; plugins: NodePlugin[] }
   | { type: 'down' | 'gone'; id: string }
@@ -92,7 +92,7 @@ const notThere = ({ id }: NodeContext): Failure => ({
   final: true,
 });
 
-/** What a request for a slot is answered on a node that takes no volumes now. */
+/** Answer to a request for a slot on a node that is not ready. */
 export const notReady = (id: string, state: string): Failure => ({
   code: 'NODE_NOT_READY',
   message: `node ${id} is ${state}: it takes no volume until it reports, as its agent does when it is started`,
@@ -102,7 +102,7 @@ export const notReady = (id: string, state: string): Failure => ({
 const limitOf = ({ plugins }: NodeContext, plugin: string): number | undefined =>
   plugins.find(({ name }) => name === plugin)?.maxVolumes;
 
-/** Why this volume gets no slot here; undefined: it gets one, or needs none. */
+/** Reason why the volume gets no slot here; undefined: it gets one, or needs none. */
 export function slotRefusal(
   context: NodeContext,
   { plugin, volume }: Omit<SlotRequest, 'reservation'>,
@@ -116,7 +116,7 @@ export function slotRefusal(
 
 const tooLong = 'it was down for too long';
 
-/** Whether a report is one that was heard before, or one that came before that. */
+/** Whether a report, or a later one, has arrived before. */
 export const isHeard = ({ heard }: Pick<NodeContext, 'heard'>, mark: ReportMark | undefined): boolean => {
   if (!heard || !mark) return false;
   return mark.epoch === heard.epoch ? mark.number <= heard.number : mark.epoch < heard.epoch;
@@ -137,7 +137,7 @@ interface Asked {
 
 const slotAnswer = (value: SlotAnswer) => ({ type: 'answer', params: { value } }) as const;
 const slotRequestOf = ({ event }: Asked): SlotRequest => event;
-/** A slot is reserved only here, one request after the other, so that two never get the last one. */
+/** Reserves slots, one request after the other, so that two never get the last one. */
 const reservesSlot = [
   { guard: { type: 'isUnlimited', params: slotRequestOf }, actions: slotAnswer({ status: 'not-limited' }) },
   {
@@ -161,18 +161,18 @@ const fullAnswer = (context: NodeContext, request: SlotRequest): AnswerParams =>
   return error ? { error } : { value: null };
 };
 
-/** A report that was heard changes nothing. */
+/** Ignores a report that has arrived before. */
 const wasHeard = { guard: { type: 'isHeard', params: markOf } } as const;
 const keepsMark = { type: 'keepMark', params: markOf } as const;
-/** What is reported counts from now on. */
+/** Takes over the report. */
 const takesOver = [
   keepsMark,
   { type: 'keepPlugins', params: pluginsOf },
   { type: 'emitReport', params: pluginsOf },
 ] as const;
-/** It counts once all that was there has been told. */
+/** Keeps the report until all volumes here were told. */
 const keepsReturn = [keepsMark, { type: 'keepReturn', params: pluginsOf }] as const;
-/** All has been told: what was reported meanwhile counts. */
+/** Takes over the report that was kept: all volumes were told. */
 const readyAgain = {
   guard: 'isBack',
   target: '#node.ready',
@@ -186,15 +186,15 @@ export const nodeMachine = setup({
   types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
   actors: {
     /**
-     * Ends once the node has been down for so long that it is to be fenced, by the time that passes while somebody looks.
-     * Meanwhile claims that wait for the node are withdrawn: it could not use what they would get.
+     * Ends once the node has been down so long that it is fenced, by time that has passed while this process ran.
+     * Meanwhile claims that wait for the node are withdrawn: it could not use the volumes.
      */
     fenceTimer: unbound<void, { id: string }>(),
-    /** Tells every volume that is there that what the node would report is not waited for; ends when all have heard it. */
+    /** Tells each volume here that the node's report is not waited for; ends when all were told. */
     releaseVolumes: unbound<void, { id: string; reason: string }>(),
   },
   guards: {
-    /** What somebody has said of the node since that was heard, its repeat does not undo. */
+    /** Whether the report is a repeat: it does not undo later statements about the node. */
     isHeard: ({ context }, mark: ReportMark | undefined) => isHeard(context, mark),
     isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
     isBack: ({ context }) => context.isBack,
@@ -209,7 +209,7 @@ export const nodeMachine = setup({
       ...{ plugins, fence: null, isBack: false },
       slots: slotsAsReported(context.slots, plugins),
     })),
-    /** Nothing new may come to it before all that was there has been told. */
+    /** Keeps the report: nothing new comes to the node before all volumes were told. */
     keepReturn: assign(({ context }, plugins: NodePlugin[]) => ({
       ...{ plugins, isBack: true },
       slots: slotsAsReported(context.slots, plugins),
@@ -261,7 +261,7 @@ export const nodeMachine = setup({
       on: {
         'node.reserve-slot': reservesSlot,
         'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
-        /** Nodes report again and again: what says nothing new is none. */
+        /** Nodes report again and again: a report without news changes nothing. */
         'node.report': [
           wasHeard,
           { guard: { type: 'isSame', params: pluginsOf }, actions: keepsMark },
@@ -304,7 +304,7 @@ export const nodeMachine = setup({
             'node.fence': { actions: 'forgetReturn' },
           },
         },
-        /** All is told already: there is nothing to be fenced again. */
+        /** All volumes are told already. */
         fenced: { on: { 'node.fence': {} } },
       },
     },
@@ -327,13 +327,13 @@ export const nodeMachine = setup({
           },
           on: {
             'node.report': [wasHeard, { actions: keepsReturn }],
-            /** Where it has reported since, these are the later word. */
+            /** Later statements than the report that was kept. */
             'node.down': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
             'node.fence': { guard: 'isBack', actions: ['forgetReturn', 'forgetPlugins'] },
             'node.remove': { actions: ['forgetReturn', 'forgetPlugins'] },
           },
         },
-        /** None is there. */
+        /** No such node. */
         unknown: {
           tags: 'absent',
           on: {

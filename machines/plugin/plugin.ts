@@ -1,46 +1,46 @@
-/** One running plugin instance, behind one socket. Diagram: docs/machines/plugin.md (generated). */
+/** One running plugin instance behind one socket. Diagram: docs/machines/plugin.md (generated). */
 import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { PluginScope } from '../kit/csi-types.js';
 import { type Stamped, unboundLoop } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 
-/** Who and where: the same for all its life unless it is registered again with another definition. */
+/** Definition of an instance: fixed unless it is registered again with another one. */
 export interface PluginInfo {
   type: string;
   name: string;
   allocId: string;
   version?: string;
   connection: { socketPath: string };
-  /** `scope`: `shared` or `host`, see PluginScope; default: what the driver says. Others are kept as they are. */
+  /** `scope`: `shared` or `host`, see PluginScope; default: as the driver says. Other options are kept as they are. */
   options?: Record<string, string>;
 }
 
-/** What a plugin says of the node that it runs on. */
+/** The node of a plugin, as the plugin reports it. */
 export interface NodeInfo {
   nodeId?: string;
-  /** Absent means no limit. */
+  /** Absent: no limit. */
   maxVolumes?: number;
-  /** Topology segments of this node, as the driver gave them. */
+  /** Topology segments of this node, as the driver reports them. */
   topology?: Record<string, string>;
 }
 
-/** Read once per instance and kept; what a kind of plugin puts here is its own affair. */
+/** Facts that are read once per instance and kept. Further fields belong to the kind of plugin. */
 export interface PluginBasics extends NodeInfo {
-  /** The driver's own name, which may differ from the registered one. */
+  /** Name that the driver gives itself; it may differ from the registered one. */
   pluginName: string;
   vendorVersion: string;
-  /** What the plugin as a whole offers, e.g. `CONTROLLER_SERVICE`. */
+  /** Services of the plugin as a whole, e.g. `CONTROLLER_SERVICE`. */
   pluginCapabilities?: string[];
-  /** Scope that the driver states for itself. Absent: none. */
+  /** Scope that the driver reports. Absent: none. */
   scope?: PluginScope;
 }
 
-/** What one round of looking at a plugin found. Absent fields are not known (yet). */
+/** Findings of one look at a plugin. Absent fields are not known (yet). */
 export interface Fingerprint {
   healthy: boolean;
   description: string;
   basic?: PluginBasics;
-  /** What its service offers, e.g. `STAGE_UNSTAGE_VOLUME`; absent means unknown, never unsupported. */
+  /** Capabilities of its service, e.g. `STAGE_UNSTAGE_VOLUME`; absent: unknown, never unsupported. */
   capabilities?: string[];
 }
 
@@ -51,9 +51,9 @@ export interface PluginInput {
 export interface PluginContext {
   info: PluginInfo;
   fingerprint: Fingerprint;
-  /** What was last told of its node; outlives a restart, so that a change is told with what was before. */
+  /** Node as broadcast last; kept over a restart, so that a change is broadcast with what was before. */
   node?: NodeInfo;
-  /** Told as healthy, then defined anew: until the first look at what it is now, that is still the last that was told. */
+  /** Broadcast as healthy before it was defined anew: still so until the first look at the new definition. */
   isToldHealthy?: boolean;
 }
 
@@ -61,7 +61,7 @@ type FingerprintEvent = { type: 'fingerprint.changed'; fingerprint: Fingerprint 
 export type PluginEvent = (
   | FingerprintEvent
   | { type: 'plugin.restart'; info: PluginInfo }
-  /** Whoever runs it knows that it is gone, or is ending it. */
+  /** The process is gone, or is being ended: reported by its task. */
   | { type: 'plugin.lost'; description: string }
   | { type: 'plugin.shutdown' }
 ) &
@@ -81,8 +81,8 @@ export interface HealthChanged {
 }
 
 /**
- * Broadcast when an instance tells of its node for the first time, without `before`, and whenever it tells something
- * else: the whole of it, what is left out is none. Comes before the health that the same look led to.
+ * Broadcast when an instance reports its node for the first time, without `before`, and at each change. Always the
+ * whole report. Comes before the health of the same look.
  */
 export interface NodeInfoChanged extends NodeInfo {
   type: 'node-info';
@@ -94,11 +94,14 @@ const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprint
 const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
 const lost = ({ description }: { description: string }): Fingerprint => ({ healthy: false, description });
 
-/** What a later, poorer round leaves out stays known: an unhealthy plugin has not lost its capabilities. */
+/**
+ * Joins findings: what a later, poorer look leaves out stays known, as an unhealthy plugin has not lost its
+ * capabilities.
+ */
 function together(known: Fingerprint, seen: Fingerprint): Fingerprint {
   const all: Fingerprint = Object.assign({}, known, seen);
   if (seen.healthy || !seen.basic || !known.basic) return all;
-  // A round may fail midway; what it read of the node it read as a whole.
+  // A look may fail midway; it has read the node whole or not at all.
   const { nodeId, maxVolumes, topology, ...rest } = known.basic;
   const node = nodeInfoOf(seen.basic.nodeId === undefined ? known.basic : seen.basic);
   return { ...all, basic: { ...rest, ...seen.basic, ...node } };
@@ -112,7 +115,7 @@ function nodeInfoOf({ nodeId, maxVolumes, topology }: PluginBasics): NodeInfo {
   };
 }
 
-/** Absent where it is not known: a round that failed may not have come that far, and an empty node id is a fault. */
+/** Undefined if the node is not known: a failed look may not have come that far, and an empty node id is a fault. */
 function knownNode({ healthy, basic }: Fingerprint): NodeInfo | undefined {
   return basic && (healthy || basic.nodeId) ? nodeInfoOf(basic) : undefined;
 }
@@ -127,7 +130,7 @@ export const pluginMachine = setup({
     input: PluginInput;
     emitted: HealthChanged | NodeInfoChanged;
   },
-  actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event only on change
+  actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event at each change only
   guards: {
     isHealthy: (_, seen: Fingerprint) => seen.healthy,
     wasHealthy: ({ context }) => isToldHealthy(context),
@@ -169,7 +172,7 @@ export const pluginMachine = setup({
   on: {
     'plugin.restart': {
       target: '.registering',
-      reenter: true, // the loop begins anew, on the new socket
+      reenter: true, // the loop begins anew on the new socket
       actions: { type: 'redefine', params: ({ event }) => event.info },
     },
     'plugin.shutdown': [

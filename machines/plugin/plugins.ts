@@ -1,4 +1,4 @@
-/** The ordered instances of one plugin name, newest first. Diagram: docs/machines/plugins.md (generated). */
+/** All instances of one plugin name, newest first. Diagram: docs/machines/plugins.md (generated). */
 import { assign, emit, setup } from 'xstate';
 import { pluginAddress } from '../kit/addresses.js';
 import { hostActions, type MessageParams, type Stamped } from '../kit/host.js';
@@ -17,7 +17,10 @@ export interface PluginsContext {
 
 export type PluginsEvent = (
   | { type: 'plugins.register'; info: PluginInfo }
-  /** `dependents`: what depends on the instance, where that is known. `info`: only if it is still defined so; default anyway. */
+  /**
+   * `dependents`: what depends on the instance, if known. `info`: only if the instance is still defined so; default:
+   * in any case.
+   */
   | { type: 'plugins.deregister'; allocId: string; dependents?: string[] | undefined; info?: PluginInfo }
 ) &
   Stamped;
@@ -25,7 +28,7 @@ export type PluginsEvent = (
 /** Broadcast when the instances of a name change. */
 export type RegistrationChanged =
   | { type: 'registered' | 'updated'; info: PluginInfo }
-  /** `dependents`: what depended on it then, where anything did. */
+  /** `dependents`: what depended on it, if anything did. */
   | { type: 'deregistered'; info: PluginInfo; dependents?: string[] }
   | { type: 'promoted'; info: PluginInfo; from: PluginInfo };
 
@@ -34,7 +37,7 @@ type Deregistration = Extract<PluginsEvent, { type: 'plugins.deregister' }>;
 const instanceOf = (context: PluginsContext, allocId: string): PluginInfo | undefined =>
   context.instances.find((instance) => instance.allocId === allocId);
 
-/** For actions whose guard has seen the instance. */
+/** For actions whose guard has found the instance. */
 const present = (context: PluginsContext, allocId: string): PluginInfo => {
   const info = instanceOf(context, allocId);
   if (!info) throw new Error(`no instance ${allocId}`);

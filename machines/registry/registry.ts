@@ -1,14 +1,14 @@
 /**
- * The root of one node's actors: prepares the host, restores what was there, runs, and stops in order.
- * Diagram: docs/machines/registry.md (generated).
+ * Root of one node's actors: prepares the host, restores the actors, runs, and stops in order. Diagram:
+ * docs/machines/registry.md (generated).
  */
 import { assign, setup } from 'xstate';
 import { failureIn, type RestoreReport, type Stamped, unbound } from '../kit/host.js';
 
 export interface RegistryContext {
-  /** What the last restore found. */
+  /** Findings of the last restore. */
   restored: RestoreReport;
-  /** Why the registry stopped, where it was not asked to. */
+  /** Reason why the registry has stopped, if that was not asked for. */
   error: string | null;
 }
 
@@ -33,7 +33,7 @@ export const registryMachine = setup({
   version: '1',
   context: { restored: nothing, error: null },
   initial: 'stopped',
-  // After a crash the record still says what it said then: a start begins anew from wherever that was.
+  // After a crash the record has the state of before: a start begins anew from any state.
   on: { 'registry.start': { target: '.starting', reenter: true, actions: 'forget' } },
   states: {
     stopped: {},

@@ -25,7 +25,7 @@ export interface SnapshotChange {
 
 /** Delays between two looks whether a snapshot is ready. */
 const readinessBackoff: BackoffPolicy = { initialMs: 500, maxMs: 60_000 };
-/** After so many snapshots in a row that can't be trusted, no further one is made. */
+/** Snapshots in a row that can't be trusted; after these no further one is made. */
 export const maxUntrusted = 3;
 
 export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotContext => ({
@@ -69,7 +69,7 @@ export const retried = (_: SnapshotContext, { acceptDriver }: Request<'snapshot.
   context: { ...forgotten, ...(acceptDriver !== undefined && { driver: acceptDriver }) },
 });
 
-/** What a forced deletion may have left is deleted with force once more. */
+/** Deletes with force again what a forced deletion may have left. */
 export const retriedLeftovers = (context: SnapshotContext, request: Request<'snapshot.retry'>): SnapshotChange => ({
   context: {
     ...retried(context, request).context,
@@ -94,7 +94,7 @@ export const gone = ({ leftovers }: SnapshotContext): SnapshotChange => ({
   broadcasts: [deleted(leftovers)],
 });
 
-/** Made by the first call for it. */
+/** Keeps a snapshot that its first call has made. */
 export function created(_: SnapshotContext, { made, ...stamp }: Made): SnapshotChange {
   const { csiId, isReady } = made;
   const broadcasts: Broadcast[] = [{ type: 'created', csiId }];
@@ -102,12 +102,15 @@ export function created(_: SnapshotContext, { made, ...stamp }: Made): SnapshotC
   return { context: { csi: made, untrusted: 0, tries: isReady ? null : notReady(null, stamp) }, broadcasts };
 }
 
-/** Its id is known by now, so that it can be deleted. */
+/** Keeps the id, so that the snapshot can be deleted. */
 export const found = (_: SnapshotContext, { made }: Made): SnapshotChange => ({
   context: { csi: made, untrusted: 0, tries: null },
 });
 
-/** An earlier call without an answer may have begun it: it may be half of one, or of another moment. */
+/**
+ * Discards a snapshot that an earlier call without an answer may have begun: it may be incomplete, or of another
+ * moment.
+ */
 export const distrusted = (context: SnapshotContext, { made }: Made): SnapshotChange => untrust(context, [made]);
 
 function untrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange {
@@ -132,11 +135,11 @@ export function lookedAt({ tries }: SnapshotContext, { made, ...stamp }: Made): 
   return { context: { csi: made, tries: null }, broadcasts: [{ type: 'ready', csiId: made.csiId }] };
 }
 
-/** The plugin shows another one: the one that was made is lost, or is not what was asked for. */
+/** Discards the snapshot: the plugin shows another one, or not what was asked for. */
 export const foundOther = (context: SnapshotContext, { made }: Made): SnapshotChange =>
   untrust(context, [...(context.csi ? [context.csi] : []), made]);
 
-/** How a look ended that was under way as the deletion was asked for: whatever it shows is removed. */
+/** Outcome of a look that was under way when the deletion was asked for: whatever it shows is removed. */
 export function lookedMeanwhile(context: SnapshotContext, look: Made | FailedAttempt): SnapshotChange {
   if ('failure' in look) {
     const { failure } = look;
@@ -148,7 +151,7 @@ export function lookedMeanwhile(context: SnapshotContext, look: Made | FailedAtt
   return { context: { csi: made }, ...(made.isReady && { broadcasts: [{ type: 'ready', csiId: made.csiId }] }) };
 }
 
-/** The plugin is asked again after at least half of the delay, for nothing has failed. */
+/** Next look, after at least half of the delay: nothing has failed. */
 function notReady(tries: Tries | null, { at, random }: Stamped): Tries {
   const count = (tries?.count ?? 0) + 1;
   return {
@@ -165,7 +168,7 @@ export const removed = ({ discards }: SnapshotContext): SnapshotChange => ({
 
 export const removedLast = (context: SnapshotContext): SnapshotChange => ({ ...gone(context), ...removed(context) });
 
-/** The call is repeated after a delay. */
+/** Repeats the call after a delay. */
 export function attemptFailed(
   { tries }: SnapshotContext,
   { failure, retry, at, random }: FailedAttempt,
@@ -175,7 +178,7 @@ export function attemptFailed(
   return { context: { tries: { count, notBeforeMs, sinceMs: at, failure } } };
 }
 
-/** The call stays failed until somebody asks for another attempt. */
+/** Leaves the call failed until somebody asks for another attempt. */
 export const callRefused = (_: SnapshotContext, { failure }: FailedAttempt): SnapshotChange => ({
   context: { failure, tries: null, untrusted: 0 },
   broadcasts: [{ type: 'failed', failure }],
@@ -194,26 +197,26 @@ const onceThereIsRoom =
 export const hadNoRoom = (context: SnapshotContext, attempt: FailedAttempt): SnapshotChange =>
   callRefused(context, advised(attempt, onceThereIsRoom));
 
-/** No answer to a repeat proves that an attempt before it made nothing. */
+/** Keeps the doubt: a refused repeat does not prove that an earlier attempt made nothing. */
 export const refusedToFindOut = (context: SnapshotContext, attempt: FailedAttempt): SnapshotChange =>
   callRefused(context, advised(attempt, afterRefusal));
 
 export const noRoomToFindOut = (context: SnapshotContext, attempt: FailedAttempt): SnapshotChange =>
   attemptFailed(context, advised(attempt, onceThereIsRoom));
 
-/** Refused while it was to be deleted: there is nothing to delete. */
+/** Ends the deletion: the creation was refused, so nothing is there. */
 export const refusedAndGone = (context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange => ({
   context: {},
   broadcasts: [{ type: 'failed', failure }, ...(gone(context).broadcasts ?? [])],
 });
 
-/** A removal that stays failed; the reason why no further snapshot is made comes before it. */
+/** Leaves the removal failed; a reason why no further snapshot is made comes before it. */
 export const removalRefused = (context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange => ({
   context: { failure: context.failure ?? failure, tries: null },
   broadcasts: [{ type: 'failed', failure }],
 });
 
-/** A forced deletion goes on without the removal, and keeps what may be left. */
+/** Gives up the removal, as the deletion is forced, and keeps what may be left. */
 export function removalGivenUp(context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange {
   const made = nextToRemove(context);
   if (!made) throw new Error('nothing is to be removed');
@@ -230,7 +233,7 @@ export function removalGivenUp(context: SnapshotContext, { failure }: FailedAtte
 export const lastRemovalGivenUp = (context: SnapshotContext, attempt: FailedAttempt): SnapshotChange =>
   over(context, removalGivenUp(context, attempt));
 
-/** A forced deletion ends without its id. */
+/** Ends a forced deletion without the id. */
 export function findingOutGivenUp(context: SnapshotContext, { failure }: FailedAttempt): SnapshotChange {
   const asked = nameWithPlugin(context);
   const leftovers = [...context.leftovers, `what was asked for as ${asked}: ${failure.message}`];

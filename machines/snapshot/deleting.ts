@@ -1,4 +1,4 @@
-/** States of a snapshot that is to be deleted: its id is found out where it is not known, then it is removed. */
+/** States of a snapshot that is being deleted: its id is found out if it is not known, then it is removed. */
 import {
   attemptFailed,
   deletionAsked,
@@ -29,14 +29,14 @@ import {
 const asked = becomes(deletionAsked);
 const removesIt = removes('deleteSnapshot');
 
-/** Asked for again while the call is under way. */
+/** Asked again while the call is under way. */
 const deletedAgain = {
   ...whileBeingDeleted,
   'snapshot.retry': { actions: becomes(retried) },
   'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
 } as const;
 
-/** Asked for again while the call waits: once the deletion is forced, the wait begins again, and has an end. */
+/** Asked again while the call waits: once the deletion is forced, the wait begins anew, with a limit. */
 const forcedWhileWaiting = {
   ...whileBeingDeleted,
   'snapshot.delete': [{ guard: 'isForcing', target: 'calling', actions: asked }, {}],
@@ -86,7 +86,7 @@ const removalIsGivenUp = [
   { target: '#left-behind', actions: becomes(lastRemovalGivenUp) },
 ] as const;
 
-/** Removed: what can't be trusted first, then the snapshot itself. */
+/** Removes what can't be trusted first, then the snapshot itself. */
 export const pendingDelete = snapshotSetup.createStateConfig({
   id: 'pending-delete',
   initial: 'calling',

@@ -1,6 +1,6 @@
 /**
- * States of a snapshot that is made. A call may go on though the deletion was asked for (`calling.to-be-deleted`): its outcome
- * then leads to the states of deleting.ts
+ * States of a snapshot that is being made. A call may go on after the deletion was asked for (`calling.to-be-
+ * deleted`): its outcome then leads to the states of deleting.ts
  */
 import {
   attemptFailed,
@@ -36,24 +36,24 @@ const asked = becomes(deletionAsked);
 const isGone = { target: '#absent', actions: becomes(gone) };
 const removesUntrusted = removes('removeUntrusted');
 
-/** The plugin may have made it: the outcome counts as one of the call that finds that out. */
+/** Hands the outcome over to the call that finds out the id: the plugin may have made the snapshot. */
 const findsOut = { target: '#finding-out.calling', actions: 'handOver' } as const;
 
-/** Somebody wants the outcome of the call, until the deletion is asked for. */
+/** The outcome is wanted, until the deletion is asked for. */
 const wanted = {
   on: {
     'snapshot.retry': { actions: becomes(retried) },
     'snapshot.delete': { target: 'to-be-deleted', actions: asked },
   },
 };
-/** Asked for again while the call is under way. */
+/** Asked again while the call is under way. */
 const deletedAgain = {
   ...whileBeingDeleted,
   'snapshot.retry': { actions: becomes(retried) },
   'snapshot.delete': [{ guard: 'isForcing', actions: asked }, {}],
 } as const;
 
-/** Nothing was sent that may have made it. */
+/** No call was sent that may have made the snapshot. */
 export const pendingCreate = snapshotSetup.createStateConfig({
   id: 'pending-create',
   initial: 'calling',
@@ -103,7 +103,7 @@ export const pendingCreate = snapshotSetup.createStateConfig({
   },
 });
 
-/** An earlier call may have made one, of another moment: one that is made now can't be trusted. */
+/** An earlier call may have made a snapshot of another moment: one that is made now can't be trusted. */
 export const createInDoubt = snapshotSetup.createStateConfig({
   id: 'create-in-doubt',
   initial: 'calling',
@@ -147,7 +147,7 @@ export const createInDoubt = snapshotSetup.createStateConfig({
   },
 });
 
-/** What can't be trusted goes first; then it is made again under another name, or has failed. */
+/** Removes what can't be trusted; then the snapshot is made again with another name, or has failed. */
 export const removingUntrusted = snapshotSetup.createStateConfig({
   id: 'removing-untrusted',
   initial: 'calling',
@@ -192,7 +192,7 @@ export const removingUntrusted = snapshotSetup.createStateConfig({
   },
 });
 
-/** Made, but the plugin says that it can't be used yet. */
+/** Made, but not usable yet, as the plugin says. */
 export const waitingUntilReady = snapshotSetup.createStateConfig({
   id: 'waiting-until-ready',
   initial: 'calling',

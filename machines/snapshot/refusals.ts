@@ -1,4 +1,4 @@
-/** What a snapshot answers to requests that its state does not allow. Pure. */
+/** Answers of a snapshot to requests that its state does not allow. Pure. */
 import type { ErrorCode } from '../kit/error-table.js';
 import type { Failure } from '../kit/host.js';
 import { otherSpec } from '../kit/spec-differences.js';
@@ -38,7 +38,7 @@ export const snapshotOnlyLeftovers = (context: SnapshotContext): Failure => {
   return refused('SNAPSHOT_NOT_FOUND', context, `${leftBehind(context)}: ${todo}`);
 };
 
-/** Whether what is left is known as data; records of before that was kept have words only. */
+/** Whether the leftovers are known as data; older records have words only. */
 const isRetryable = ({ left: { made, asked } }: SnapshotContext): boolean => made.length > 0 || asked !== undefined;
 
 /** To an acknowledgement while nothing is left behind. */

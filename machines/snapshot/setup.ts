@@ -1,5 +1,5 @@
 /**
- * Guards, actions and effects of the snapshot machines, and what their states have in common. The states: making.ts,
+ * Guards, actions and effects of the snapshot machines, and building blocks of their states. States: making.ts,
  * deleting.ts, snapshot.ts
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
@@ -23,7 +23,7 @@ import type {
   SnapshotOutcome,
 } from './types.js';
 
-/** Its types are given, as `setup` can't find them where there are parameters. */
+/** The types are given: `setup` can't infer them if there are parameters. */
 const change = enqueueActions<
   SnapshotContext,
   SnapshotMachineEvent | SnapshotOutcome,
@@ -53,7 +53,7 @@ export const snapshotSetup = setup({
   },
   actors: {
     createSnapshot: unbound<CallOutcome<MadeSnapshot>, CreateSnapshotCall>(),
-    /** Asks the same again, or for what is there: whether it is ready. */
+    /** Asks the plugin whether the snapshot is ready. */
     lookAtSnapshot: unbound<CallOutcome<MadeSnapshot>, LookCall>(),
     deleteSnapshot: unbound<CallOutcome<null>, RemoveSnapshotCall>(),
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
@@ -69,7 +69,7 @@ export const snapshotSetup = setup({
     hasLeftovers: ({ context }) => context.leftovers.length > 0,
     isIdUnknown: ({ context }) => context.left.asked !== undefined,
     isIdKnown: ({ context }) => context.left.made.length > 0,
-    /** The attempt that has just failed is repeated without delay. */
+    /** Whether the attempt that has just failed is repeated without delay. */
     isDueAtOnce: ({ context, event }) => 'failure' in event && untilDueMs(context, event) === 0,
   },
   actions: {
@@ -78,10 +78,10 @@ export const snapshotSetup = setup({
     noteWait: assign((_, { reason, for: what }: Wait) => ({ awaiting: { reason, for: what } })),
     forgetWait: assign({ awaiting: null }),
     settleHome: assign((_, home: string | undefined) => (home === undefined ? {} : { home })),
-    /** A call that was made without knowing the plugin's driver learns it. */
+    /** Keeps the name of the driver: the call was made without knowing it. */
     learn: assign(({ context }, driver: string | undefined) => (driver && !context.driver ? { driver } : {})),
     report: raise((_, outcome: SnapshotOutcome) => outcome),
-    /** The outcome counts in the state that is entered. */
+    /** Raises the outcome again, for the state that is entered. */
     handOver: raise(({ event }) => event),
     refuseUnexpected: assign(({ context: { kind, key }, event }): Partial<SnapshotContext> => {
       throw new Error(`${kind} ${key.namespace}/${key.id} does not expect '${event.type}' in its state`);
@@ -92,7 +92,7 @@ export const snapshotSetup = setup({
   },
 });
 
-/** The data changes by a pure function of changes.ts. */
+/** Changes the data by a pure function of changes.ts. */
 export const becomes = <TEvent>(change: (context: SnapshotContext, event: TEvent) => SnapshotChange) => ({
   type: 'change' as const,
   params: ({ context, event }: { context: SnapshotContext; event: TEvent }) => change(context, event),
@@ -110,7 +110,7 @@ export const looks = asksFor('lookAtSnapshot', {
   failed: failedLook,
 });
 
-/** @param id of the effect */
+/** @param id id of the effect */
 export const removes = <const TId extends string>(id: TId) =>
   asksFor('deleteSnapshot', {
     id,
@@ -119,7 +119,10 @@ export const removes = <const TId extends string>(id: TId) =>
     failed: failedRemove,
   });
 
-/** Between two attempts. @param on what else happens there */
+/**
+ * State between two attempts.
+ * @param on further transitions
+ */
 export const backingOff = <TOn extends object>(on: TOn) => ({
   always: { guard: 'isDueAtOnce' as const, target: 'calling' },
   after: { untilDue: 'calling' },
@@ -129,16 +132,19 @@ export const backingOff = <TOn extends object>(on: TOn) => ({
 /** Keeps what the call waits for. */
 export const noteWait = { type: 'noteWait' as const, params: ({ event }: { event: Wait }) => event };
 
-/** The call has to wait, and was not made. */
+/** Waits, as the call was not made. */
 export const mustWait = { target: 'waiting-for-plugin', actions: noteWait } as const;
 
-/** The call was not made, and may be made now. */
+/** Makes the call anew: it was not made, and may be made now. */
 export const settleHome = {
   type: 'settleHome' as const,
   params: ({ event }: { event: { home?: string } }) => event.home,
 };
 
-/** While a call waits. No call is made until it is admitted. @param on what else happens there */
+/**
+ * State of a waiting call, which is made once it is admitted.
+ * @param on further transitions
+ */
 export const waiting = <TOn extends object>(on: TOn) => ({
   exit: 'forgetWait' as const,
   on: {

@@ -1,6 +1,6 @@
 /**
- * One snapshot of a volume, or of a group of them: made, waited for until it can be used, deleted; one call at a time.
- * States that make calls: making.ts, deleting.ts. Diagram: docs/machines/volume-snapshot.md (generated).
+ * One snapshot of a volume or of a group of volumes: made, awaited until it can be used, deleted; one call at a time.
+ * States with calls: making.ts, deleting.ts. Diagram: docs/machines/volume-snapshot.md (generated).
  */
 import { answered } from '../kit/call-states.js';
 import { begun, deletionAsked, gone, noSnapshot, retried, retriedLeftovers } from './changes.js';
@@ -23,7 +23,7 @@ const unexpected = { actions: 'refuseUnexpected' } as const;
 const notThere = answered((context: SnapshotContext) => ({ error: snapshotNotThere(context) }));
 const onlyLeftovers = answered((context: SnapshotContext) => ({ error: snapshotOnlyLeftovers(context) }));
 
-/** None is there: it was never made, or is gone. */
+/** No snapshot is there: it was never made, or is deleted. */
 const absent = snapshotSetup.createStateConfig({
   id: 'absent',
   tags: 'absent',
@@ -35,47 +35,47 @@ const absent = snapshotSetup.createStateConfig({
   },
 });
 
-/** A call that would fail again. Nothing is done until somebody asks for it. */
+/** The call would fail again. Nothing is done until somebody asks. */
 const failed = snapshotSetup.createStateConfig({
   id: 'failed',
   initial: 'refused',
   states: {
-    /** The plugin has none. */
+    /** The plugin has no snapshot. */
     refused: {
       on: {
         'snapshot.retry': { target: '#pending-create', actions: again },
         'snapshot.delete': { target: '#absent', actions: becomes(gone) },
       },
     },
-    /** The plugin may have one. */
+    /** The plugin may have a snapshot. */
     'in-doubt': {
       on: {
         'snapshot.retry': { target: '#create-in-doubt', actions: again },
         'snapshot.delete': { target: '#finding-out', actions: asked },
       },
     },
-    /** As often as it was made, it could not be trusted; all were removed. */
+    /** None of the snapshots that were made could be trusted; all were removed. */
     unproven: {
       on: {
         'snapshot.retry': { target: '#pending-create', actions: again },
         'snapshot.delete': { target: '#absent', actions: becomes(gone) },
       },
     },
-    /** Made, but its plugin refuses to say whether it can be used. */
+    /** Made, but the plugin refuses to say whether it can be used. */
     readiness: {
       on: {
         'snapshot.retry': { target: '#waiting-until-ready', actions: again },
         'snapshot.delete': { target: '#pending-delete', actions: asked },
       },
     },
-    /** One that can't be trusted is still there. */
+    /** A snapshot that can't be trusted is still there. */
     removal: {
       on: {
         'snapshot.retry': { target: '#removing-untrusted', actions: again },
         'snapshot.delete': { target: '#pending-delete', actions: asked },
       },
     },
-    /** To be deleted, and the plugin refuses to repeat what would tell its id. */
+    /** Being deleted; the plugin refuses the call that would tell the id. */
     'finding-out': {
       on: {
         ...whileBeingDeleted,
@@ -83,7 +83,7 @@ const failed = snapshotSetup.createStateConfig({
         'snapshot.delete': { target: '#finding-out', actions: asked },
       },
     },
-    /** To be deleted, and the plugin refuses to. */
+    /** Being deleted; the plugin refuses to delete it. */
     deletion: {
       on: {
         ...whileBeingDeleted,
@@ -94,7 +94,7 @@ const failed = snapshotSetup.createStateConfig({
   },
 });
 
-/** Deleted with force: the plugin may still have something of it. */
+/** Deleted with force: the plugin may still have something. */
 const leftBehind = snapshotSetup.createStateConfig({
   id: 'left-behind',
   on: {
@@ -109,7 +109,7 @@ const leftBehind = snapshotSetup.createStateConfig({
   },
 });
 
-/** Groups are made of the same states: group.ts */
+/** Machine of snapshots of one kind. Groups have the same states: group.ts */
 export const snapshotMachine = (kind: SnapshotKind) =>
   snapshotSetup.createMachine({
     id: kind,
@@ -125,7 +125,7 @@ export const snapshotMachine = (kind: SnapshotKind) =>
         {},
       ],
       'snapshot.acknowledge': answered((context) => ({ error: snapshotNothingLeft(context) })),
-      // Only states that ask for a call expect what comes of it.
+      // Only states with a call expect its outcome.
       'create.*': unexpected,
       'look.*': unexpected,
       'remove.*': unexpected,

@@ -1,4 +1,4 @@
-/** What a state of the snapshot machines means to others. Pure. */
+/** Meaning of the snapshot machines' states. Pure. */
 import type { StateValue } from 'xstate';
 import type { SnapshotState } from './types.js';
 
@@ -15,13 +15,13 @@ const publicStates: Record<string, SnapshotState> = {
   failed: 'failed',
 };
 
-/** The keys from the outermost state to the innermost: `['failed', 'refused']`. */
+/** Keys from the outermost state to the innermost: `['failed', 'refused']`. */
 const pathOf = (value: StateValue): string[] =>
   typeof value === 'string'
     ? [value]
     : Object.entries(value).flatMap(([key, inner]) => [key, ...(inner === undefined ? [] : pathOf(inner))]);
 
-/** The state's name for users. */
+/** Name of the state for users. */
 export function publicState(value: StateValue): SnapshotState {
   const [outermost = ''] = pathOf(value);
   const state = publicStates[outermost];
@@ -29,16 +29,16 @@ export function publicState(value: StateValue): SnapshotState {
   return state;
 }
 
-/** The state as a dotted path: `failed.refused`. */
+/** State as a dotted path: `failed.refused`. */
 export const statePath = (value: StateValue): string => pathOf(value).join('.');
 
-/** The same for users: `create-in-doubt.calling`, without what they take for granted. */
+/** Path for users: `create-in-doubt.calling`, without parts that are taken for granted. */
 export const stepOf = (value: StateValue): string =>
   pathOf(value)
     .filter((key) => key !== 'wanted')
     .join('.');
 
-/** Whether its deletion was asked for, or is over. */
+/** Whether the deletion was asked for, or is over. */
 export function isBeingDeleted(value: StateValue): boolean {
   const path = pathOf(value);
   const [outermost = '', inner = ''] = path;
@@ -58,7 +58,7 @@ export function isInDoubt(value: StateValue): boolean {
   );
 }
 
-/** Whether a call is under way whose answer may give ids to it. */
+/** Whether a call is under way whose answer may give the snapshot ids. */
 export function isMaking(value: StateValue): boolean {
   const [outermost = '', inner] = pathOf(value);
   return (
@@ -67,6 +67,6 @@ export function isMaking(value: StateValue): boolean {
   );
 }
 
-/** Whether a call that removes something of it may have been made. */
+/** Whether a call that removes something of the snapshot may have been made. */
 export const isRemoving = (value: StateValue): boolean =>
   ['removing-untrusted', 'pending-delete'].includes(pathOf(value)[0] ?? '');

@@ -14,40 +14,40 @@ export interface SnapshotKey {
   id: string;
 }
 
-/** Whose content is kept: the plugin's id of it, as it was when this was asked for. */
+/** Volume whose content is kept: the plugin's id of it at the time of the request. */
 export interface SnapshotSource {
   volume: VolumeKey;
   csiId: string;
 }
 
-/** What is asked for, checked and complete. */
+/** Spec of a snapshot, checked and complete. */
 export interface SnapshotSpec {
-  /** The registered name of the plugin of all sources. */
+  /** Registered name of the plugin of all sources. */
   plugin: string;
-  /** At least one; one only where it is no group. */
+  /** At least one; exactly one unless it is a group. */
   sources: SnapshotSource[];
   parameters: Record<string, string>;
   secrets: Record<string, SecretRef>;
 }
 
-/** Of one volume. */
+/** Snapshot of one volume. */
 export interface MemberSnapshot {
-  /** The plugin's, opaque. */
+  /** Id at the plugin, opaque. */
   csiId: string;
-  /** The plugin's id of the volume that it is of. */
+  /** The plugin's id of the source volume. */
   sourceCsiId: string;
   /** Absent: unknown. */
   sizeBytes?: Bytes;
 }
 
-/** What the plugin made. */
+/** Snapshot as the plugin has made it. */
 export interface MadeSnapshot {
-  /** The plugin's id: of the group, where it is one. */
+  /** Id at the plugin: of the group, if it is one. */
   csiId: string;
   isReady: boolean;
-  /** When the content was as it is in there, milliseconds since the epoch. Absent: the plugin does not say. */
+  /** Moment of the content, milliseconds since the epoch. Absent: the plugin does not say. */
   takenAtMs?: number;
-  /** Of each volume one. */
+  /** One for each volume. */
   members: MemberSnapshot[];
 }
 
@@ -55,35 +55,35 @@ export interface SnapshotInput extends SnapshotKey {
   kind: SnapshotKind;
 }
 
-/** Data beside the state: its states say where a snapshot is (docs/machines/volume-snapshot.md). */
+/** Data beside the state (docs/machines/volume-snapshot.md). */
 export interface SnapshotContext {
   kind: SnapshotKind;
   key: SnapshotKey;
-  /** Random, of this very snapshot: its name with the plugin comes of it. Empty while absent. */
+  /** Random id of this snapshot; its name at the plugin derives from it. Empty while absent. */
   uid: string;
-  /** The name that the plugin is given in round 0; the name of a later round ends with its number. */
+  /** Name that the plugin is given in round 0; later names end with the number of their round. */
   name: string;
-  /** How often the creation was begun again under another name. */
+  /** Number of times that the creation was begun again with another name. */
   round: number;
   spec: SnapshotSpec | null;
   csi: MadeSnapshot | null;
-  /** How many made snapshots in a row could not be trusted. */
+  /** Number of snapshots in a row that could not be trusted. */
   untrusted: number;
-  /** Made, but not to be kept: removed before anything else. */
+  /** Snapshots that are not kept: removed before anything else. */
   discards: MadeSnapshot[];
-  /** The deletion gives up calls that keep failing, and reports what may be left. */
+  /** Gives up calls that keep failing, and reports what may be left. */
   isForced: boolean;
   /** Failed attempts at the present piece of work. */
   tries: Tries | null;
-  /** Why the snapshot has failed, or will have once untrusted ones are removed. */
+  /** Reason why the snapshot has failed, or will have once untrusted ones are removed. */
   failure: CallFailure | null;
-  /** In words: what a forced deletion may have left at the plugin. */
+  /** What a forced deletion may have left at the plugin, in words. */
   leftovers: string[];
-  /** The same as data, for another attempt. `asked`: the name under which a snapshot of unknown id may have been made. */
+  /** The same as data, for another attempt. `asked`: name with which a snapshot of unknown id may have been made. */
   left: { made: MadeSnapshot[]; asked?: string };
-  /** The own name of the driver that made its volumes; null: not known yet. */
+  /** Name of the driver that made its volumes; null: not known yet. */
   driver: string | null;
-  /** As of its volumes: the node whose agent alone makes its calls, or null. */
+  /** Node whose agent alone makes the calls, as for its volumes; null: any agent may. */
   home: string | null;
   /** What the present call waits for; null: it does not wait. */
   awaiting: Wait | null;
@@ -92,11 +92,11 @@ export interface SnapshotContext {
 interface PluginCall {
   plugin: string;
   secrets: Record<string, SecretRef>;
-  /** Waits for the plugin for a while only, then fails. */
+  /** The wait for the plugin has a limit. */
   isForced: boolean;
-  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  /** Name of the driver that made it: no other one is called. Absent: not known. */
   driver?: string;
-  /** The only node whose agent makes the call; absent: none is known. */
+  /** Node whose agent alone makes the call; absent: none is known. */
   home?: string;
 }
 
@@ -109,26 +109,26 @@ export interface CreateSnapshotCall extends PluginCall {
 
 export interface LookCall extends CreateSnapshotCall {
   csiId: string;
-  /** Of all members. */
+  /** Ids of all members. */
   memberIds: string[];
 }
 
 export interface RemoveSnapshotCall extends PluginCall {
   csiId: string;
-  /** Of all members. */
+  /** Ids of all members. */
   memberIds: string[];
 }
 
-/** What requests ask for; each is answered. */
+/** Requests; each is answered. */
 export type SnapshotRequest =
   /** `home`, `driver`: of its volumes. */
   | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string; home?: string; driver?: string }
   | { type: 'snapshot.delete'; force: boolean }
-  /** `acceptDriver`: the own name of the driver that has taken over what another one made. */
+  /** `acceptDriver`: name of the driver that has taken over the snapshots of another one. */
   | { type: 'snapshot.retry'; acceptDriver?: string }
   | { type: 'snapshot.acknowledge' };
 
-/** How a call ended: an event that the machine raises once the result of the call is known. */
+/** Outcome of a call: raised by the machine once the result of the call is known. */
 export type SnapshotOutcome =
   | ({ type: 'create.done' | 'look.done'; made: MadeSnapshot } & Stamped)
   | ({ type: 'remove.done' } & Stamped)
@@ -141,28 +141,27 @@ export type SnapshotOutcome =
       type: `create.${'refused' | 'unknown' | 'changed-nothing' | 'no-room' | 'id-taken' | 'given-up'}`;
     } & FailedAttempt)
   | ({ type: `look.${'refused' | 'failed'}` | `remove.${'refused' | 'failed' | 'given-up'}` } & FailedAttempt)
-  /** The runtime ended while the call was under way: it may have taken effect. */
+  /** The runtime ended while the call was under way: the call may have taken effect. */
   | ({ type: 'call.interrupted' } & FailedAttempt)
   | Suspended;
 
 /** Events from outside. */
 export type SnapshotMachineEvent = (
   | SnapshotRequest
-  /** The call that waits does so for something else by now. */
+  /** The waiting call waits for something else now. */
   | ({ type: 'wait.changed' } & Wait)
 ) &
   Partial<Stamped>;
 
-/** As users see it: `publicState` gives it. */
-/** The states of a snapshot for its users, in the order of its life. */
+/** States of a snapshot for users, in the order of its life. */
 export const snapshotStates = ['pending-create', 'waiting', 'ready', 'pending-delete', 'deleted', 'failed'] as const;
 
 export type SnapshotState = (typeof snapshotStates)[number];
 
-/** Broadcast. */
+/** Broadcasts. */
 export type SnapshotChanged = { key: SnapshotKey; uid: string } & (
   | { type: 'created' | 'ready'; csiId: string }
-  /** What was made could not be trusted: it is removed, and made anew. */
+  /** The snapshot could not be trusted: it is removed, and made anew. */
   | { type: 'untrusted'; csiId: string }
   | { type: 'failed'; failure: Failure }
   | { type: 'deleted'; leftovers?: string[] }

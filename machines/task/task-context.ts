@@ -1,4 +1,4 @@
-/** What the task machine (task.ts) makes of its context: names of runs, ends that count, what it asks of plugins. Pure. */
+/** Context of a task: names of runs, ends that count, messages to plugins. Pure. */
 import { pluginAddress, pluginsAddress } from '../kit/addresses.js';
 import type { MessageParams, Stamped } from '../kit/host.js';
 import type { PluginKey, ProcessEnd, SpawnedRun, TaskContext, TaskRun, TaskSpec, TaskType } from './task-types.js';
@@ -37,18 +37,18 @@ export const newRun = (id: string, { at, random }: Stamped): TaskRun => {
 export const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
   context.endedAtMs.filter((endedAt) => endedAt > nowMs - mustSpec(context).restart.windowMs);
 
-/** What the plugin of the task is registered as. */
+/** Instances that the plugin of the task is registered as. */
 export const instancesOf = ({ registered, spec }: TaskContext): PluginKey[] =>
   (registered?.types ?? []).map((type) => ({ type, name: spec?.id ?? '', allocId: registered?.allocId ?? '' }));
 
-/** @param dependents what is known to use the plugin still */
+/** @param dependents known users of the plugin */
 export const deregistrations = (context: TaskContext, dependents?: string[]): MessageParams[] =>
   instancesOf(context).map(({ type, name, allocId }) => ({
     to: pluginsAddress(context.node, type, name),
     event: { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) },
   }));
 
-/** Tells the instances of a process that it is gone, or is being ended: nobody is to take them for healthy. */
+/** Messages to the instances of a process that is gone or being ended: they are not healthy any more. */
 export const losses = (context: TaskContext, description: string): MessageParams[] =>
   context.spawned?.process
     ? instancesOf(context).map(({ type, name, allocId }) => ({
@@ -57,7 +57,7 @@ export const losses = (context: TaskContext, description: string): MessageParams
       }))
     : [];
 
-/** The new instances go in front before the dead ones go: nobody is promoted in between. */
+/** New instances are registered before the dead ones are deregistered: no other one is promoted in between. */
 export const registrations = (context: TaskContext): MessageParams[] => {
   const { id, type, stagePublishBaseDir, scope } = mustSpec(context);
   const { allocId, socketPath } = mustSpawned(context);
@@ -82,7 +82,7 @@ const howEnded = ({ code, signal }: ProcessEnd): string => {
   return code === undefined ? 'the process is gone' : `the process exited with code ${code}`;
 };
 
-/** Why a task has failed that ended too often. */
+/** Reason of a task that has failed because it ended too often. */
 export const limitText = (context: TaskContext): string => {
   const { maxRestarts, windowMs } = mustSpec(context).restart;
   const often =

@@ -1,49 +1,49 @@
-/** What the task machine (task.ts) is given, keeps and tells. */
+/** What a task (task.ts) is asked, keeps in its record and broadcasts. */
 import type { BackoffPolicy } from '../kit/backoff.js';
 import type { PluginScope } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 
 export type TaskType = 'node' | 'controller' | 'monolith';
 
-/** What to run and how to keep it up; complete, all defaults filled in. */
+/** Spec of a task, with all defaults filled in. */
 export interface TaskSpec {
   id: string;
   type: TaskType;
-  /** Program and arguments; absent where `socket` is given. */
+  /** Program and arguments; absent with `socket`. */
   command?: string[] | undefined;
-  /** Of a plugin that somebody else runs: it is registered and watched, never started or ended. */
+  /** Socket of a plugin that somebody else runs: it is registered and watched, never started or ended. */
   socket?: string | undefined;
   env: Record<string, string>;
-  /** Where the process, e.g. in a container, has the directory of its socket; absent: at its path on this host. */
+  /** Directory of the socket as the process sees it, e.g. in a container; absent: as on this host. */
   mountDir?: string | undefined;
-  /** Below which the plugin is told to stage and publish volumes, as it sees the path. */
+  /** Directory below which the plugin stages and publishes volumes, as it sees the path. */
   stagePublishBaseDir?: string | undefined;
-  /** Scope of the volumes that the plugin can work on. Absent: as its driver says, else `shared`. */
+  /** Scope of the plugin's volumes. Absent: as its driver says, else `shared`. */
   scope?: PluginScope | undefined;
-  /** How long a start may take until the plugin answers, in milliseconds. */
+  /** Limit of a start until the plugin answers, milliseconds. */
   healthTimeoutMs: number;
   restart: RestartPolicy;
 }
 
 export interface RestartPolicy {
-  /** More ends than this within `windowMs` fail the task. */
+  /** More ends within `windowMs` fail the task. */
   maxRestarts: number;
   windowMs: number;
   backoff: BackoffPolicy;
 }
 
-/** One start of a task: committed before anything is spawned, so that what was spawned can be found again. */
+/** One start of a task: committed before the process is spawned, so that the process can be found again. */
 export interface TaskRun {
   allocId: string;
-  /** In the environment of the process: tells ours from all others. */
+  /** Set in the environment of the process, to find it by. */
   token: string;
 }
 
-/** A process, told from a later one with the same pid by boot id and start time. */
+/** A process, told from later ones with the same pid by boot id and start time. */
 export interface ProcessIdentity {
   pid: number;
   bootId: string;
-  /** Clock ticks after boot, as /proc/<pid>/stat has it. */
+  /** Clock ticks after boot, as in /proc/<pid>/stat. */
   startTime: number;
 }
 
@@ -53,39 +53,39 @@ export interface SpawnedRun extends TaskRun {
   socketPath: string;
 }
 
-/** A run whose process is our own to start and end. */
+/** Run whose process is started and ended by its task. */
 export type OwnRun = SpawnedRun & { process: ProcessIdentity };
 
-/** How a process ended; code and signal are absent where only its absence was seen. */
+/** End of a process; without code and signal if only its absence was seen. */
 export interface ProcessEnd {
   code?: number;
   signal?: string;
-  /** The end of its log, where it ended before it was ready. */
+  /** End of its log, if it ended before it was ready. */
   tail?: string;
 }
 
 export interface ReadyReport {
-  /** The driver's own name. */
+  /** Name that the driver gives itself. */
   pluginName: string;
   vendorVersion: string;
-  /** Its process serves its socket itself, or one in its session does. Absent: not known, as where that is in a container. */
+  /** The process, or one in its session, serves the socket. Absent: not known, as in a container. */
   isServing?: true;
 }
 
-/** The instances that a run is registered as. */
+/** Instances that a run is registered as. */
 export interface Registered {
   allocId: string;
   types: string[];
 }
 
-/** Names one instance of a plugin. */
+/** Name of one instance of a plugin. */
 export interface PluginKey {
   type: string;
   name: string;
   allocId: string;
 }
 
-/** Of the plugin of a running task: its instances taken together. */
+/** Health of a running task's plugin: all instances together. */
 export interface TaskHealth {
   healthy: boolean;
   description: string;
@@ -100,17 +100,17 @@ export interface TaskContext {
   spec: TaskSpec | null;
   run: TaskRun | null;
   spawned: SpawnedRun | null;
-  /** The last process that was spawned, of this run or one before it, until it is known to be ended. */
+  /** Last spawned process, of this run or an earlier one, until it is known to have ended. */
   process: ProcessIdentity | null;
-  /** What is registered as plugins, until another run took its place. */
+  /** Registered instances, until another run replaces them. */
   registered: Registered | null;
   ready: ReadyReport | null;
-  /** Of the present run, once it was ready. */
+  /** Health of the present run, once it was ready. */
   health: TaskHealth | null;
-  /** When the ends within the restart window happened, milliseconds since the epoch. */
+  /** Moments of the ends within the restart window, milliseconds since the epoch. */
   endedAtMs: number[];
   reason: string | null;
-  /** While it backs off: when the next start comes, milliseconds since the epoch. */
+  /** Moment of the next start during a backoff, milliseconds since the epoch. */
   nextStartAtMs?: number | null;
 }
 
@@ -120,14 +120,14 @@ export type TaskEvent = (
   | HealthEvent
   | { type: 'task.start'; spec: TaskSpec }
   | { type: 'task.restart' }
-  /** `dependents`: what uses the plugin, where it is stopped in spite of that. */
+  /** `dependents`: users of the plugin, if it is stopped in spite of them. */
   | { type: 'task.stop'; dependents?: string[] }
-  /** Forgets a stopped one. */
+  /** Removes a stopped task. */
   | { type: 'task.remove' }
 ) &
   Stamped;
 
-/** Broadcast when something happens to a task, its process or the health of its plugin. */
+/** Broadcasts. */
 export type TaskChanged =
   | { type: 'started' | 'healthy'; id: string; allocId: string }
   | { type: 'stopped' | 'removed'; id: string }

@@ -1,4 +1,4 @@
-/** One supervised plugin, however often its process restarts. Diagram: docs/machines/task.md (generated). */
+/** One supervised plugin, over all restarts of its process. Diagram: docs/machines/task.md (generated). */
 import { assign, emit, setup } from 'xstate';
 import { jittered } from '../kit/backoff.js';
 import { failureIn, hostActions, stampOf, unbound, unboundLoop } from '../kit/host.js';
@@ -34,7 +34,7 @@ import type {
   TaskSpec,
 } from './task-types.js';
 
-/** Why a run ends that did not end by itself. */
+/** Reason of an end that was asked for. */
 const askedFor = 'a restart was asked for';
 const redefined = 'its definition has changed';
 
@@ -45,13 +45,13 @@ const untilNextStart = (context: TaskContext, random: number): number =>
 export const taskMachine = setup({
   types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
   actors: {
-    /** Ends whatever is left of earlier runs, then spawns this one; finds it where it runs already. */
+    /** Ends what is left of earlier runs, then spawns this one, or finds it if it runs already. */
     spawnProcess: unbound<SpawnedRun, { spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>(),
     awaitReady: unbound<ReadyReport, { spec: TaskSpec; spawned: SpawnedRun }>(),
-    /** One long effect: an event when the instances taken together change. */
+    /** One long effect: an event when the health of all instances together changes. */
     watchHealth: unboundLoop<HealthEvent, { instances: PluginKey[] }>(),
     watchProcess: unbound<ProcessEnd, { spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>(),
-    /** Waits until its instance has shut down, then ends every process of the task and removes its sockets. */
+    /** Waits until the instances have shut down, then ends every process of the task and removes its sockets. */
     endProcesses: unbound<void, { spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null }>(),
   },
   guards: {
@@ -274,7 +274,7 @@ export const taskMachine = setup({
     'backing-off': {
       entry: 'keepNextStart',
       exit: 'forgetNextStart',
-      // A process that was given up must not run on unwatched; what is registered stays so until the next run.
+      // A process that was given up must not run unwatched; its instances stay registered until the next run.
       invoke: {
         id: 'endLeftovers',
         src: 'endProcesses',
@@ -291,7 +291,7 @@ export const taskMachine = setup({
       },
       on: {
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
-        'task.stop': { actions: 'clearReason' }, // it is under way: its grace time does not begin anew
+        'task.stop': { actions: 'clearReason' }, // under way: its grace time does not begin again
       },
       invoke: {
         id: 'endProcesses',

@@ -1,20 +1,20 @@
-/** The calls that the volume machine (volume.ts) asks for: all that each is made with but the secrets. Pure. */
+/** Inputs of the calls that a volume makes, without secrets. Pure. */
 import type { Capability, CapacityRange, SecretRef, Segments } from '../kit/csi-types.js';
 import { isOfModes, mayBeThere } from './modes.js';
 import { publicationAt } from './outcomes.js';
 import type { VolumeContext, VolumeSpec } from './types.js';
 
 export interface VolumeCall {
-  /** The plugin's registered name. */
+  /** Registered name of the plugin. */
   plugin: string;
   secrets: Record<string, SecretRef>;
-  /** Waits for the plugin for a while only, then fails. */
+  /** The wait for the plugin has a limit. */
   isForced: boolean;
-  /** The own name of the driver that made it: no other is called. Absent: not known. */
+  /** Name of the driver that made it: no other one is called. Absent: not known. */
   driver?: string;
-  /** The only node whose agent makes the call; absent: none is known. */
+  /** Node whose agent alone makes the call; absent: none is known. */
   home?: string;
-  /** Marks a volume that was taken over, not made here. */
+  /** The volume was taken over, not made here. */
   isExternal?: true;
   /** Where the volume can be used, while its home is not known. */
   topology?: Segments[];
@@ -25,7 +25,7 @@ export interface CreateCall extends VolumeCall {
   spec: VolumeSpec;
 }
 
-/** Of a volume that the plugin has made. */
+/** Call about a volume that the plugin has made. */
 export interface MadeCall extends VolumeCall {
   csiId: string;
 }
@@ -43,9 +43,9 @@ export interface UnpublishCall extends MadeCall {
 
 export interface ExpandCall extends MadeCall {
   capacity: CapacityRange;
-  /** Nodes where it is, or may be. */
+  /** Nodes where it is published, or may be. */
   nodeIds: string[];
-  /** The one that it is used with. */
+  /** Capability of its use. */
   capability?: Capability;
 }
 
@@ -99,7 +99,7 @@ export const expandCallOf = (context: VolumeContext): ExpandCall => {
   return { ...madeCallOf(context), capacity, nodeIds, ...(capability && { capability }) };
 };
 
-/** How one that is on no node is to be used: as it is claimed, else as it was asked for first. */
+/** Use of a volume that is on no node: as claimed, else as asked for first. */
 const unpublishedUse = ({ spec, claims }: VolumeContext): Capability | undefined => {
   const offered = spec?.capabilities ?? [];
   return offered.find((one) => claims.some((claim) => isOfModes(one, claim))) ?? offered[0];

@@ -1,6 +1,7 @@
 /**
- * A change of a volume at its plugin: an expansion, or a modification of its parameters. A part of its volume (volume.ts), there as long as
- * the change is asked for and not done. Diagrams: docs/machines/expansion.md, docs/machines/modification.md (generated).
+ * A change of a volume at its plugin: an expansion, or a modification of its parameters. A part of its volume
+ * (volume.ts), present until the change is done. Diagrams: docs/machines/expansion.md, docs/machines/modification.md
+ * (generated).
  */
 import { assign, setup } from 'xstate';
 import type { CallFailure, CapacityRange, Tries } from '../kit/csi-types.js';
@@ -8,35 +9,35 @@ import { Chart, type Part } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
 
 export interface ChangeData<TWish> {
-  /** The volume is to become so. */
+  /** Present wish. */
   wish: TWish;
-  /** Asked for while a call was under way: the wish after that call, if it is done or refused, and if it has failed. */
+  /** Asked for during a call: the wish after it, if it is done or refused, and if it has failed. */
   next?: { wish: TWish; ifFailed: TWish } | undefined;
-  /** An earlier wish that the plugin has refused: those who wait for it hear so. */
+  /** Earlier wish that the plugin has refused: its callers are told. */
   refused?: { wish: TWish; failure: CallFailure } | undefined;
   tries?: Tries | undefined;
-  /** Why it is failed. */
+  /** Reason of the failed state. */
   failure?: CallFailure | undefined;
 }
 
 export type ChangeEvent<TWish> =
-  /** @param ifFailed the wish where the call under way fails: it may not have changed what it was to change */
+  /** @param ifFailed wish if the present call fails: it may have changed nothing */
   | { type: 'asked'; wish: TWish; ifFailed: TWish }
   | { type: 'retry' }
-  /** What stood in its way is gone. */
+  /** The obstacle is gone. */
   | { type: 'hasten' }
-  // The turn that the volume gives, and the outcome of its call.
+  // The turn that the volume gives, and the outcome of the call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
   | { type: 'call.waits' }
   | { type: 'change.done' }
-  /** The plugin would refuse the same again. */
+  /** The plugin would refuse the same call again. */
   | { type: 'change.refused'; failure: CallFailure }
   | { type: 'change.failed'; failure: CallFailure; tries: Tries }
   /** The runtime ended while the call was under way: no attempt. */
   | { type: 'change.interrupted' };
 
-/** @param call as workStates has it */
+/** @param call as in workStates */
 const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =>
   setup({
     types: {} as {
@@ -93,7 +94,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
           asked: { target: '.due', actions: ['replaceWish', 'restart'] },
         },
       },
-      /** Its call is under way, and something else was asked for since. */
+      /** Something else was asked for during the call. */
       overtaken: {
         tags: 'has-turn',
         on: {
@@ -108,7 +109,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
           'change.interrupted': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
         },
       },
-      /** The plugin has refused it: the volume is used as before. */
+      /** Refused by the plugin: the volume is used as before. */
       failed: {
         on: {
           hasten: {},

@@ -1,10 +1,10 @@
-/** Changes of the claims of a volume, and of those that wait for one. Pure. Which claims go together: claims.ts */
+/** Changes of the claims of a volume, and of its queue. Pure. Which claims exclude each other: claims.ts */
 import { granted } from './claims.js';
 import { claimBroadcast, type Draft, drafted } from './draft.js';
 import { isLeaving } from './lifecycle.js';
 import type { Change, Claim, ClaimRequest, VolumeContext } from './types.js';
 
-/** Claims that wait take the slots that are free, in order. */
+/** Grants waiting claims, in order, as far as slots are free. */
 export function grant(draft: Draft): void {
   if (isLeaving(draft.lifecycle) || draft.availability !== 'active' || draft.waiting.length === 0) return;
   const { claims, waiting, generation, taken } = granted(draft);
@@ -24,14 +24,14 @@ export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
     if (waits) draft.broadcasts.push({ type: 'claim', state: 'waiting', allocId: waits.allocId, nodeId: waits.nodeId });
   });
 
-/** The alloc waits no longer. A claim that it has taken stays. */
+/** Ends the wait of an alloc. A claim that it has stays. */
 export const unclaim = (context: VolumeContext, allocId: string): Change =>
   drafted(context, (draft) => {
     withdrawClaims(draft, (one) => one.allocId === allocId);
     grant(draft);
   });
 
-/** The node can't use the volume now: claims for it that wait are given up, so that others need not wait behind them. */
+/** Gives up waiting claims for a node that can't use the volume now, so that others need not wait behind them. */
 export const withdrawWaiting = (context: VolumeContext, nodeId: string, reason: string): Change =>
   drafted(context, (draft) => {
     withdrawClaims(draft, (one) => one.nodeId === nodeId, reason);
@@ -70,6 +70,6 @@ export function releaseWithNode(draft: Draft, nodeId: string): void {
   draft.claims = draft.claims.filter((one) => one.nodeId !== nodeId || one.state !== 'node-detached');
 }
 
-/** Whether claims for the node wait. */
+/** Whether claims for the node are waiting. */
 export const hasWaiting = ({ waiting }: VolumeContext, nodeId: string): boolean =>
   waiting.some((one) => one.nodeId === nodeId);

@@ -1,13 +1,13 @@
-/** A change of a volume in the making: what it will be, and what is to be told of that. Pure. */
+/** A change of a volume in the making: its next record and its broadcasts. Pure. */
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
 import type { Change, Claim, Publication, VolumeBroadcast, VolumeContext } from './types.js';
 
-/** Its own to change: lists and publications are replaced, never changed. */
+/** A draft may be changed. Lists and publications are replaced, never changed. */
 export type Draft = VolumeContext & { broadcasts: VolumeBroadcast[] };
 
 export function drafted(before: VolumeContext, change: (draft: Draft) => void): Change {
-  // What comes after so large a spread costs far more than what comes before it.
+  // Assignments after so large a spread cost far more than before it.
   const draft: Draft = { broadcasts: [], ...before };
   draft.publications = { ...before.publications };
   change(draft);
@@ -17,7 +17,7 @@ export function drafted(before: VolumeContext, change: (draft: Draft) => void): 
   return { context: { ...context, slots }, broadcasts, messages };
 }
 
-/** Puts a publication in its place, and broadcasts its public state where that has changed. */
+/** Puts a publication in its place, and broadcasts its public state if that has changed. */
 export function put(draft: Draft, nodeId: string, publication: Publication): void {
   const before = draft.publications[nodeId];
   draft.publications[nodeId] = publication;
@@ -27,7 +27,7 @@ export function put(draft: Draft, nodeId: string, publication: Publication): voi
   draft.broadcasts.push({ type: 'publication', nodeId, number, state, ...(failure && { failure }) });
 }
 
-/** What the plugin knows it by: without its id, by the name that it was to be made with. */
+/** The plugin's name of the volume: its id, or else the name that it was to be made with. */
 export const atPlugin = ({ csi, name }: VolumeContext): { csiId: string } | { name: string } =>
   csi ? { csiId: csi.id } : { name };
 

@@ -1,4 +1,4 @@
-/** Leftovers that a forced deletion could not confirm: tried once more, or cleared by the report of a node. Pure. */
+/** Leftovers of a forced deletion: retried, or cleared by the report of a node. Pure. */
 import type { AnswerParams, Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { type Draft, drafted } from './draft.js';
@@ -7,7 +7,7 @@ import { begin, step } from './publications.js';
 import { leftBehindStaged, onlyLeftovers } from './requests.js';
 import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
 
-/** Deletes with force once more what is left; what was confirmed before is not asked for again. */
+/** Deletes again with force what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
   drafted(context, (draft) => {
     if (acceptDriver !== undefined) draft.driver = acceptDriver;
@@ -36,7 +36,7 @@ const isOf = ({ what, nodeId, allocId, generation = Number.POSITIVE_INFINITY }: 
     ? generation <= report.claimGeneration
     : allocId === report.allocId && generation === report.claimGeneration);
 
-/** Whether a node has let go of something that is on record as staged there. */
+/** Whether the report clears a leftover that may be staged there. */
 export const isLeftStaged = ({ leftovers }: VolumeContext, report: Unstaged): boolean =>
   leftovers.some((one) => isOf(one, report));
 
@@ -45,10 +45,10 @@ export function clearStaged({ leftovers: before }: VolumeContext, report: Unstag
   return { context: { leftovers }, broadcasts: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }] };
 }
 
-/** So long a forced deletion waits for the agents of nodes to unmount the volume. */
+/** Time that a forced deletion gives the agents of nodes to unmount the volume. */
 const unmountLimitMs = 30_000;
 
-/** Gives the agent of the node time to unmount what is to go, where one there asked for it and something may be staged. */
+/** Gives the agent of the node time to unmount, if it had asked for the volume and may have staged it. */
 export function giveNodeTime(draft: Draft, nodeId: string, { at }: Stamped): void {
   const publication = draft.publications[nodeId];
   const users = draft.leftovers.filter((one) => one.what === 'staged' && one.nodeId === nodeId);
@@ -61,7 +61,10 @@ export function giveNodeTime(draft: Draft, nodeId: string, { at }: Stamped): voi
   step(draft, nodeId, { type: 'node.given-time', tries: { count: 0, notBeforeMs, sinceMs: at, failure } });
 }
 
-/** Clears leftovers that the node has let go of. Where that was the last, the forced deletion waits for the node no longer. */
+/**
+ * Clears leftovers that the node has let go of. After the last one the forced deletion does not wait for the node any
+ * more.
+ */
 export function clearLeft(draft: Draft, report: Unstaged): void {
   const { nodeId } = report;
   draft.leftovers = draft.leftovers.filter((one) => !isOf(one, report));
@@ -71,7 +74,7 @@ export function clearLeft(draft: Draft, report: Unstaged): void {
   step(draft, nodeId, { type: 'node.let-go' });
 }
 
-/** A report of a hold, in the words of one of a claim. */
+/** Turns a report of a hold into one of a claim. */
 export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unstaged => ({
   nodeId,
   allocId,

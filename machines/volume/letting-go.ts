@@ -1,4 +1,4 @@
-/** How a volume is let go of: releases of claims, reports of nodes, and fences. Pure. */
+/** Releases of claims, reports of nodes, and fences. Pure. */
 import { isIn } from '../kit/parts.js';
 import { grant, moveClaims, withdrawClaims } from './claim-changes.js';
 import { type Draft, drafted } from './draft.js';
@@ -8,7 +8,7 @@ import { followClaims, step } from './publications.js';
 import type { Change, Claim, ClaimRequest, HoldReleased, Unstaged, VolumeContext } from './types.js';
 import type { QueuedWish } from './wishes.js';
 
-/** The workload of the alloc has stopped, or the alloc waits no longer. A claim on another node, or a later one, stays. */
+/** Releases an alloc's claim, or ends its wait. A claim on another node, or a later one, stays. */
 export const release = (
   context: VolumeContext,
   { allocId, nodeId, generation }: Pick<Claim, 'allocId'> & Partial<Pick<Claim, 'nodeId' | 'generation'>>,
@@ -30,7 +30,7 @@ export const release = (
     grant(draft);
   });
 
-/** The node has let go of the volume, as far as the claims of its report have used it. */
+/** Applies the report of a node that it has unstaged the volume, as far as the reported claims have used it. */
 export const unstaged = (context: VolumeContext, report: Unstaged): Change =>
   drafted(context, (draft) => {
     clearLeft(draft, report);
@@ -47,7 +47,10 @@ const isReported = (claim: Claim, { nodeId, claimGeneration, allocId }: Unstaged
     ? claim.generation <= claimGeneration
     : claim.allocId === allocId && claim.generation === claimGeneration);
 
-/** The node has let go of the volume for an alloc without a claim. If that was the last, the volume is unpublished. */
+/**
+ * Applies the report of a node that it has let go of the volume for an alloc without a claim. After the last one the
+ * volume is unpublished.
+ */
 export const holdReleased = (context: VolumeContext, { nodeId, allocId, generation }: HoldReleased): Change =>
   drafted(context, (draft) => {
     clearLeft(draft, asUnstaged({ nodeId, allocId, generation }));
@@ -65,7 +68,7 @@ export const holdReleased = (context: VolumeContext, { nodeId, allocId, generati
     if (isIn(publication, 'pending-node-unpublish')) followClaims(draft, nodeId);
   });
 
-/** The node counts as lost: nobody waits for its reports. */
+/** Gives up the node: its reports are not waited for. */
 export const fence = (context: VolumeContext, nodeId: string, reason: string): Change =>
   drafted(context, (draft) => {
     const isThere = draft.publications[nodeId] !== undefined;
@@ -78,16 +81,16 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
     grant(draft);
   });
 
-/** Whether a fence of the node has still to reach the volume. */
+/** Whether a fence of the node still has to reach the volume. */
 export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
   const publication = publications[nodeId];
-  // Fenced before, its node may have come back since, and be wanted again.
+  // After an earlier fence the node may have come back, and be wanted again.
   const isKept = publication !== undefined && (publication.fenced === undefined || publication.next !== undefined);
   const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
   return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
 };
 
-/** The agent of the node hears that it has to unmount what is held there. */
+/** Tells the agent of the node to unmount what its holds stand for. */
 export function broadcastHoldsOver(draft: Draft, nodeId: string, fenced: string): void {
   const publication = draft.publications[nodeId];
   for (const hold of publication ? holdsOf(publication) : [])

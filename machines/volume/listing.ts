@@ -1,4 +1,4 @@
-/** What a plugin says of a volume by itself, as it lists all of its volumes, and what that makes of it. Pure. */
+/** Listings of a plugin, and what they change in a volume. Pure. */
 
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
@@ -8,15 +8,15 @@ import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
 import type { Change, Claim, Seen, VolumeContext, VolumeObservation } from './types.js';
 
-/** What is believed of where it is attached: one entry for each publication. */
+/** Publications of the record, one entry each, to be compared with a later listing. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
   uid,
   ...Object.entries(publications).map(([nodeId, one]) => `${nodeId} ${one.number} ${publicStateOf(one)}`),
 ];
 
 /**
- * Takes over what the plugin says, where what that was compared with is still believed: what is lost is published again,
- * what is to go anyway goes without its node's word, what is somewhere else, and nobody's there, is undone.
+ * Applies a listing if the record has not changed since: a lost publication is published again; one that is to go
+ * goes without its node's report; an attachment that nobody asked for is undone.
  */
 export const observed = (
   context: VolumeContext,
@@ -31,7 +31,7 @@ export const observed = (
     }
     const { attached, strays = [] } = sighting;
     if (!attached) return;
-    // What a call is under way for, its answer decides.
+    // The answer of a call under way decides about its publication.
     const lost = isInCall(context) ? [] : takeLost(draft, attached);
     const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isToStay(draft, stray));
     for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
@@ -42,15 +42,15 @@ export const observed = (
 const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
   work?.isCalling === true && work.kind === kind;
 
-/** What is kept of a sighting of a volume. */
+/** What is kept of a listing. */
 export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: VolumeObservation): Seen {
   const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
   return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };
 }
 
 /**
- * Whether it is not undone by itself: it is claimed there, or the volume was taken over, and others may use it. A node that
- * has not reported that name, or no more, has it in its claims all the same.
+ * Whether an attachment stays: the volume is claimed there, or was taken over and may be used by others. A node that
+ * has not reported its name keeps its claims all the same.
  */
 const isToStay = (
   { spec, claims }: Pick<VolumeContext, 'spec' | 'claims'>,
@@ -59,14 +59,14 @@ const isToStay = (
   spec?.external !== undefined || claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
 
 /**
- * Plugins may list what was so a while ago: what is to go is unpublished by a call all the same, what was published is
- * published again.
- * @returns the nodes where it should be, and is not
+ * Finds lost publications. A list may be old: so a publication that is to go is unpublished by a call all the same,
+ * and a published one is published again.
+ * @returns nodes where the volume should be and is not
  */
 function takeLost(draft: Draft, attached: string[]): string[] {
   const lost: string[] = [];
   for (const [nodeId, publication] of Object.entries(draft.publications)) {
-    // Allocs that have the volume mounted without a claim stay: nobody asked them to leave.
+    // Allocs that have mounted the volume without a claim stay: nobody asked them to leave.
     if (attached.includes(publication.csiNodeId) || isKeptByHolds(publication)) continue;
     const next = publicationChart.step(publication, { type: 'listed-as-detached' });
     if (next === publication) continue;
@@ -77,7 +77,7 @@ function takeLost(draft: Draft, attached: string[]): string[] {
   return lost;
 }
 
-/** Nothing on that node can reach it any more: what the node would report is not waited for. Who claimed it since stays. */
+/** Ends the wait for the node's report: nothing there can reach the volume any more. A later claim stays. */
 function detachClaims(draft: Draft, nodeId: string): void {
   draft.claims = draft.claims.map((claim) => {
     if (claim.nodeId !== nodeId || claim.state !== 'unpublishing') return claim;

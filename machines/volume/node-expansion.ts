@@ -1,4 +1,4 @@
-/** The node's part of an expansion: where it is due, and what its being done makes of a volume. Pure. */
+/** The node's part of an expansion: where it is due, and what follows when it is done. Pure. */
 import type { CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
 import { drafted } from './draft.js';
@@ -6,19 +6,19 @@ import { mayBeThere } from './modes.js';
 import { isBelow, sizeOf } from './requests.js';
 import type { Change, NodeExpanded, VolumeContext } from './types.js';
 
-/** Nodes that have it, for all that is known. */
+/** Nodes that have the volume, as far as known. */
 export const nodesWithIt = ({ publications }: VolumeContext): string[] =>
   Object.entries(publications).flatMap(([nodeId, publication]) => (mayBeThere(publication) ? [nodeId] : []));
 
-/** Those that had it as it grew, have it still, and have not done their part. */
+/** Nodes that had the volume when it grew, have it still, and have not done their part. */
 const unexpandedOn = (context: VolumeContext): string[] => {
   const present = nodesWithIt(context);
   return (context.unexpanded ?? []).filter((nodeId) => present.includes(nodeId));
 };
 
 /**
- * To which size a node has to expand what it has of the volume; undefined where it need not. Where all that had it as it grew
- * have let go of it, that is for the next one, whichever it is.
+ * Size that a node has to expand the volume to; undefined if nothing is due. If all nodes that had the volume when it
+ * grew have let go of it, the next node does it.
  */
 export function nodeExpansionOf(context: VolumeContext, nodeId: string): CapacityRange | undefined {
   if (!context.nodeExpansion || !context.expandedTo) return undefined;
@@ -26,14 +26,14 @@ export function nodeExpansionOf(context: VolumeContext, nodeId: string): Capacit
   return due.length === 0 || due.includes(nodeId) ? context.expandedTo : undefined;
 }
 
-/** Nothing where that is not due, or no more: it was made anew, or has grown since. */
+/** Changes nothing if that is not due any more: the volume was created anew, or has grown since. */
 export const nodeExpanded = (context: VolumeContext, { nodeId, uid, capacity, capacityBytes }: NodeExpanded): Change =>
   drafted(context, (draft) => {
     const due = nodeExpansionOf(context, nodeId);
     if (!due || uid !== context.uid || !isSameData(due, capacity)) return;
     draft.unexpanded = unexpandedOn(context).filter((other) => other !== nodeId);
     draft.nodeExpansion = draft.unexpanded.length > 0;
-    // A file system tells less than what it is on has.
+    // A file system reports less than the size of its device.
     if (draft.csi && capacityBytes !== undefined && !isBelow(capacityBytes, sizeOf(context)))
       draft.csi = { ...draft.csi, capacityBytes };
     draft.broadcasts.push({

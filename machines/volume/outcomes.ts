@@ -1,4 +1,4 @@
-/** What the answers of the plugin make of a volume. Pure. What each class of answer asks for: docs/csi.md */
+/** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
 import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
@@ -12,7 +12,10 @@ import { moved } from './turn.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 
-/** Its call was made without knowing the plugin's driver. @param change what its answer made of it */
+/**
+ * Keeps the name of the driver: the call was made without knowing it.
+ * @param change what the answer has changed
+ */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
@@ -48,7 +51,7 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
     draft.nodeExpansion ||= nodeExpansionRequired;
     if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
     if (draft.csi) {
-      // How large it was before is not how large it is.
+      // The former size is not the present one.
       const { capacityBytes: _, ...csi } = draft.csi;
       draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
     }
@@ -69,15 +72,15 @@ export const modified = (context: VolumeContext): Change =>
     draft.broadcasts.push({ type: 'modified', mutableParameters });
   });
 
-/** A change that is done is kept no longer. */
+/** Drops a change that is done. */
 const left = <TPart extends { at: string }>(part: TPart): TPart | null => (part.at === 'done' ? null : part);
 
-/** The plugin has it no more. */
+/** Ends the deletion: the plugin has deleted the volume. */
 export const deleted = ({ lifecycle }: VolumeContext): Change => ({
   context: { csi: null, lifecycle: lifecycleChart.step(lifecycle, { type: 'delete.done' }) },
 });
 
-/** The call of its present piece of work has failed: it is tried again later, is given up, or stays failed. */
+/** Retries the failed work later, gives it up, or leaves it failed. */
 export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
   drafted(context, (draft) => {
     const { kind } = mustWork(draft);
@@ -125,7 +128,10 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   }
 }
 
-/** No answer to a repeat proves that an attempt before it has made nothing: what it has made may even be why. */
+/**
+ * Advice for a failed creation. A refused repeat does not prove that an earlier attempt made nothing: that may even
+ * be the reason.
+ */
 function adviceFor(lifecycle: Lifecycle, failure: CallFailure): CallFailure {
   if (!isIn(lifecycle, 'finding-out') || lifecycle.at === 'finding-out.first-call') return failure;
   const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
@@ -150,12 +156,12 @@ function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
   } else step({ type: 'delete.failed', ...outcome });
 }
 
-/** Keeps as a leftover that the plugin may have it still. */
+/** Keeps as a leftover what the plugin may still have. */
 function leaveBehind(draft: Draft, { message }: CallFailure): void {
   draft.leftovers = [...draft.leftovers, { what: 'created', ...atPlugin(draft), message }];
 }
 
-/** Where the volume is being deleted, nobody waits for a change any more. */
+/** Fails a change. During a deletion nobody waits for it any more. */
 function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAttempt): void {
   const { failure } = attempt;
   const { expansion, modification } = draft;
@@ -182,7 +188,7 @@ type ChangeOutcome =
   | { type: 'change.refused'; failure: CallFailure }
   | { type: 'change.failed'; failure: CallFailure; tries: Tries };
 
-/** Hands the outcome to the publication: its chart says what follows. */
+/** Gives the outcome to the publication: its chart decides. */
 function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
   const { nodeId, publication } = publicationAt(draft);
   const { failure, status } = attempt;
@@ -211,14 +217,17 @@ function giveUpPublication(draft: Draft, nodeId: string, failure: CallFailure): 
   step(draft, nodeId, { type: 'unpublish.given-up' }, failure);
 }
 
-/** The call has to wait, and was not made; or it waits for something else by now. */
+/** Keeps what the call waits for: none was made. Also called when the reason changes. */
 export const hasToWait = (context: VolumeContext, { reason, for: what }: Wait): Change =>
   drafted(context, (draft) => {
     draft.awaiting = { reason, for: what, ...(draft.lifecycle.force && { isForced: true }) };
     stepAtWork(draft, { type: 'call.waits' });
   });
 
-/** No call was made, and it may be made now. @param home the node whose agent makes all calls from here on */
+/**
+ * Makes the call anew: none was made.
+ * @param home node whose agent makes all calls from here on
+ */
 export const again = (context: VolumeContext, home: string | undefined): Change =>
   drafted(context, (draft) => {
     if (home !== undefined) draft.home = home;
@@ -237,7 +246,7 @@ const mustWork = ({ work }: VolumeContext): Work => {
   return work;
 };
 
-/** The publication that it is at. */
+/** Publication that the present work is about. */
 export function publicationAt(context: VolumeContext): { nodeId: string; publication: Publication } {
   const { nodeId = '' } = mustWork(context);
   const publication = context.publications[nodeId];

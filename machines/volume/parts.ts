@@ -1,4 +1,4 @@
-/** The parts of a volume, for whoever shows them: the state of each, and why it is there. Pure. */
+/** Parts of a volume as they are shown: the state of each, and why. Pure. */
 import { isIn, type PartView } from '../kit/parts.js';
 import { expansionMachine, modificationMachine } from './change.js';
 import { type Lifecycle, lifecycleMachine } from './lifecycle.js';
@@ -8,7 +8,7 @@ import { whereToLook } from './requests.js';
 import type { Claim, Publication, VolumeContext } from './types.js';
 import { blockersOf } from './work.js';
 
-/** All parts that the volume has now. */
+/** All present parts of the volume. */
 export const volumeParts = (context: VolumeContext): PartView[] => [
   workView(context, lifecycleMachine.id, context.lifecycle),
   ...Object.entries(context.publications).map(([nodeId, publication]) => publicationView(context, nodeId, publication)),
@@ -16,7 +16,7 @@ export const volumeParts = (context: VolumeContext): PartView[] => [
   ...(context.modification ? [workView(context, modificationMachine.id, context.modification)] : []),
 ];
 
-/** A part that there is one of: its id is the name of its chart. */
+/** View of a part that there is one of: its id is the name of its chart. */
 function workView({ awaiting }: VolumeContext, chart: string, { at, failure, tries }: WorkPart): PartView {
   const waits = at.endsWith('.waiting-for-plugin') ? awaiting?.reason : undefined;
   const why = failure?.message ?? waits ?? tries?.failure.message;
@@ -29,7 +29,7 @@ function workView({ awaiting }: VolumeContext, chart: string, { at, failure, tri
 
 type WorkPart = Pick<Lifecycle, 'failure' | 'tries'> & { at: string };
 
-/** The id of the part that is the publication on this node. */
+/** Id of the part that is the publication on this node. */
 export const publicationId = (nodeId: string): string => `publication/${nodeId}`;
 
 function publicationView(context: VolumeContext, nodeId: string, publication: Publication): PartView {
@@ -55,14 +55,14 @@ function reasonOf(context: VolumeContext, nodeId: string, publication: Publicati
   return fenced === undefined ? undefined : `node ${nodeId} is fenced: ${fenced}`;
 }
 
-/** Says which publication has to end before the volume can be published on the node. */
+/** Describes the publication that has to end before the volume can be published on the node. */
 export function describeBlocker(nodeId: string, [other, publication]: [nodeId: string, Publication]): string {
   const { failure } = publication;
   const why = failure ? `: ${failure.message}` : '';
   return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${publicStateOf(publication)}${why}`;
 }
 
-/** Of a claim that ends as soon as its node has reported that it has unstaged the volume. */
+/** Describes a claim that ends as soon as its node has reported that the volume is unstaged. */
 export const describeLeaving = (claim: Claim): string =>
   `alloc ${claim.allocId} is being released: see ${whereToLook(claim)}`;
 

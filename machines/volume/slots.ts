@@ -1,4 +1,4 @@
-/** The slots that a volume has on nodes whose plugin has a limit. Pure. Who gives them out: machines/node/node-slots.ts */
+/** Slots of a volume on nodes whose plugin has a limit. Pure. The nodes' side: machines/node/node-slots.ts */
 import { nodeAddress, volumeAddress } from '../kit/addresses.js';
 import type { AnswerParams, MessageParams } from '../kit/host.js';
 import type { Change, VolumeContext } from './types.js';
@@ -11,8 +11,8 @@ export const keepSlot = (
 ): Record<string, string> => ({ ...slots, [nodeId]: reservation });
 
 /**
- * Keeps the slots of nodes where the volume is published, and releases all others, also those that another reservation has
- * replaced. The messages go out with the commit: a slot is neither lost nor kept by a crash.
+ * Keeps the slots of nodes where the volume is published, and releases all others, also those that a later
+ * reservation has replaced. The messages are part of the commit: a crash neither loses a slot nor keeps one.
  */
 export function slotReleases(
   before: Pick<VolumeContext, 'slots'>,
@@ -33,7 +33,7 @@ export function slotReleases(
   return { slots: kept, messages };
 }
 
-/** The node counts the volume. Where it is not there any more, it keeps no slot. */
+/** Answers a node that counts its volumes. A volume that is not there keeps no slot. */
 export function addSlot(
   context: VolumeContext,
   { nodeId, reservation }: { nodeId: string; reservation: string },

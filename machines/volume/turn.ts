@@ -1,4 +1,4 @@
-/** Which part of a volume makes a call: a volume makes one at a time. Pure. Which is due first: work.ts */
+/** Turn of the parts: a volume makes one call at a time. Pure. Which part is due first: work.ts */
 import { isIn } from '../kit/parts.js';
 import { expansionChart, modificationChart } from './change.js';
 import { lifecycleChart } from './lifecycle.js';
@@ -9,7 +9,7 @@ import { nextWork } from './work.js';
 type Parts = Pick<VolumeContext, 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
 type Called = Pick<Work, 'kind' | 'nodeId'>;
 
-/** Takes the turn from the part that had it, and gives it to the one that is due first. */
+/** Takes the turn back, and gives it to the part that is due first. */
 export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<VolumeContext, 'work' | 'awaiting'> {
   const { lifecycle, publications, expansion, modification, work: last } = context;
   const before: Parts = { lifecycle, publications, expansion, modification };
@@ -18,7 +18,7 @@ export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<Vo
   return { ...(work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free), work, awaiting: null };
 }
 
-/** Whether the part has the turn still: else the outcome of its call has moved it on. */
+/** Whether the part still has the turn: the outcome of its call may have moved it on. */
 function hasTurn({ lifecycle, publications, expansion, modification }: Parts, { kind, nodeId }: Called): boolean {
   const publication = nodeId === undefined ? undefined : publications[nodeId];
   switch (kind) {
@@ -34,7 +34,7 @@ function hasTurn({ lifecycle, publications, expansion, modification }: Parts, { 
   }
 }
 
-/** Its deletion waits until no node has it; the plugin may list it on a node after that. */
+/** Sends a deletion back to wait if the plugin lists the volume on a node again. */
 function deletionInOrder(parts: Parts): Parts {
   const { lifecycle, publications } = parts;
   const isOnNodes = Object.keys(publications).length > 0;
@@ -44,7 +44,7 @@ function deletionInOrder(parts: Parts): Parts {
   return { ...parts, lifecycle: lifecycleChart.step(lifecycle, { type }) };
 }
 
-/** Hands an event of its call to the part that it is made for. */
+/** Gives an event of the call to the part that it is made for. */
 export function moved(
   { lifecycle, publications, expansion, modification }: Parts,
   { kind, nodeId }: Called,

@@ -1,4 +1,4 @@
-/** What a volume is to do next: the one place that puts its pieces of work in order. Pure. */
+/** Order of the work on a volume: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { isIn, topState } from '../kit/parts.js';
@@ -11,8 +11,8 @@ import type { PublicationState } from './wishes.js';
 type Piece = Omit<Work, 'isCalling'>;
 
 /**
- * What has to be gone from other nodes before it can be published on this one: what its mode excludes, and what the plugin
- * would take for this very one, as the host had another name before.
+ * Publications that have to be gone from other nodes first: those that the mode excludes, and one that the plugin
+ * would take for this very one, as the host had another name.
  */
 export const blockersOf = (
   { publications }: Pick<VolumeContext, 'publications'>,
@@ -27,7 +27,7 @@ export const blockersOf = (
       !isAfter(present, publication),
   );
 
-/** Whether it only waits for its turn, and the other goes first: one that may be there already, else the older one. */
+/** Whether the other publication goes first: one that may be there already, else the older one. */
 const isAfter = (one: Publication, other: Publication): boolean =>
   (isIn(one, 'pending-publish') || one.at === 'cancelling.first-call') &&
   (mayHaveArrived(other) || other.number < one.number);
@@ -37,7 +37,7 @@ const mayHaveArrived = (one: Publication): boolean =>
   (isIn(one, 'cancelling') && one.at !== 'cancelling.first-call') ||
   one.mayStillArrive === true;
 
-/** A publish that is cancelled is resolved first, then undone: a call on its way must not arrive after its undoing. */
+/** A cancelled publish is resolved first, then undone: a late call must not arrive after the call that undoes it. */
 const publicationWork: Partial<Record<PublicationState, WorkKind>> = {
   'pending-publish': 'publish',
   'pending-unpublish': 'unpublish',
@@ -50,7 +50,7 @@ const lifecycleWork: Record<string, WorkKind | undefined> = {
   'pending-delete': 'delete',
 };
 
-/** All that is to be done, each with the moment from which on: what comes first in the list goes before what comes later. */
+/** All pieces of work, each with the moment from which it is due, in the order of their importance. */
 function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
   const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
     kind,
@@ -72,24 +72,26 @@ function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
   if (modification && modification.at !== 'failed') yield piece('modify', modification.tries);
 }
 
-/** The piece that is due first, so that one that fails again and again keeps no other waiting; null where there is none. */
+/**
+ * The piece that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
+ */
 export function nextWork(context: VolumeContext, nowMs: number): Work | null {
   let next: Piece | undefined;
   for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
   return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
 }
 
-/** Whether the work whose call is under way, or waits, is what is to be done next. */
+/** Whether the present work is still the next. */
 export function isNext(context: VolumeContext, nowMs: number): boolean {
   const { work } = context;
   const next = nextWork(context, nowMs);
   return next?.kind === work?.kind && next?.nodeId === work?.nodeId;
 }
 
-/** Whether there is no such volume any more. */
+/** Whether the volume does not exist any more. */
 export const isGone = ({ lifecycle }: VolumeContext): boolean => lifecycle.at === 'absent';
 
-/** Why it gets no further until somebody asks for something. A node that failed is only in the way of its deletion. */
+/** Failure that stays until somebody asks. A failed publication only stands in the way of a deletion. */
 export function failureOf({ lifecycle, publications }: VolumeContext): CallFailure | undefined {
   if (lifecycle.failure || !isLeaving(lifecycle)) return lifecycle.failure;
   for (const one of Object.values(publications)) if (one.failure) return one.failure;
