@@ -20,7 +20,7 @@ import type { Staging, Target } from './state.js';
 import { isFit, make } from './target-paths.js';
 import { isReaderOnly } from './volume-capabilities.js';
 
-/** On a path that is recorded as a target of the volume: its device may have been detached since, and another made. */
+/** Whether a mount at a recorded target is ours: its device may have been detached since, and another one made. */
 const isOurs: IsOurs = ({ root }) => isLoopDevice(root);
 
 export class BlockAccess implements NodeAccess {
@@ -28,7 +28,7 @@ export class BlockAccess implements NodeAccess {
   readonly #mounts: Mounts;
   readonly #devices: LoopDevices;
 
-  /** @param image without symlinks */
+  /** @param image path without symlinks */
   constructor(image: string, mounts: Mounts, devices: LoopDevices) {
     this.#image = image;
     this.#mounts = mounts;
@@ -39,7 +39,7 @@ export class BlockAccess implements NodeAccess {
     return (await this.#devices.of(this.#image)).length > 0;
   }
 
-  /** Of others that there may be, `stage` tells. */
+  /** `stage` reports other stagings that there may be. */
   hasStaging(): Promise<boolean> {
     return this.isStaged();
   }
@@ -51,7 +51,7 @@ export class BlockAccess implements NodeAccess {
     await this.#devices.attach(this.#image, isReaderOnly(capability));
   }
 
-  /** A mount of a device that is gone would show the volume that has its number next. */
+  /** Unmounts before the device goes: else the mount would show the next volume with the same device number. */
   async unstage(): Promise<void> {
     refuseMountsOf(await this.#mounts.table(), await this.#sources());
     await this.#devices.detachAll(this.#image);
@@ -83,7 +83,7 @@ export class BlockAccess implements NodeAccess {
     await removeTarget(this.#mounts, target, 'block', isOurs);
   }
 
-  /** What else of ours is shown there is taken away. */
+  /** Removes whatever else of ours is shown there. */
   async #isShown(device: LoopDevice, place: string): Promise<boolean> {
     for (;;) {
       const table = await this.#mounts.table();

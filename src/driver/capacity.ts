@@ -1,4 +1,4 @@
-/** How large volumes are, and how much may be given away in all. Snapshots take what their content takes, no more. */
+/** Sizes of volumes, and the total that may be given away. A snapshot takes the size of its content. */
 import { statfs } from 'node:fs/promises';
 import type { CapacityRange } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
@@ -8,10 +8,10 @@ import { invalid } from './requests.js';
 import type { VolumeRecord } from './state.js';
 
 const defaultBytes = 2n ** 30n;
-/** What block devices are divided into, in bytes. */
+/** Sector of a block device, in bytes. */
 const sectors = 512n;
 
-/** All of the file system, of others' files too: a volume takes room only as it is filled. */
+/** Size of the file system, with others' files: a volume takes room only as it is filled. */
 export async function fileSystemBytes(path: string): Promise<number> {
   const { blocks, bsize } = await statfs(path);
   return blocks * bsize;
@@ -20,13 +20,14 @@ export async function fileSystemBytes(path: string): Promise<number> {
 export interface Asked {
   readonly range: CapacityRange | undefined;
   readonly accessType: AccessType;
-  /** What the volume begins with has to fit. */
+  /** Size of the source, which has to fit. */
   readonly sourceBytes?: number | undefined;
 }
 
 /**
- * The capacity of a new volume.
- * @throws {CsiStatus} INVALID_ARGUMENT: no range at all; OUT_OF_RANGE: smaller than its source, or between two sectors
+ * Capacity of a new volume.
+ * @throws {CsiStatus} INVALID_ARGUMENT: an impossible range; OUT_OF_RANGE: smaller than the source, or no multiple of
+ *   a sector
  */
 export function capacityFor({ range, accessType, sourceBytes }: Asked): bigint {
   const { requiredBytes, limitBytes } = checkRange(range);
@@ -40,7 +41,10 @@ export function capacityFor({ range, accessType, sourceBytes }: Asked): bigint {
   return bytes;
 }
 
-/** What a volume is to grow to. @throws {CsiStatus} as `capacityFor`, and OUT_OF_RANGE: it is larger than the limit */
+/**
+ * Capacity that a volume grows to.
+ * @throws {CsiStatus} as `capacityFor`, and OUT_OF_RANGE: larger than the limit
+ */
 export function capacityToGrowTo(volume: VolumeRecord, range: CapacityRange | undefined): bigint {
   if (!range || (range.requiredBytes === 0n && range.limitBytes === 0n)) throw invalid('capacity_range is missing');
   const { requiredBytes, limitBytes } = checkRange(range);
@@ -50,7 +54,7 @@ export function capacityToGrowTo(volume: VolumeRecord, range: CapacityRange | un
   return bytes;
 }
 
-/** @returns whether a volume of this capacity is what the range asks for */
+/** @returns whether the range allows this capacity */
 export function isWithin(capacityBytes: number, range: CapacityRange | undefined): boolean {
   const { requiredBytes, limitBytes } = checkRange(range);
   const bytes = BigInt(capacityBytes);
@@ -71,11 +75,11 @@ const roundUp = (bytes: bigint): bigint => ((bytes + sectors - 1n) / sectors) * 
 
 const outOfRange = (why: string): CsiStatus => new CsiStatus('OUT_OF_RANGE', `no volume of that capacity: ${why}`);
 
-/** What may be given away, what was, and what is just being given. */
+/** Total capacity: given away, being given, and left. */
 export class Budget {
   readonly #totalBytes: number;
   readonly #volumes: Records<VolumeRecord>;
-  /** By volume: what it will have. */
+  /** Capacities being given, by volume. */
   readonly #held = new Map<string, number>();
 
   constructor(totalBytes: number, volumes: Records<VolumeRecord>) {
@@ -90,8 +94,8 @@ export class Budget {
   }
 
   /**
-   * Holds all that this volume, new or not, is to have until the work has ended: by then its record tells.
-   * @throws {CsiStatus} OUT_OF_RANGE: there is not that much
+   * Holds the capacity of a volume until the work has ended: by then the record has it.
+   * @throws {CsiStatus} OUT_OF_RANGE: not enough is left
    */
   async take<T>(volumeId: string, bytes: bigint, work: (bytes: number) => Promise<T>): Promise<T> {
     const left = this.leftBytes();

@@ -1,41 +1,44 @@
 /**
  * Runs the system's own tools as processes of their own: what blocks in the kernel blocks them, never the driver.
- * What their words mean is for who asks: contents.ts, mounts.ts, loop-devices.ts, usage.ts
+ * Meanings of their messages: contents.ts, mounts.ts, loop-devices.ts, usage.ts
  */
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { onAbort } from '../abort.js';
 
 /**
- * Resolves, or rejects, only once the tool has ended: until then what it does may still happen.
- * @param signal kills it
+ * Settles only once the tool has ended: until then its work may still take effect.
+ * @param signal kills the tool
  */
 export type Run = (tool: string, args: readonly string[], signal?: AbortSignal) => Promise<Ran>;
 
 export interface Ran {
   status: number;
   stdout: string;
-  /** Without the line feed at its end. */
+  /** Without the final line feed. */
   stderr: string;
 }
 
 export interface RunOptions {
-  /** After that it is killed; default: it has all the time. */
+  /** Limit after which the tool is killed; default: none. */
   timeoutMs?: number;
   /**
-   * An open lock of the data directory. The tool holds it too, so that after a SIGKILL of the driver the next one does
-   * not start before what the last one began has ended.
+   * Open lock of the data directory. The tool holds it, too: after a SIGKILL of the driver the next one does not
+   * start before the tool has ended.
    */
   lockFile?: number;
-  /** Kills the tool when the driver dies, however it does. */
+  /** Kills the tool when the driver dies, however that happens. */
   diesWithDriver?: boolean;
 }
 
-/** A tool that said no. What it says of a file names that first, as its user likes: only the end of a line is the tool's. */
+/**
+ * A tool that has failed. Its message begins with the name of a file, which users choose: only the end of a line is
+ * the tool's own.
+ */
 export class ToolFailure extends Error {
   override readonly name = 'ToolFailure';
 
-  /** Something went away, or became a symlink, while it was looked at. */
+  /** Whether a file went away, or became a symlink, during the work. */
   get hasLostFiles(): boolean {
     return /: (?:No such file or directory|Too many levels of symbolic links)$|as it was replaced while being copied$/m.test(
       this.message,
@@ -47,13 +50,13 @@ export class ToolFailure extends Error {
   }
 }
 
-/** Enough to say what went wrong; a tool may complain of each of a million files. */
+/** Enough of the output to say what went wrong; a tool may complain of each of a million files. */
 const keptCharacters = 2 ** 20;
 
-/** What setpriv ends with where it finds no such tool. */
+/** Exit code of setpriv if there is no such tool. */
 const notThere = 127;
 
-/** @throws Error where the tool is missing, or had to be killed */
+/** @throws Error if the tool is missing, or had to be killed */
 export const runner =
   ({ timeoutMs, lockFile, diesWithDriver = false }: RunOptions): Run =>
   async (tool, args, signal) => {
@@ -61,7 +64,7 @@ export const runner =
     const [program, ...words] = diesWithDriver ? ['setpriv', '--pdeathsig', 'KILL', tool, ...args] : [tool, ...args];
     const child = spawn(program, words, {
       stdio: ['ignore', 'pipe', 'pipe', ...(lockFile === undefined ? [] : [lockFile])],
-      env: { ...process.env, LC_ALL: 'C' }, // its words are read
+      env: { ...process.env, LC_ALL: 'C' }, // the messages are parsed
     });
     const [stdout, stderr] = [beginningOf(child.stdout), beginningOf(child.stderr)];
     const kill = (): boolean => child.kill('SIGKILL');
@@ -86,7 +89,10 @@ export const runner =
 const missing = (what: string, cause?: unknown): Error =>
   new Error(`${what}: are coreutils, findutils and util-linux installed?`, { cause });
 
-/** What the tool wrote to its standard output. @throws {ToolFailure} it said no; Error as `Run` */
+/**
+ * Standard output of the tool.
+ * @throws {ToolFailure} the tool has failed; Error as `Run`
+ */
 export async function outputOf(
   run: Run,
   [tool, ...args]: readonly [string, ...string[]],
@@ -98,7 +104,10 @@ export async function outputOf(
   throw new ToolFailure(/^[\w-]+: /.test(said) ? said : `${tool}: ${said}`);
 }
 
-/** Reads a stream to its end. @returns what it began with */
+/**
+ * Reads a stream to its end.
+ * @returns its beginning
+ */
 function beginningOf(stream: Readable | null): () => string {
   let text = '';
   stream?.setEncoding('utf8');

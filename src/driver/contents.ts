@@ -17,14 +17,14 @@ import { isCode, isContentAt, statusFor, syncPath } from './disk.js';
 import { readMountTable } from './mounts.js';
 import { refuseMountsOf } from './node-access.js';
 
-/** One volume's or snapshot's. */
+/** Content of one volume or snapshot. */
 export interface Content {
   readonly id: string;
   readonly accessType: AccessType;
 }
 
 export interface NewContent extends Content {
-  /** Of an image: exactly this, whatever it is copied from. */
+  /** Exact size of an image, whatever it is copied from. */
   readonly sizeBytes: number;
   readonly copyOf?: Content;
 }
@@ -33,27 +33,27 @@ export interface ContentsOptions {
   directory: string;
   /** Whether a record says that there is such a volume or snapshot. */
   hasRecord: (id: string) => boolean;
-  /** The lock of the data directory: see RunOptions. */
+  /** Lock of the data directory: see RunOptions. */
   lockFile: number;
 }
 
-/** A volume belongs to whoever it is mounted for; what is above it is closed to all but the driver's user. */
+/** Mode of a volume's root: it belongs to whoever it is mounted for. All above it is closed to other users. */
 const volumeRootMode = 0o777;
 
 const unfinishedPrefix = 'unfinished-';
 const imageSuffix = '.img';
 const ownName = /^(?:unfinished-)?(?:vol|snap)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?:\.img)?$/;
 
-/** The kernel's timestamps move in steps; the coarsest are of 10 ms. */
+/** The kernel's timestamps move in steps of at most 10 ms. */
 const timestampStepMs = 20;
 
 export class Contents {
   readonly #directory: string;
   readonly #hasRecord: (id: string) => boolean;
-  /** Nothing goes on writing after a driver that was killed. */
+  /** Runs tools that end with the driver. */
   readonly #run: Run;
   readonly #stopping = new AbortController();
-  /** What could not be removed. */
+  /** Ids whose content could not be removed. */
   readonly #left = new Set<string>();
 
   private constructor(directory: string, { hasRecord, lockFile }: ContentsOptions) {
@@ -63,8 +63,8 @@ export class Contents {
   }
 
   /**
-   * Ends what a killed driver left unfinished: with a record it is there, without one it goes. What something is mounted
-   * below stays, with a warning; so does finished content without a record.
+   * Ends what a killed driver left unfinished: content with a record is kept, other content is removed. Keeps, with a
+   * warning, what has a mount below it, and finished content without a record.
    */
   static async open(options: ContentsOptions): Promise<Contents> {
     const contents = new Contents(await realpath(options.directory), options);
@@ -72,17 +72,20 @@ export class Contents {
     return contents;
   }
 
-  /** Ends what is being made. */
+  /** Ends copies under way. */
   stop(): void {
     this.#stopping.abort();
   }
 
-  /** Where it is, or would be. */
+  /** Path where the content is, or would be. */
   pathOf(content: Content): string {
     return join(this.#directory, nameOf(content));
   }
 
-  /** Whether it is there, finished or not. @throws Error where that can't be told */
+  /**
+   * Whether the content is there, finished or not.
+   * @throws Error if that can't be told
+   */
   async exists(content: Content): Promise<boolean> {
     const { accessType } = content;
     return (
@@ -112,14 +115,17 @@ export class Contents {
   }
 
   /**
-   * Makes these count, by writing the record. Where that fails, but the record is there, they count all the same.
-   * @throws what `record` throws; of what then has no record nothing is left
+   * Makes these count by writing the record. If that fails but the record is there, they count all the same.
+   * @throws what `record` throws; then nothing without a record is left
    */
   async keep(contents: readonly Content[], record: () => Promise<void>): Promise<void> {
     await this.#settling(contents, record);
   }
 
-  /** Lets an image grow. @throws {CsiStatus} as `make` */
+  /**
+   * Grows an image.
+   * @throws {CsiStatus} as `make`
+   */
   async grow(content: Content, sizeBytes: number): Promise<void> {
     try {
       await setSize(this.pathOf(content), sizeBytes);
@@ -129,9 +135,10 @@ export class Contents {
   }
 
   /**
-   * Removes these once the record has gone. What could not be removed then, is tried again by `removeLeft`, and by the
+   * Removes these once the record has gone. What can't be removed then is tried again by `removeLeft`, and by the
    * next driver.
-   * @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below one, and all is as before; what `unrecord` throws
+   * @throws {CsiStatus} FAILED_PRECONDITION: something is mounted below one, and nothing has changed; what `unrecord`
+   *   throws
    */
   async drop(contents: readonly Content[], unrecord: () => Promise<void>): Promise<void> {
     for (const content of contents) await refuseMountsBelow(this.pathOf(content));
@@ -141,7 +148,7 @@ export class Contents {
     });
   }
 
-  /** Takes away what is unfinished; what is not there is removed. */
+  /** Removes unfinished content; absent content counts as removed. */
   async remove(content: Content): Promise<void> {
     const name = nameOf(content);
     this.#left.add(name);
@@ -149,7 +156,10 @@ export class Contents {
     this.#left.delete(name);
   }
 
-  /** Tries again what could not be removed. @param id as a caller gave it: it only finds what is remembered */
+  /**
+   * Tries again to remove what could not be removed.
+   * @param id as a caller gave it: used only for a look-up
+   */
   async removeLeft(id: string): Promise<void> {
     for (const name of [id, id + imageSuffix]) {
       if (!this.#left.has(name)) continue;
@@ -159,14 +169,14 @@ export class Contents {
   }
 
   /**
-   * @returns whether none of these has changed during the work, by the times that their file system keeps. A change just
+   * @returns whether none of these has changed during the work, by the times of their file system. A change just
    *   before may count.
    */
   async unchangedDuring(contents: readonly Content[], work: () => Promise<void>): Promise<boolean> {
     const mark = join(this.#directory, `${unfinishedPrefix}${randomUUID()}`);
     await (await open(mark, 'wx', 0o600)).close();
     try {
-      await setTimeout(timestampStepMs); // what changes from now on is newer than the mark
+      await setTimeout(timestampStepMs); // later changes are newer than the mark
       await work();
       const paths = contents.map((content) => this.pathOf(content));
       return (await outputOf(this.#run, ['find', ...paths, '-newercm', mark, '-print', '-quit'])) === '';
@@ -206,7 +216,10 @@ export class Contents {
     }
   }
 
-  /** Why the work failed is what counts; what is left unfinished, the next driver ends. */
+  /**
+   * Settles the contents after failed work. The reason of the failure counts; what stays unfinished, the next driver
+   * ends.
+   */
   async #settling(contents: readonly Content[], work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -217,7 +230,7 @@ export class Contents {
     await this.#settle(contents);
   }
 
-  /** What has a record is finished, whatever else failed; what has none goes. */
+  /** Finishes content with a record, and removes content without one. */
   async #settle(contents: readonly Content[]): Promise<void> {
     for (const content of contents) {
       if (this.#hasRecord(content.id)) await this.#finish(nameOf(content));
@@ -230,7 +243,7 @@ export class Contents {
     await syncPath(this.#directory);
   }
 
-  /** Out of its name in one step: what nothing is mounted below after it, nothing will be. */
+  /** Takes the content out of its name in one step: if nothing is mounted below it after that, nothing will be. */
   async #putAside(content: Content): Promise<void> {
     await renameWhereThere(this.pathOf(content), this.#unfinishedPathOf(content));
     await refuseMountsBelow(this.#unfinishedPathOf(content));
@@ -260,7 +273,7 @@ const idIn = (name: string): string => (name.endsWith(imageSuffix) ? name.slice(
 async function makeEmpty({ accessType }: NewContent, path: string): Promise<void> {
   if (accessType === 'block') return (await open(path, 'wx', 0o600)).close();
   await mkdir(path);
-  await chmod(path, volumeRootMode); // mkdir's own mode is less the umask
+  await chmod(path, volumeRootMode); // mkdir's own mode is reduced by the umask
   await syncPath(path);
 }
 
@@ -277,7 +290,7 @@ async function renameWhereThere(from: string, to: string): Promise<void> {
   }
 }
 
-/** Bind mounts of one file system have its device number too: only the mount table tells them. */
+/** Bind mounts within one file system have its device number, too: only the mount table tells them. */
 async function refuseMountsBelow(path: string): Promise<void> {
   const table = await readMountTable();
   refuseMountsOf(table, [table.sourceOf(path)]);

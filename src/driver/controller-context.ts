@@ -1,4 +1,4 @@
-/** What the handlers of the controller share. */
+/** Shared by the handlers of the controller. */
 import type { Budget } from './capacity.js';
 import type { Contents } from './contents.js';
 import type { DriverState } from './state.js';
@@ -9,13 +9,13 @@ export interface ControllerContext {
   readonly contents: Contents;
   readonly budget: Budget;
   readonly measure: Measure;
-  /** Undefined: volumes need not be published by the controller, and can't. */
+  /** Undefined: volumes are used without being published by the controller. */
   readonly attach: AttachOptions | undefined;
 }
 
 export interface AttachOptions {
-  /** The nodes that there are besides our own. */
+  /** Nodes besides our own. */
   readonly peerNodes: readonly string[];
-  /** How many volumes may be published to each; 0: any number. */
+  /** Volumes that may be published to each node; 0: any number. */
   readonly maxVolumesPerNode: number;
 }

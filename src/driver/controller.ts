@@ -1,6 +1,6 @@
 /**
- * The Controller and GroupController services: what they offer, and what they stand on. Each part has a file:
- * create-volume.ts, volumes.ts, publications.ts, snapshots.ts, group-snapshots.ts; on disk: contents.ts
+ * The Controller and GroupController services: capabilities and parts. Parts: create-volume.ts, volumes.ts,
+ * publications.ts, snapshots.ts, group-snapshots.ts; on disk: contents.ts
  */
 import type { ControllerServiceCapabilityRPCType } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
@@ -20,13 +20,13 @@ import { usageMeter } from './usage.js';
 import { volumeHandlers } from './volumes.js';
 
 export interface ControllerOptions {
-  /** What all volumes may have together; default: the size of the file system that they are on. */
+  /** Total capacity of all volumes; default: the size of their file system. */
   capacityBytes?: number | undefined;
   /** Whether the controller publishes volumes to nodes before they are used there; default false. */
   attach?: boolean;
-  /** With `attach`: the ids of nodes that there are besides our own. */
+  /** With `attach`: ids of nodes besides our own. */
   peerNodes?: readonly string[];
-  /** With `attach`: how many volumes may be published to a node; default 0: as many as anybody likes. */
+  /** With `attach`: volumes that may be published to a node; default 0: any number. */
   maxVolumesPerNode?: number | undefined;
   /** Whether it offers GetSnapshot, which is new in CSI: some callers refuse a driver that has it; default false. */
   getSnapshot?: boolean;
@@ -34,11 +34,11 @@ export interface ControllerOptions {
 
 export interface Controller {
   handlers: CsiHandlers;
-  /** Ends what is being copied. */
+  /** Ends copies under way. */
   stop(): void;
 }
 
-/** For a condition: a list of volumes has to be answered while somebody waits. */
+/** Limit for a condition: callers wait for a list of volumes. */
 const measureTimeoutMs = 5_000;
 
 const always: ControllerServiceCapabilityRPCType[] = [

@@ -9,21 +9,21 @@ import { outputOf, type Run, ToolFailure } from './commands.js';
 
 export interface Copying {
   run: Run;
-  /** Holds both, and has no symlink on its way. */
+  /** Directory with both ends, and no symlink on the way. */
   directory: string;
   signal: AbortSignal;
 }
 
-/** Holes stay holes, hard links stay links, owners and attributes stay; blocks are shared where the file system can. */
+/** Keeps holes, hard links, owners and attributes; shares blocks if the file system can. */
 const copyCommand = ['cp', '-a', '-x', '-T', '--reflink=auto', '--'] as const;
 
-/** Has a namespace of its own, but keeps nothing mounted that is unmounted outside. */
+/** A mount namespace of its own, in which unmounts from outside take effect. */
 const apart = ['unshare', '--mount', '--propagation', 'slave'] as const;
 
-/** One mount holds both ends: between two of them, older kernels share no blocks. */
+/** One mount with both ends: between two mounts, older kernels share no blocks. */
 const withoutFollowing = 'mount --bind -- "$1" "$1" && mount -o remount,bind,nosymfollow -- "$1" && shift && exec "$@"';
 
-/** @throws {ToolFailure} where a symlink came in the way it is one that `hasLostFiles`; {CsiStatus} FAILED_PRECONDITION */
+/** @throws {ToolFailure} with `hasLostFiles` if a symlink came in the way; {CsiStatus} FAILED_PRECONDITION */
 export async function copyTree({ run, directory, signal }: Copying, from: string, to: string): Promise<void> {
   const copy = [...copyCommand, from, to] as const;
   const shielded = [...apart, 'sh', '-c', withoutFollowing, 'sh', directory, ...copy] as const;
@@ -34,7 +34,7 @@ export async function copyTree({ run, directory, signal }: Copying, from: string
   }
 }
 
-/** What is copied then could be the host's: there is no copy. */
+/** The copy could contain the host's files: none is made. */
 const unshielded = ({ message }: ToolFailure): CsiStatus =>
   new CsiStatus(
     'FAILED_PRECONDITION',

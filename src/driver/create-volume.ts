@@ -1,4 +1,7 @@
-/** CreateVolume: empty, from a snapshot, or as a clone. First the content, then the record: what has one is whole. */
+/**
+ * CreateVolume: empty, from a snapshot, or as a clone. First the content, then the record: a volume with a record is
+ * complete.
+ */
 import { randomUUID } from 'node:crypto';
 import type { CreateVolumeRequest, VolumeContentSource } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
@@ -17,7 +20,7 @@ import { commonAccessType, sameCapabilities } from './volume-capabilities.js';
 
 export const volumeIdPrefix = 'vol-';
 
-/** A request that could be of a volume. */
+/** A request that could belong to an existing volume. */
 interface Wish {
   readonly request: CreateVolumeRequest;
   readonly accessType: AccessType;
@@ -59,7 +62,7 @@ function sourceOf(source: VolumeContentSource | undefined): VolumeRecord['source
   throw invalid('volume_content_source must name a snapshot or a volume');
 }
 
-/** @throws {CsiStatus} ALREADY_EXISTS: it has the name, but is not what is asked for */
+/** @throws {CsiStatus} ALREADY_EXISTS: the name belongs to a volume with other properties */
 function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, source }: Wish): void {
   const differs = (
     [
@@ -75,7 +78,7 @@ function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, s
   throw new CsiStatus('ALREADY_EXISTS', message);
 }
 
-/** Holds on to what the volume is made from. */
+/** Locks the source of the volume. */
 function withSource<T>(
   context: ControllerContext,
   { source }: Wish,

@@ -21,7 +21,7 @@ export class DirectoryAccess implements NodeAccess {
   readonly #content: string;
   readonly #mounts: Mounts;
 
-  /** @param content without symlinks */
+  /** @param content path without symlinks */
   constructor(content: string, mounts: Mounts) {
     this.#content = content;
     this.#mounts = mounts;
@@ -74,7 +74,7 @@ export class DirectoryAccess implements NodeAccess {
     await removeTarget(this.#mounts, target, 'mount', await this.#isOursToUndo());
   }
 
-  /** Binds, unless that is done, then gives the mount the options that it lacks: killed in between, a repeat does. */
+  /** Binds once, then gives the mount its options: after a kill in between, a repeat does. */
   async #show(source: string, place: string, options: readonly string[]): Promise<void> {
     if ((await this.#layersAt(place)).length === 0) await this.#bind(source, place);
     if (missingOptions(options, await this.#optionsAt(place)).length === 0) return;
@@ -84,7 +84,7 @@ export class DirectoryAccess implements NodeAccess {
     throw new CsiStatus('INTERNAL', `the mount at ${place} did not become ${missing.join(', ')}: unpublish it`);
   }
 
-  /** What is mounted on the source in between would be shown instead: such a mount goes again. */
+  /** Binds, and undoes it if something else was mounted on the source meanwhile and is shown instead. */
   async #bind(source: string, place: string): Promise<void> {
     await this.#mounts.bind(source, place);
     try {
@@ -101,7 +101,7 @@ export class DirectoryAccess implements NodeAccess {
     throw new CsiStatus('INTERNAL', `${place} was mounted, but is not in the mount table: ask again`);
   }
 
-  /** @throws {CsiStatus} FAILED_PRECONDITION: the mount that is seen there is not ours, or no longer shows the volume */
+  /** @throws {CsiStatus} FAILED_PRECONDITION: the mount there is not ours, or no longer shows the volume */
   async #layersAt(place: string): Promise<MountEntry[]> {
     const layers = (await this.#mounts.table()).at(place);
     const top = layers.at(-1);
@@ -118,7 +118,7 @@ export class DirectoryAccess implements NodeAccess {
     return (entry) => isSameSource(entry, content);
   }
 
-  /** What was removed while it was mounted has to go, too. */
+  /** Whether a mount is ours to undo, also of a volume that was removed while it was mounted. */
   async #isOursToUndo(): Promise<IsOurs> {
     const content = await this.#source();
     return (entry) => isSameSource(entry, content) || isRemoved(entry, content);

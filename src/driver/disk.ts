@@ -1,4 +1,4 @@
-/** What the disk says: whether something is there, that it is kept, and why not. No paths of the driver's own are known here. */
+/** Looks at files, syncs them, and translates errors of the file system. Knows no paths of the driver. */
 import { lstat, open } from 'node:fs/promises';
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
@@ -8,7 +8,7 @@ export type AccessType = 'mount' | 'block';
 
 /**
  * Whether the content of a volume or snapshot is at the path.
- * @throws Error where that can't be told: what can't be read is not gone
+ * @throws Error if that can't be told: unreadable is not gone
  */
 export async function isContentAt(path: string, accessType: AccessType): Promise<boolean> {
   try {
@@ -32,7 +32,7 @@ export const isCode = (error: unknown, ...codes: string[]): boolean =>
 export const isOutOfRoom = (error: unknown): boolean =>
   isCode(error, 'ENOSPC', 'EDQUOT') || (error instanceof ToolFailure && error.isOutOfRoom);
 
-/** What a failure on disk is to the caller, where CSI has a word for it. */
+/** Status for an error of the file system, if CSI has one. */
 export function statusFor(error: unknown): unknown {
   const text = messageOf(error);
   if (isOutOfRoom(error)) return new CsiStatus('RESOURCE_EXHAUSTED', `no room for it where the volumes are: ${text}`);

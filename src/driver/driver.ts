@@ -12,25 +12,25 @@ import { type Serving, serve } from './serve.js';
 import { openState } from './state.js';
 
 export interface Driver {
-  /** All that it answers. */
+  /** Handlers of all calls. */
   handlers: CsiHandlers;
-  /** Gives the data directory back, once what is under way has ended: its callers may have gone before. */
+  /** Gives the data directory back once work under way has ended: its callers may have gone before. */
   close(): Promise<void>;
 }
 
 export interface DriverOptions extends ControllerOptions, NodeOptions {
-  /** What NodeGetInfo answers: 1 to 256 bytes. */
+  /** Answer of NodeGetInfo: 1 to 256 bytes. */
   nodeId: string;
-  /** Holds all volumes, and what is known of them; made where it is missing. One driver at a time. */
+  /** Directory of all volumes and records; created if missing. One driver at a time. */
   dataDir: string;
-  /** What GetPluginInfo answers; default: the version of this package. */
+  /** Answer of GetPluginInfo; default: the version of this package. */
   vendorVersion?: string;
 }
 
 export interface ServedDriverOptions extends DriverOptions {
   /** `unix:///abs/path`, `unix:/abs/path` or `/abs/path`; at most 107 bytes of path. */
   endpoint: string;
-  /** How long `stop` lets calls and connections end by themselves; default 5 s. */
+  /** Time that `stop` gives calls and connections to end; default 5 s. */
   stopGraceMs?: number;
 }
 
@@ -60,7 +60,7 @@ export async function startDriver({
   }
 }
 
-/** The driver without a socket. */
+/** Opens the driver without a socket. */
 export async function openDriver({
   nodeId,
   dataDir,

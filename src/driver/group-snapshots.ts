@@ -14,7 +14,7 @@ import { newSnapshot } from './snapshots.js';
 import type { GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
 import { requireVolume } from './volumes.js';
 
-/** How often the copies are taken anew because a source changed meanwhile. */
+/** Attempts to copy all sources without a change meanwhile. */
 const maxAttempts = 3;
 
 export const groupSnapshotHandlers = (context: ControllerContext): CsiHandlers => ({
@@ -56,8 +56,8 @@ export const groupSnapshotHandlers = (context: ControllerContext): CsiHandlers =
 });
 
 /**
- * Removes the records of members whose group was never finished, or was deleted. What has content then is of a group
- * whose record was lost: it is kept, with a warning.
+ * Removes the records of members whose group was never finished, or was deleted. Content that is left then belongs to
+ * a group whose record was lost: it is kept, with a warning.
  */
 export async function removeIncomplete({
   state,
@@ -78,7 +78,7 @@ function requireSources(ids: readonly string[]): readonly string[] {
   return ids;
 }
 
-/** All of the members, or nothing: also where the sources change while they are copied, for then it was no one moment. */
+/** Makes all members or none. Sources that change during the copies fail the attempt: that would not be one moment. */
 async function create(context: ControllerContext, name: string, sourceIds: readonly string[]): Promise<GroupRecord> {
   const volumes = sourceIds.map((id) => requireVolume(context.state, id));
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
@@ -121,7 +121,7 @@ async function tryToCreate(
       return group;
     }
   } catch (error) {
-    // Why it failed is what counts. What is left of it nobody sees, and the next driver removes.
+    // The reason of the failure counts. Leftovers are invisible, and the next driver removes them.
     if (!state.groups.get(id)) await discard(context, members).catch((left) => process.emitWarning(messageOf(left)));
     throw statusFor(error);
   }
@@ -129,7 +129,7 @@ async function tryToCreate(
   return undefined;
 }
 
-/** The records go last: as long as there is one, the deletion of the group finds what is left of it. */
+/** Removes the records last: as long as there is one, the deletion of the group finds what is left. */
 async function discard({ state, contents }: ControllerContext, members: readonly SnapshotRecord[]): Promise<void> {
   for (const member of members) {
     await contents.remove(member);

@@ -15,11 +15,11 @@ export interface LoopDevice {
 
 /** Images are absolute paths without symlinks. */
 export interface LoopDevices {
-  /** Those that show the image, and stay. */
+  /** Devices that show the image, and stay. */
   of(image: string): Promise<LoopDevice[]>;
   /**
-   * Makes one, unless there is one already.
-   * @throws {CsiStatus} FAILED_PRECONDITION: one that is to go is still open, or shows an image that was removed since
+   * Makes a device unless there is one.
+   * @throws {CsiStatus} FAILED_PRECONDITION: an old device is still open, or shows an image that was removed since
    */
   attach(image: string, readonly: boolean): Promise<LoopDevice>;
   /**
