@@ -23,27 +23,27 @@ export interface LoopDevices {
    */
   attach(image: string, readonly: boolean): Promise<LoopDevice>;
   /**
-   * Takes all of the image away, also of one that was removed since.
-   * @throws {CsiStatus} FAILED_PRECONDITION: somebody has one open; it goes by itself when that one closes it
+   * Detaches all devices of the image, also of one that was removed since.
+   * @throws {CsiStatus} FAILED_PRECONDITION: a device is open; it goes by itself when it is closed
    */
   detachAll(image: string): Promise<void>;
-  /** All of the image get the size that it has now. */
+  /** Gives all devices of the image its present size. */
   resize(image: string): Promise<void>;
 }
 
-/** As losetup lists it. */
+/** A device as losetup lists it. */
 interface Listed {
   name: string;
   'back-file': string;
   ro: boolean;
-  /** It goes away as soon as nobody has it open. */
+  /** Whether the device goes as soon as nobody has it open. */
   autoclear: boolean;
 }
 
-/** How long one that somebody had open, e.g. udev for a look, may take to go away. */
+/** Time that a device, opened e.g. by udev for a look, may take to go. */
 const detachPatienceMs = 2_000;
 const detachRetryMs = 50;
-/** What the kernel adds to the path of an image that was removed. */
+/** Mark that the kernel adds to the path of a removed image. */
 const deletedMark = ' (deleted)';
 
 export const isLoopDevice = (path: string): boolean => /^(?:.*\/)?loop\d+$/.test(path);
@@ -69,7 +69,7 @@ export function hostLoopDevices(run: Run): LoopDevices {
       .filter((device) => device['back-file'] === image && !device.autoclear)
       .map(({ name, ro }) => ({ path: name, readonly: ro }));
 
-  /** Waits until those that go have gone. */
+  /** Waits until devices that are going have gone. */
   const untilGone = async (image: string): Promise<void> => {
     for (let leftMs = detachPatienceMs; ; leftMs -= detachRetryMs) {
       const going = (await listed(image)).filter(({ autoclear }) => autoclear);
@@ -83,7 +83,7 @@ export function hostLoopDevices(run: Run): LoopDevices {
     of: usable,
 
     async attach(image, readonly) {
-      // Two writers to one image through two devices would each overwrite what the other has in its cache.
+      // Two writers to one image through two devices would overwrite each other's data.
       await untilGone(image);
       const removed = (await listed(image)).find((device) => device['back-file'] !== image);
       if (removed) throw showsRemoved(removed.name, image);
@@ -91,7 +91,7 @@ export function hostLoopDevices(run: Run): LoopDevices {
       if (found) return found;
       const args = ['--find', '--show', ...(readonly ? ['--read-only'] : []), image];
       const path = (await losetup(`can't make a block device of ${image}`, args)).trim();
-      // Without it all data would be in memory twice. Not every file system can: then it is so.
+      // Keeps data out of memory a second time. Not every file system can.
       await run('losetup', ['--direct-io=on', path]);
       return { path, readonly };
     },

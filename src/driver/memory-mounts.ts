@@ -1,6 +1,6 @@
 /**
- * Mounts and loop devices that are only remembered, for a driver that runs without root. It answers as the real one
- * does, and makes and removes targets; but what is in a volume is not seen there.
+ * Mounts and loop devices in memory only, for a driver that runs without root. It answers as the real one, and makes
+ * and removes targets; but the content of a volume is not seen there.
  */
 
 import { type MountEntry, MountTable } from '../host/mount-table.js';

@@ -1,6 +1,6 @@
 /**
- * The port to the kernel's mounts, and the real one: util-linux's mount(8) and umount(8). What to mount where, and what
- * is whose, is not known here. Without root there is memory-mounts.ts
+ * Port to the kernel's mounts, and the real one: util-linux's mount(8) and umount(8). Knows nothing of volumes.
+ * Without root: memory-mounts.ts
  */
 import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
@@ -11,13 +11,16 @@ import type { Ran, Run } from './commands.js';
 /** All paths are absolute and without symlinks. */
 export interface Mounts {
   table(): Promise<MountTable>;
-  /** Shows the directory or file `source` at `target`, which is of the same kind, with the options of where it comes from. */
+  /**
+   * Shows the directory or file `source` at `target`, which is of the same kind, with the options of the source's
+   * mount.
+   */
   bind(source: string, target: string): Promise<void>;
-  /** Gives the mount that is seen at `target` these options; others that it has stay. */
+  /** Sets options of the mount at `target`; its other options stay. */
   setOptions(target: string, options: readonly string[]): Promise<void>;
   /**
-   * Takes away the mount that is seen at `target`.
-   * @throws {CsiStatus} FAILED_PRECONDITION: it is in use
+   * Unmounts what is seen at `target`.
+   * @throws {CsiStatus} FAILED_PRECONDITION: in use
    */
   unmount(target: string): Promise<void>;
 }
@@ -38,7 +41,7 @@ export const hostMounts = (run: Run): Mounts => ({
   unmount: (target) => mountTool(run, 'umount', ['--no-canonicalize', target], `can't unmount ${target}`),
 });
 
-/** @throws {CsiStatus} UNAVAILABLE: it changes all the time */
+/** @throws {CsiStatus} UNAVAILABLE: the table changes all the time */
 export const readMountTable = (): Promise<MountTable> =>
   host.readMountTable().catch((cause: unknown) => {
     throw new CsiStatus('UNAVAILABLE', messageOf(cause));

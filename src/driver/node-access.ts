@@ -10,41 +10,41 @@ import type { Mounts } from './mounts.js';
 import type { Staging, Target } from './state.js';
 import { remove } from './target-paths.js';
 
-/** One volume's. */
+/** Access to one volume. */
 export interface NodeAccess {
-  /** Whether it is there to be published. */
+  /** Whether the volume is staged and can be published. */
   isStaged(staging: Staging): Promise<boolean>;
-  /** Whether anything of it is there: also what is covered, or shows what was removed since. */
+  /** Whether any mount of it is there, also a covered one, or one of removed content. */
   hasStaging(staging: Staging): Promise<boolean>;
-  /** @throws {CsiStatus} FAILED_PRECONDITION: something else is there. So far nothing has been changed */
+  /** @throws {CsiStatus} FAILED_PRECONDITION: something else is there. Nothing was changed */
   checkStage(staging: Staging): Promise<void>;
   stage(staging: Staging): Promise<void>;
-  /** @throws {CsiStatus} FAILED_PRECONDITION: it is in use, or seen elsewhere too */
+  /** @throws {CsiStatus} FAILED_PRECONDITION: in use, or seen elsewhere too */
   unstage(staging: Staging): Promise<void>;
-  /** Whether who looks there sees the volume. */
+  /** Whether the target shows the volume. */
   isPublished(target: Target): Promise<boolean>;
   /** As `hasStaging`. */
   hasTarget(target: Target): Promise<boolean>;
   /**
-   * @param isKnown whether this is recorded as a target of the volume already
-   * @throws {CsiStatus} FAILED_PRECONDITION: something else is there. So far nothing has been changed
+   * @param isKnown whether the volume has this target by its record
+   * @throws {CsiStatus} FAILED_PRECONDITION: something else is there. Nothing was changed
    */
   checkPublish(target: Target, isKnown: boolean): Promise<void>;
   /** Makes the target, too. */
   publish(target: Target, from: Staging): Promise<void>;
-  /** Removes the target, too, unless something of somebody else is there. */
+  /** Removes the target, too, unless somebody else's mount or content is there. */
   unpublish(target: Target): Promise<void>;
 }
 
 export type IsOurs = (entry: MountEntry) => boolean;
 
-/** Whether a mount that is ours is what is seen at the place. */
+/** Whether the mount that is seen at the place is ours. */
 export async function isSeenAt(mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> {
   const top = (await mounts.table()).at(place).at(-1);
   return top !== undefined && isOurs(top);
 }
 
-/** Whether one is there at all, be it that others hide it. */
+/** Whether a mount of ours is at the place, hidden by others or not. */
 export const isAnywhereAt = async (mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> =>
   oursAt(await mounts.table(), place, isOurs).length > 0;
 
@@ -52,9 +52,9 @@ const oursAt = ({ entries }: MountTable, place: string, isOurs: IsOurs): MountEn
   entries.filter((entry) => entry.path === place && isOurs(entry));
 
 /**
- * Unmounts what is ours; what is not stays.
+ * Unmounts our mounts; others stay.
  * @returns whether nothing is mounted there any more
- * @throws {CsiStatus} FAILED_PRECONDITION: it is in use, or something else is mounted over it, or over the way to it
+ * @throws {CsiStatus} FAILED_PRECONDITION: in use, or something else is mounted over it, or over the way to it
  */
 export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): Promise<boolean> {
   for (;;) {
@@ -65,14 +65,14 @@ export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): 
       await mounts.unmount(place);
       continue;
     }
-    // Where mounts are shared, what is hidden may be a copy of what is seen, and goes with it: so it is asked for last.
+    // Shared mounts may hide a copy of what is seen, which goes with it: so the hidden one comes last.
     const [hidden] = oursAt(table, place, isOurs);
     if (!hidden) return top === undefined;
     throw layers.includes(hidden) ? coveredAt(place) : hiddenAt(place, table.holderOf(place));
   }
 }
 
-/** As {@link unmountAt}, then removes the directory or file; a mount of somebody else stays, and so does content. */
+/** As {@link unmountAt}, then removes the directory or file; other mounts and content stay. */
 export async function removeTarget(mounts: Mounts, { place }: Target, accessType: AccessType, isOurs: IsOurs) {
   if (await unmountAt(mounts, place, isOurs)) await remove(place, accessType);
 }
@@ -83,7 +83,7 @@ export function checkOurs(place: string, layers: readonly MountEntry[], isOurs: 
   if (top && !isOurs(top)) throw coveredAt(place);
 }
 
-/** @throws {CsiStatus} FAILED_PRECONDITION: one of these, or what is in it, is mounted somewhere */
+/** @throws {CsiStatus} FAILED_PRECONDITION: one of these, or its content, is mounted somewhere */
 export function refuseMountsOf({ entries }: MountTable, sources: readonly MountSource[]): void {
   const shown = entries.find((entry) => sources.some((source) => isSourceWithin(entry, source)));
   if (!shown) return;

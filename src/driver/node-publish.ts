@@ -1,4 +1,4 @@
-/** NodePublishVolume and NodeUnpublishVolume. When what is recorded: as in node-stage.ts */
+/** NodePublishVolume and NodeUnpublishVolume. Order of records and mounts: node-stage.ts */
 import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
 import type { NodeAccess } from './node-access.js';
@@ -58,7 +58,7 @@ async function stagingOf(
   throw new CsiStatus('FAILED_PRECONDITION', message);
 }
 
-/** Records without a mount are of what was never done, or of before a reboot: they don't stand in the way. */
+/** Ignores records without a mount: their work was never done, or ended with a reboot. */
 async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, asked: Target): Promise<void> {
   for (const there of targets) {
     if (!(await access.hasTarget(there))) continue;

@@ -1,4 +1,4 @@
-/** What a request to the Node service must be like before anything is looked up: each fault is INVALID_ARGUMENT. */
+/** Checks requests to the Node service before anything is looked up: each fault is INVALID_ARGUMENT. */
 import { posix } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { VolumeCapability } from '../csi/generated/plain.js';
@@ -6,18 +6,18 @@ import type { MountEntry } from '../host/mount-table.js';
 import { invalid } from './requests.js';
 import { commonAccessType, isReaderOnly, modeOf, requireCapability } from './volume-capabilities.js';
 
-/** What Linux takes, without the closing NUL. */
+/** Longest path in Linux, without the closing NUL. */
 const maxPathBytes = 4095;
 
-/** With these a volume has one target on a node. */
+/** Modes with which a volume has one target on a node. */
 const oneTarget = new Set(['SINGLE_NODE_WRITER', 'SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_READER_ONLY']);
 
 type Options = MountEntry['options'];
 
-/** The mount flags that the kernel knows for a single mount, each with how it is seen in the table that it is so. */
+/** Mount flags that the kernel knows for a single mount, each with its test on an entry of the mount table. */
 const flags = new Map<string, (shown: Options) => boolean>([
   ['defaults', () => true],
-  // A mount of what is read-only itself stays so.
+  // A mount of something read-only stays read-only.
   ['rw', () => true],
   ['ro', (shown) => shown.has('ro')],
   ['nosuid', (shown) => shown.has('nosuid')],
@@ -34,7 +34,7 @@ const flags = new Map<string, (shown: Options) => boolean>([
   ['nosymfollow', (shown) => shown.has('nosymfollow')],
 ]);
 
-/** Of each of these a mount can be one. */
+/** Pairs of flags that exclude each other. */
 const opposites = [
   ['ro', 'rw'],
   ['nosuid', 'suid'],
@@ -49,7 +49,7 @@ export function idOf(volumeId: string): string {
   return volumeId;
 }
 
-/** @returns the path without doubled and trailing slashes, by which it is known from here on */
+/** @returns the path without doubled and trailing slashes, used from here on */
 export function pathOf(path: string, field: string): string {
   if (path === '') throw invalid(`${field} is missing`);
   const shown = JSON.stringify(path.slice(0, maxPathBytes));
@@ -88,13 +88,13 @@ function checkFlags(asked: readonly string[]): void {
   }
 }
 
-/** By its mode, or by its flags. */
+/** Whether its mode or its flags allow reading only. */
 export const readsOnly = (capability: VolumeCapability): boolean =>
   isReaderOnly(capability) || (capability.mount?.mountFlags.includes('ro') ?? false);
 
 export const hasOneTarget = (capability: VolumeCapability): boolean => oneTarget.has(modeOf(capability));
 
-/** What a mount for this use must have been given, as mount(8) takes it. */
+/** Options of a mount for this use, as mount(8) accepts them. */
 export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): string[] => [
   ...(mount?.mountFlags ?? []).filter((flag) => !(readonly && flag === 'rw')),
   ...(readonly ? ['ro'] : []),
@@ -103,6 +103,6 @@ export const mountOptionsOf = ({ mount }: VolumeCapability, readonly: boolean): 
 export const missingOptions = (wanted: readonly string[], shown: Options): string[] =>
   wanted.filter((flag) => !flags.get(flag)?.(shown));
 
-/** One of them may come from a file, where nothing is undefined. */
+/** Compares objects, of which one may come from a file and so has no undefined fields. */
 export const isSame = (one: object, other: object): boolean =>
   isDeepStrictEqual(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)));

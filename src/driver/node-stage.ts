@@ -1,6 +1,6 @@
 /**
- * NodeStageVolume and NodeUnstageVolume. The record is on disk before anything is done and goes after all is undone, so
- * that a driver that was killed in between knows of it; a record of what is not there is but an intention.
+ * NodeStageVolume and NodeUnstageVolume. The record is on disk before anything is done, and goes after all is undone:
+ * so the next driver knows of work that was cut off. A record without a mount is an intention only.
  */
 import type { NodeStageVolumeRequest, NodeUnstageVolumeRequest } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
@@ -35,7 +35,7 @@ export async function stage(volumes: NodeVolumes, request: NodeStageVolumeReques
   });
 }
 
-/** @param there the one that is already staged */
+/** @param there the present staging */
 function refuseOther(id: string, there: Staging, asked: Staging): void {
   if (there.place !== asked.place) {
     const message = `the volume ${id} is staged at ${there.place}, and has one staging path: NodeUnstageVolume it first`;

@@ -1,4 +1,4 @@
-/** What the Node service knows of a volume: its record, its uses, where its content is, how it comes to the node. */
+/** A volume as the Node service sees it: record, uses, content, and access on this node. */
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { CsiStatus } from '../csi/server.js';
@@ -15,7 +15,7 @@ import { invalid, notFound } from './requests.js';
 import type { DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 import { noParent } from './target-paths.js';
 
-/** What the driver does to the host; default: the real ones, which need root. */
+/** What the driver does to the host; default: the real ports, which need root. */
 export interface NodePorts {
   mounts: Mounts;
   loopDevices: LoopDevices;
@@ -26,14 +26,14 @@ interface NodeSettings extends NodePorts {
   attach: boolean;
 }
 
-/** Where a volume is staged or published. */
+/** Path where a volume is staged or published. */
 interface Where {
   readonly path: string;
   readonly place: string;
 }
 
 export class NodeVolumes {
-  /** Both without symlinks, as the kernel names them. */
+  /** Without symlinks, as the kernel names it. */
   readonly #contentDir: string;
   readonly #dataDir: string;
   readonly #state: DriverState;
@@ -56,7 +56,7 @@ export class NodeVolumes {
   }
 
   /**
-   * For what undoes: an id that is not known may be a slip, and then what was meant would stay.
+   * Refuses to undo for an unknown id: it may be a slip, and what was meant would stay.
    * @throws {CsiStatus} NOT_FOUND
    */
   checkKnown(use: UseRecord): void {
@@ -90,13 +90,13 @@ export class NodeVolumes {
     return this.#state.uses.get(id) ?? { id, stagings: [], targets: [] };
   }
 
-  /** On disk once it resolves. */
+  /** Resolves once the record is on disk. */
   async remember(use: UseRecord): Promise<void> {
     if (use.stagings.length === 0 && use.targets.length === 0) await this.#state.uses.remove(use.id);
     else await this.#state.uses.put(use);
   }
 
-  /** The staging or the target of this volume at the path, as any caller may write it. */
+  /** Staging or target of this volume at the path, however the caller writes it. */
   useAt(id: string, path: string): { staging: Staging } | { target: Target } | undefined {
     const { stagings, targets } = this.useOf(id);
     const isThere = (use: Staging): boolean => use.path === tidied(path);
@@ -140,17 +140,17 @@ export class NodeVolumes {
     }
   }
 
-  /** Block devices of the volume get the size that it has now. */
+  /** Gives the volume's block devices its present size. */
   async resize({ id, accessType }: VolumeRecord): Promise<void> {
     if (accessType === 'block') await this.#ports.loopDevices.resize(this.contentOf(id, accessType));
   }
 
-  /** One operation at a time on a volume, and on a path. */
+  /** Runs one operation at a time on a volume, and on a path. */
   only<T>(id: string, path: string, work: () => Promise<T>): Promise<T> {
     return this.#state.pending.only([`volume/${id}`, `path ${path}`], work);
   }
 
-  /** Whether the controller has published the volume to this node for reading only. */
+  /** Whether the controller has published the volume to this node read-only. */
   isPublishedReadonly({ publications }: VolumeRecord): boolean {
     return this.#attach && (publications[this.#state.nodeId]?.readonly ?? false);
   }

@@ -1,4 +1,4 @@
-/** NodeGetVolumeStats and NodeExpandVolume: looks at volumes that are staged or published, and changes nothing of that. */
+/** NodeGetVolumeStats and NodeExpandVolume: for volumes that are staged or published. */
 import type {
   CapacityRange,
   NodeExpandVolumeRequest,
@@ -65,7 +65,7 @@ export async function expand(
   });
 }
 
-/** @throws {CsiStatus} NOT_FOUND: there is no such volume, or it is not staged or published there */
+/** @throws {CsiStatus} NOT_FOUND: no such volume, or not staged or published there */
 function volumeAt(volumes: NodeVolumes, { volumeId, volumePath }: Place): VolumeRecord {
   const id = idOf(volumeId);
   if (volumePath === '') throw new CsiStatus('INVALID_ARGUMENT', 'volume_path is missing');
@@ -115,7 +115,7 @@ const usageOf = (capacityBytes: number, usage: Usage): VolumeUsage[] => [
   },
 ];
 
-/** The size is the controller's affair; what it has not been made yet can't be had here. */
+/** Refuses a size that the controller has not given yet. */
 function checkRange({ id, capacityBytes }: VolumeRecord, range: CapacityRange | undefined): void {
   if (!range) return;
   const { requiredBytes, limitBytes } = range;

@@ -15,15 +15,15 @@ import type { DriverState } from './state.js';
 import { patientMeter, usageMeter } from './usage.js';
 
 export interface NodeOptions extends Partial<NodePorts> {
-  /** What NodeGetInfo answers; default 0: as many as anybody likes. */
+  /** Answer of NodeGetInfo; default 0: any number. */
   maxVolumesPerNode?: number | undefined;
-  /** Whether volumes are published to a node by the controller; what it published before counts only then. */
+  /** Whether the controller publishes volumes to nodes; only then its publications count. */
   attach?: boolean;
 }
 
-/** Of one tool that the driver runs. */
+/** Limit of one tool that the driver runs. */
 const toolTimeoutMs = 30_000;
-/** Who asks for stats has a deadline of its own. */
+/** Limit of a wait for usage: callers of stats have a deadline of their own. */
 const usagePatienceMs = 5_000;
 
 const capabilities = [
@@ -34,14 +34,14 @@ const capabilities = [
   'SINGLE_NODE_MULTI_WRITER',
 ] as const;
 
-/** @param lockFile the lock of the data directory: see RunOptions */
+/** @param lockFile lock of the data directory: see RunOptions */
 export function nodeHandlers(
   state: DriverState,
   lockFile: number,
   { maxVolumesPerNode = 0, attach = false, mounts, loopDevices }: NodeOptions = {},
 ): CsiHandlers {
   const run = runner({ timeoutMs: toolTimeoutMs, lockFile });
-  // It changes nothing: a driver that starts need not wait for it.
+  // The tool changes nothing: a driver that starts need not wait for it.
   const measure = patientMeter(usageMeter(runner({ diesWithDriver: true })), usagePatienceMs);
   const volumes = new NodeVolumes(state, {
     attach,

@@ -1,4 +1,4 @@
-/** Lists in pages. A token names the last id of its page: what comes and goes meanwhile moves nothing else. */
+/** Pages of lists. A token names the last id of its page, so later changes move nothing. */
 import { CsiStatus } from '../csi/server.js';
 import { invalid } from './requests.js';
 

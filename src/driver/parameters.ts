@@ -1,15 +1,15 @@
-/** What a volume or snapshot can be given besides what CSI names: almost nothing, and nothing else is swallowed. */
+/** Parameters of volumes and snapshots besides those of CSI: almost none, and unknown ones are refused. */
 import { invalid } from './requests.js';
 
 type Parameters = Readonly<Record<string, string>>;
 
-/** Told to drivers by Kubernetes about its own objects. */
+/** Prefix of parameters with which Kubernetes tells drivers about its own objects. */
 const ignoredPrefix = 'csi.storage.k8s.io/';
 
-/** The share of its capacity (1 to 100, percent) above which a volume's condition is abnormal. Can be changed. */
+/** Share of the capacity (1 to 100, percent) above which a volume's condition is abnormal. Mutable. */
 const warnAbovePercent = 'warnAbovePercent';
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: one that is not known */
+/** @throws {CsiStatus} INVALID_ARGUMENT: unknown parameter */
 export function checkParameters(parameters: Parameters): void {
   const unknown = Object.keys(parameters).find((key) => !key.startsWith(ignoredPrefix));
   if (unknown === undefined) return;
@@ -17,7 +17,7 @@ export function checkParameters(parameters: Parameters): void {
   throw invalid(`the parameter ${JSON.stringify(unknown)} is not known: ${hint}`);
 }
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: one that is not known, or its value can't be */
+/** @throws {CsiStatus} INVALID_ARGUMENT: unknown parameter, or impossible value */
 export function checkMutableParameters(parameters: Parameters): void {
   for (const [key, value] of Object.entries(parameters)) {
     if (key !== warnAbovePercent)
@@ -27,7 +27,7 @@ export function checkMutableParameters(parameters: Parameters): void {
   }
 }
 
-/** @returns undefined where nobody wants to be warned */
+/** @returns undefined without such a parameter */
 export function warnAboveShareOf(parameters: Parameters): number | undefined {
   const percent = parameters[warnAbovePercent];
   return percent === undefined ? undefined : Number(percent) / 100;

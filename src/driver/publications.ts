@@ -1,4 +1,7 @@
-/** ControllerPublishVolume and its reverse: which node may use which volume. There is nothing to attach: it is noted. */
+/**
+ * ControllerPublishVolume and ControllerUnpublishVolume: nodes that may use a volume. Nothing is attached: it is
+ * recorded only.
+ */
 import type { ControllerPublishVolumeRequest, VolumeCapability } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import type { AttachOptions, ControllerContext } from './controller-context.js';
@@ -38,7 +41,7 @@ export function publicationHandlers(
       return {};
     },
 
-    // All publications are in our records: what is not there, of whatever volume or node, is not published.
+    // All publications are in our records: what is not there is not published.
     ControllerUnpublishVolume: async (request) => {
       checkSizes(request);
       const volumeId = requireId('volumeId', request.volumeId);
@@ -75,7 +78,7 @@ function checkSame(existing: Publication, wanted: Publication, nodeId: string): 
   throw new CsiStatus('ALREADY_EXISTS', message);
 }
 
-/** @throws {CsiStatus} FAILED_PRECONDITION naming the node where it is in the way */
+/** @throws {CsiStatus} FAILED_PRECONDITION naming the node whose publication is in the way */
 function checkOthers(volume: VolumeRecord, nodeId: string, wanted: Publication): void {
   for (const [node, other] of Object.entries(volume.publications)) {
     if (node === nodeId || canGoTogether(wanted, other)) continue;
@@ -94,7 +97,7 @@ function canGoTogether(one: Publication, other: Publication): boolean {
 const writes = ({ capability, readonly }: Publication): boolean => !readonly && !isReaderOnly(capability);
 const isSingleWriter = (capability: VolumeCapability): boolean => modeOf(capability) === 'MULTI_NODE_SINGLE_WRITER';
 
-/** How many volumes each node may have, those that are just being published to it too. */
+/** Counts the volumes of each node, also those that are being published to it. */
 class Slots {
   readonly #state: DriverState;
   readonly #limit: number;
@@ -105,7 +108,7 @@ class Slots {
     this.#limit = limit;
   }
 
-  /** @throws {CsiStatus} RESOURCE_EXHAUSTED: the node has as many as it may have */
+  /** @throws {CsiStatus} RESOURCE_EXHAUSTED: the node has its limit */
   async take(nodeId: string, volumeId: string, work: () => Promise<void>): Promise<void> {
     const underWay = this.#underWay.get(nodeId) ?? new Set();
     this.#underWay.set(nodeId, underWay);

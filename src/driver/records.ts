@@ -11,7 +11,7 @@ import type { Reserve } from './reserve.js';
 const extension = '.json';
 const unfinished = '.tmp';
 
-/** What each field of a record must be; those that may be missing are not looked at. */
+/** Type of each field of a record; optional fields are not checked. */
 export type Shape<T> = {
   readonly [Field in keyof T as undefined extends T[Field] ? never : Field]-?:
     | 'string'
@@ -27,7 +27,7 @@ export interface RecordsOptions<T> {
   reserve: Reserve;
 }
 
-/** Ids become file names: they must be the driver's own. */
+/** Records by id. Ids become file names, so they must be the driver's own. */
 export class Records<T extends { readonly id: string }> {
   readonly #directory: string;
   readonly #reserve: Reserve;
@@ -38,7 +38,7 @@ export class Records<T extends { readonly id: string }> {
     this.#reserve = reserve;
   }
 
-  /** @throws {StagecraftError} DRIVER_STATE_BROKEN: a file that is no such record; nothing is dropped */
+  /** @throws {StagecraftError} DRIVER_STATE_BROKEN: a file is no such record; nothing is dropped */
   static async open<T extends { readonly id: string }>(options: RecordsOptions<T>): Promise<Records<T>> {
     const { directory, shape } = options;
     const records = new Records<T>(options);
@@ -59,7 +59,7 @@ export class Records<T extends { readonly id: string }> {
     return this.#records.get(id);
   }
 
-  /** In the order of their ids. */
+  /** All records in the order of their ids. */
   all(): T[] {
     return [...this.#records.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -106,8 +106,8 @@ export class Records<T extends { readonly id: string }> {
       await rm(path + unfinished, { force: true });
       throw error;
     }
-    this.#records.set(record.id, record); // it counts from here on, also where it is not known to outlive a power cut
-    await syncPath(this.#directory); // names are in the directory: they are on disk once that is
+    this.#records.set(record.id, record); // counts from here on, even if it is not certain to outlive a power cut
+    await syncPath(this.#directory); // a directory holds the names: they are on disk once the directory is
   }
 
   #pathOf(id: string): string {

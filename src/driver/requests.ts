@@ -1,21 +1,21 @@
-/** What every request has to keep to: the size limits of CSI, and ids that are ids. All else is of its RPC. */
+/** Checks for every request: the size limits of CSI, and the form of ids. */
 import { CsiStatus } from '../csi/server.js';
 
 const maxStringBytes = 128;
 const maxMapBytes = 4096;
 const maxNodeIdBytes = 256;
 
-/** The fields that are maps; all other objects are messages. */
+/** Fields that are maps; all other objects are messages. */
 const maps = new Set(['parameters', 'mutableParameters', 'secrets', 'volumeContext', 'publishContext', 'segments']);
 
-/** A token that is not ours is another error; of paths CSI says that they may be as long as the system takes them. */
+/** Fields without a limit: a foreign token is another error, and paths may be as long as the system allows. */
 const unlimited = new Set(['startingToken', 'stagingTargetPath', 'targetPath', 'volumePath']);
 
 /** Control characters, less tab, line feed and carriage return. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the characters that CSI bans from names
 const bannedInNames = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/;
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: a field is larger than CSI lets it be */
+/** @throws {CsiStatus} INVALID_ARGUMENT: a field is larger than CSI allows */
 export function checkSizes(request: object): void {
   for (const [field, value] of Object.entries(request)) checkSize(field, value);
 }
@@ -27,7 +27,7 @@ function checkSize(field: string, value: unknown): void {
   else if (typeof value === 'object' && value !== null) checkSizes(value);
 }
 
-/** @returns undefined where what is in it has limits of its own, or it has none */
+/** @returns undefined if its content has limits of its own, or there is no limit */
 function limitOf(field: string, value: unknown): number | undefined {
   if (unlimited.has(field)) return undefined;
   if (maps.has(field) || (field === 'mountFlags' && Array.isArray(value))) return maxMapBytes;
@@ -42,20 +42,20 @@ function checkBytes(limitBytes: number, field: string, value: unknown): void {
   if (bytes > limitBytes) throw invalid(`${wireName(field)} has ${bytes} bytes: CSI allows ${limitBytes}`);
 }
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: there is none, or it is none that a driver could have given */
+/** @throws {CsiStatus} INVALID_ARGUMENT: no id, or none that a driver could have given */
 export function requireId(field: string, id: string): string {
   if (id === '') throw invalid(`${wireName(field)} is missing`);
   return checkId(field, id);
 }
 
-/** The same, where it may be left out. */
+/** The same for an optional id. */
 export function checkId(field: string, id: string): string {
   if (/[/\0]/.test(id) || id === '.' || id === '..')
     throw invalid(`${wireName(field)} ${JSON.stringify(id)} is no id: give one that this driver has answered`);
   return id;
 }
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: there is none, or CSI bans it */
+/** @throws {CsiStatus} INVALID_ARGUMENT: no name, or one that CSI forbids */
 export function requireName(name: string): string {
   if (name === '') throw invalid('name is missing');
   if (bannedInNames.test(name)) throw invalid('name has a control character: give one without');
@@ -67,5 +67,5 @@ export const invalid = (message: string): CsiStatus => new CsiStatus('INVALID_AR
 export const notFound = (what: 'volume' | 'snapshot' | 'node', id: string): CsiStatus =>
   new CsiStatus('NOT_FOUND', `there is no ${what} ${JSON.stringify(id)} here`);
 
-/** As CSI writes it. */
+/** Name of the field in CSI. */
 const wireName = (field: string): string => field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -1,12 +1,12 @@
 /**
- * A file that takes up room for when there is none: on a full file system what was unmounted could not be forgotten
- * otherwise, and so never be deleted, which would make room.
+ * Reserve file for a full file system: without it an unmounted volume could not be forgotten, and so never be
+ * deleted, which would make room.
  */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, rm } from 'node:fs/promises';
 import { isCode, isOutOfRoom } from './disk.js';
 
-/** For some records and what they take up besides their bytes. */
+/** Room for some records and their blocks. */
 const reserveBytes = 64 * 1024;
 
 export class Reserve {
@@ -23,7 +23,7 @@ export class Reserve {
     return reserve;
   }
 
-  /** Does the work again without the reserve, where it finds no room with it. */
+  /** Does the work, and again without the reserve if there was no room. */
   async useFor(work: () => Promise<void>): Promise<void> {
     try {
       await work();
@@ -36,10 +36,10 @@ export class Reserve {
     await this.refill();
   }
 
-  /** Makes it anew where it is gone and there is room again. */
+  /** Makes the reserve again once there is room. */
   async refill(): Promise<void> {
     if (this.#isThere) return;
-    this.#isThere = true; // by one at a time
+    this.#isThere = true; // one at a time
     try {
       const file = await open(this.#path, 'r+').catch(async (error: unknown): Promise<FileHandle> => {
         if (isCode(error, 'ENOENT')) return open(this.#path, 'wx', 0o600);

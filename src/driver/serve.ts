@@ -1,4 +1,4 @@
-/** Serves CSI handlers on a socket, until it is told to stop. */
+/** Serves CSI handlers on a socket until it is stopped. */
 import { once } from 'node:events';
 import type { Server as Listener, Socket } from 'node:net';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
@@ -6,7 +6,7 @@ import { addCsiHandlers, type CsiHandlers } from '../csi/server.js';
 import { type Listening, listen, socketPathOf } from './socket.js';
 
 export interface Serving {
-  /** Removes the socket, lets calls in flight end, then cuts who is still connected. A second call is the first. */
+  /** Removes the socket, lets calls under way end, then cuts open connections. A second call joins the first. */
   stop(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ export async function serve(endpoint: string, handlers: CsiHandlers, graceMs: nu
   };
 }
 
-/** @returns the connections that are open, at any time */
+/** @returns the open connections, kept up to date */
 function connectionsOf(listener: Listener, server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
@@ -56,7 +56,7 @@ interface Stopping {
 
 async function stop({ listening, server, connections, graceMs }: Stopping): Promise<void> {
   const closed = once(listening.server, 'close');
-  listening.close(); // removes the socket at once, so that nobody else comes
+  listening.close(); // removes the socket at once, so that no new client connects
   // grpc-js's own forceShutdown waits for a peer that never reads.
   const cut = setTimeout(() => {
     for (const connection of connections) connection.destroy();

@@ -1,4 +1,4 @@
-/** Snapshots as CSI tells of them. A member of a group is there once the whole group is. */
+/** Snapshots in the form of CSI. A member of a group is visible once the whole group is complete. */
 import type { Snapshot, Timestamp, VolumeGroupSnapshot } from '../csi/generated/plain.js';
 import type { DriverState, GroupRecord, SnapshotRecord } from './state.js';
 

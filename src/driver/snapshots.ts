@@ -1,4 +1,4 @@
-/** Snapshots of single volumes: copies, which hold nothing of their source. Groups of them: group-snapshots.ts */
+/** Snapshots of single volumes: copies that keep nothing of their source. Groups: group-snapshots.ts */
 import { randomUUID } from 'node:crypto';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import type { ControllerContext } from './controller-context.js';
@@ -52,7 +52,7 @@ export const getSnapshotHandler = ({ state }: ControllerContext): CsiHandlers =>
   },
 });
 
-/** What a snapshot of this volume, taken now, would be; nothing is copied yet. */
+/** Record of a snapshot of this volume, taken now; nothing is copied yet. */
 export function newSnapshot(volume: VolumeRecord, name: string, createdAtMs: number): SnapshotRecord {
   const { id: sourceVolumeId, accessType, capacityBytes: sizeBytes } = volume;
   return { id: snapshotIdPrefix + randomUUID(), name, sourceVolumeId, accessType, sizeBytes, createdAtMs };

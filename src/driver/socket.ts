@@ -1,4 +1,4 @@
-/** The driver's socket: where it is, and how to get it from a driver that died without taking it from one that lives. */
+/** Path of the driver's socket, and how to take it over from a dead driver, never from a living one. */
 import { once } from 'node:events';
 import { linkSync, lstatSync, renameSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';
@@ -23,13 +23,13 @@ export function socketPathOf(endpoint: string): string {
   return path;
 }
 
-/** How long another driver may look whether the socket at the path is a dead one's. */
+/** Time that another driver may take to see whether the socket is a dead one's. */
 const lockPatienceMs = 5_000;
 const lockRetryMs = 20;
 
 export interface Listening {
   server: Server;
-  /** Closes the server, and removes its socket: not one that has come in its place. */
+  /** Closes the server and removes its own socket, not one that has replaced it. */
   close(): void;
 }
 
@@ -57,7 +57,10 @@ export async function listen(socketPath: string): Promise<Listening> {
   }
 }
 
-/** Of two that find the same dead socket, the second must not take the first one's for it: its directory is locked. */
+/**
+ * Locks the directory: of two drivers that find the same dead socket, the second must not remove the first one's new
+ * socket.
+ */
 async function lock(socketPath: string): Promise<{ unlock(): void }> {
   for (let leftMs = lockPatienceMs; ; leftMs -= lockRetryMs) {
     const taken = tryLocking(socketPath);
@@ -75,7 +78,7 @@ function tryLocking(socketPath: string): { unlock(): void } | undefined {
   }
 }
 
-/** Closing removes whatever is at the path: what is not ours is held on to by another name meanwhile. */
+/** Closes the server. Closing removes whatever is at the path: another driver's socket gets a second name meanwhile. */
 function close(server: Server, socketPath: string, inode: bigint | undefined): void {
   const found = inodeAt(socketPath);
   if (found === undefined || found === inode) {
@@ -99,8 +102,8 @@ function bindFailure(socketPath: string, cause: unknown): StagecraftError {
 }
 
 /**
- * Removes the socket of somebody who has died; what is not there is fine.
- * @throws {StagecraftError} SOCKET_IN_USE: somebody answers there, or what is there is not a socket
+ * Removes the socket of a dead driver; a missing one is fine.
+ * @throws {StagecraftError} SOCKET_IN_USE: a process answers there, or it is no socket
  */
 export async function removeStale(socketPath: string): Promise<void> {
   const found = lstatSync(socketPath, { throwIfNoEntry: false });

@@ -1,4 +1,4 @@
-/** What the driver knows of volumes, snapshots and their uses, as it is kept on disk. */
+/** Records of the driver about volumes, snapshots and their uses, as kept on disk. */
 import { mkdir, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -16,12 +16,12 @@ export interface VolumeRecord {
   readonly name: string;
   readonly accessType: AccessType;
   readonly capacityBytes: number;
-  /** As it was asked for: the same again is the same volume, anything else ALREADY_EXISTS. */
+  /** Capabilities of the request: the same again is the same volume, others are ALREADY_EXISTS. */
   readonly capabilities: VolumeCapability[];
   readonly parameters: Record<string, string>;
   readonly mutableParameters: Record<string, string>;
   readonly source?: { readonly snapshotId: string } | { readonly volumeId: string };
-  /** The nodes that it is published to by the controller, each as it was asked for. */
+  /** Nodes that the controller has published the volume to, each with its request. */
   readonly publications: Readonly<Record<string, Publication>>;
 }
 
@@ -30,7 +30,7 @@ export interface Publication {
   readonly readonly: boolean;
 }
 
-/** A copy of a volume's content, of its own. */
+/** A copy of a volume's content. */
 export interface SnapshotRecord {
   readonly id: string;
   readonly name: string;
@@ -50,8 +50,8 @@ export interface GroupRecord {
 }
 
 /**
- * Where a volume is in use on this node; its id is that of the volume. Written before anything is mounted, and taken
- * back after it was unmounted: whether it is mounted, the kernel knows.
+ * Uses of a volume on this node, by the id of the volume. Written before anything is mounted, removed after it was
+ * unmounted: the kernel knows whether it is mounted.
  */
 export interface UseRecord {
   readonly id: string;
@@ -60,9 +60,9 @@ export interface UseRecord {
 }
 
 export interface Staging {
-  /** As the caller names it. */
+  /** Path as the caller names it. */
   readonly path: string;
-  /** Where that led when it was asked for: an absolute path without symlinks, by which the kernel knows the mount. */
+  /** Absolute path without symlinks at the time of the request: the kernel's name of the mount. */
   readonly place: string;
   readonly capability: VolumeCapability;
 }
@@ -106,7 +106,7 @@ const useShape: Shape<UseRecord> = { id: 'string', stagings: 'array', targets: '
 
 export interface DriverState {
   readonly nodeId: string;
-  /** Holds the content of volumes and snapshots. */
+  /** Directory with the content of volumes and snapshots. */
   readonly contentDir: string;
   readonly volumes: Records<VolumeRecord>;
   readonly snapshots: Records<SnapshotRecord>;
@@ -115,7 +115,7 @@ export interface DriverState {
   readonly pending: Pending;
 }
 
-/** How long a driver that is about to end may hold the directory. */
+/** Time that a driver which is about to end may hold the directory. */
 const lockPatienceMs = 5_000;
 const lockRetryMs = 100;
 
@@ -154,10 +154,10 @@ export async function openState(
   }
 }
 
-/** In the root of a file system of its own. */
+/** Exists in the root of a file system of its own. */
 const madeByMkfs = 'lost+found';
 
-/** What is empty may become ours; the lock is in every data directory of a driver. */
+/** Accepts an empty directory, or one with the lock of a driver. */
 async function checkOurs(dataDir: string): Promise<void> {
   const present = await readdir(dataDir).catch((error: unknown): string[] => {
     if (isCode(error, 'ENOENT')) return [];
@@ -180,11 +180,11 @@ async function lock(dataDir: string): Promise<HeldLock> {
 
 /** One operation at a time on each thing: a second one is answered ABORTED, as CSI wants it. */
 export class Pending {
-  /** How many are at work on each, or that it is one alone. */
+  /** Number of operations on each thing, or `alone`. */
   readonly #keys = new Map<string, 'alone' | number>();
   readonly #waiting: (() => void)[] = [];
 
-  /** @param keys what the work is about, e.g. `volume/<id>`, `volume-name/<name>` */
+  /** @param keys subjects of the work, e.g. `volume/<id>`, `volume-name/<name>` */
   async only<T>(keys: readonly string[], work: () => Promise<T>): Promise<T> {
     const distinct = [...new Set(keys)];
     const taken = distinct.find((key) => this.#keys.has(key));
@@ -197,7 +197,7 @@ export class Pending {
     }
   }
 
-  /** Any number of such works go together on one thing, but none of `only`. */
+  /** Runs work that may share the thing with other such work, but not with work of `only`. */
   async sharing<T>(key: string, work: () => Promise<T>): Promise<T> {
     const sharers = this.#keys.get(key) ?? 0;
     if (sharers === 'alone') throw busy(key);

@@ -9,7 +9,7 @@ import { CsiStatus } from '../csi/server.js';
 import { messageOf } from '../errors.js';
 import type { AccessType } from './disk.js';
 
-/** As the kernel's table names it: symlinks on the way there are followed. Undefined where its parent is not there. */
+/** Path in the mount table: symlinks on the way there are followed. Undefined if the parent is missing. */
 export async function placeOf(path: string): Promise<string | undefined> {
   const parent = await orUndefined(realpath(dirname(path)));
   return parent === undefined ? undefined : join(parent, basename(path));
@@ -38,7 +38,7 @@ export async function make(place: string, accessType: AccessType): Promise<void>
   else await (await orRefused(open(place, 'wx', 0o600))).close();
 }
 
-/** Removes what {@link make} made; gone is gone, and anything else that is there stays. Nothing is mounted there. */
+/** Removes what {@link make} made; anything else stays. Nothing is mounted there. */
 export async function remove(place: string, accessType: AccessType): Promise<void> {
   const found = await orUndefined(lstat(place));
   if (!found || (await faultOf(place, found, accessType)) !== undefined) return;
@@ -55,7 +55,7 @@ async function faultOf(place: string, found: Stats, accessType: AccessType): Pro
   return (await readdir(place)).length > 0 ? 'is a directory with something in it' : undefined;
 }
 
-/** @returns undefined where the path, or the way there, is none */
+/** @returns undefined if the path, or the way there, does not exist */
 export async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;

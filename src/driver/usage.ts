@@ -1,4 +1,4 @@
-/** What a directory takes up, and what is left for it where it is. Measured by du(1): a process of its own. */
+/** Usage of a directory, and the room that is left. Measured by du(1), as a process of its own. */
 import { statfs } from 'node:fs/promises';
 import type { VolumeUsage } from '../csi/generated/plain.js';
 import { CsiStatus } from '../csi/server.js';
@@ -8,14 +8,14 @@ import type { Ran, Run } from './commands.js';
 export interface Usage {
   usedBytes: number;
   usedInodes: number;
-  /** Of the file system, for all who use it. */
+  /** Free bytes of the file system, for all its users. */
   freeBytes: number;
   freeInodes: number;
 }
 
 export type Measure = (directory: string) => Promise<Usage>;
 
-/** Those who ask for the same directory at the same time get one answer. */
+/** Shares one measurement among callers for the same directory at the same time. */
 export function usageMeter(run: Run): Measure {
   const underWay = new Map<string, Promise<Usage>>();
   return (directory) => {
@@ -27,18 +27,18 @@ export function usageMeter(run: Run): Measure {
   };
 }
 
-/** @returns undefined where it is not known yet */
+/** @returns undefined if it is not known yet */
 export type PatientMeasure = (directory: string) => Promise<Usage | undefined>;
 
-/** For who can't wait for all of a large directory: after a while gives what was counted last. The count goes on. */
+/** Answers after a while with the last measurement of a large directory; the present one goes on. */
 export function patientMeter(measure: Measure, patienceMs: number): PatientMeasure {
-  /** Only of directories that take longer. */
+  /** Last measurements of directories that take longer. */
   const last = new Map<string, Promise<Usage>>();
   const late = new WeakSet<Promise<Usage>>();
   return async (directory) => {
     const counting = measure(directory);
     const keep = (): unknown => (late.has(counting) ? last.set(directory, counting) : last.delete(directory));
-    counting.then(keep, keep); // one that failed too late to be told is told to who asks next
+    counting.then(keep, keep); // a failure that came too late is reported to the next caller
     let patience: NodeJS.Timeout | undefined;
     const timeUp = new Promise<Usage | undefined>((resolve) => {
       patience = setTimeout(() => {
@@ -50,7 +50,7 @@ export function patientMeter(measure: Measure, patienceMs: number): PatientMeasu
   };
 }
 
-/** Of the file system that the directory is in, as CSI tells of it. */
+/** Usage of the file system of the directory, in the form of CSI. */
 export async function fileSystemUsage(directory: string): Promise<VolumeUsage[]> {
   const { blocks, bfree, bavail, bsize, files, ffree } = await statfs(directory, { bigint: true });
   return [
@@ -59,7 +59,10 @@ export async function fileSystemUsage(directory: string): Promise<VolumeUsage[]>
   ];
 }
 
-/** What a directory or file takes up on disk. @throws {CsiStatus} INTERNAL */
+/**
+ * Bytes that a directory or file takes up on disk.
+ * @throws {CsiStatus} INTERNAL
+ */
 export const usedBytesOf = (run: Run, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
 
 async function measure(run: Run, directory: string): Promise<Usage> {
@@ -69,7 +72,7 @@ async function measure(run: Run, directory: string): Promise<Usage> {
   return { usedBytes, usedInodes, freeBytes: bavail * bsize, freeInodes: ffree };
 }
 
-/** It complains when a file goes away while it counts: the sum is good all the same. */
+/** Accepts complaints of du(1) about files that went away during the count: the sum is good all the same. */
 async function diskUsage(run: Run, args: string[]): Promise<number> {
   const { stdout, stderr } = await run('du', ['--summarize', '--one-file-system', ...args]).catch(
     (cause: unknown): Ran => {

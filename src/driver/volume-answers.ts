@@ -1,4 +1,4 @@
-/** Volumes as CSI tells of them, and how they are. */
+/** Volumes in the form of CSI, with their condition. */
 import type { Volume, VolumeCondition } from '../csi/generated/plain.js';
 import { messageOf } from '../errors.js';
 import type { ControllerContext } from './controller-context.js';

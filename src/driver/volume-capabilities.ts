@@ -8,7 +8,7 @@ import type { AccessType } from './disk.js';
 import { invalid } from './requests.js';
 import type { VolumeRecord } from './state.js';
 
-/** How far each mode reaches: the wider ones can do what the narrower ones do. */
+/** Reach of each mode: wider modes can do what narrower ones can. */
 const reach: Readonly<Record<string, number>> = {
   SINGLE_NODE_WRITER: 0,
   SINGLE_NODE_READER_ONLY: 0,
@@ -25,10 +25,10 @@ export const accessTypeOf = ({ block }: VolumeCapability): AccessType => (block 
 
 export const isMultiNode = (capability: VolumeCapability): boolean => reachOf(capability) > 0;
 
-/** It never writes, whatever its publication says. */
+/** Whether the capability never writes, whatever the publication says. */
 export const isReaderOnly = (capability: VolumeCapability): boolean => modeOf(capability).endsWith('_READER_ONLY');
 
-/** @throws {CsiStatus} INVALID_ARGUMENT: there is none, or one lacks its access type or its mode */
+/** @throws {CsiStatus} INVALID_ARGUMENT: none, or one without access type or mode */
 export function requireCapabilities(capabilities: readonly VolumeCapability[]): void {
   if (capabilities.length === 0) throw invalid('volume_capabilities is missing');
   for (const capability of capabilities) requireCapability(capability);
@@ -43,8 +43,8 @@ export function requireCapability(capability: VolumeCapability | undefined): Vol
 }
 
 /**
- * The access type that a volume with all of these has.
- * @throws {CsiStatus} INVALID_ARGUMENT: there is no such volume
+ * Access type of a volume with all of these capabilities.
+ * @throws {CsiStatus} INVALID_ARGUMENT: no volume can have all
  */
 export function commonAccessType(capabilities: readonly VolumeCapability[]): AccessType {
   requireCapabilities(capabilities);
@@ -55,7 +55,7 @@ export function commonAccessType(capabilities: readonly VolumeCapability[]): Acc
   return accessType;
 }
 
-/** @returns why this volume can't be used so, or undefined if it can */
+/** @returns why the volume can't be used so, or undefined if it can */
 export function whyNot(volume: VolumeRecord, capability: VolumeCapability): string | undefined {
   const accessType = accessTypeOf(capability);
   if (accessType !== volume.accessType) return `the volume ${volume.id} is ${volume.accessType}, not ${accessType}`;
@@ -70,7 +70,7 @@ export function checkUsable(volume: VolumeRecord, capability: VolumeCapability):
   if (reason !== undefined) throw new CsiStatus('INVALID_ARGUMENT', reason);
 }
 
-/** Whether they ask for the same, in whatever order. */
+/** Whether both lists have the same capabilities, in any order. */
 export function sameCapabilities(some: readonly VolumeCapability[], others: readonly VolumeCapability[]): boolean {
   const [a, b] = [new Set(some.map(textOf)), new Set(others.map(textOf))];
   return a.size === b.size && [...a].every((text) => b.has(text));

@@ -1,4 +1,4 @@
-/** Volumes that are there: told of, listed, checked, changed and deleted. How they are made: create-volume.ts */
+/** Existing volumes: shown, listed, checked, changed and deleted. Creation: create-volume.ts */
 import type { ValidateVolumeCapabilitiesRequest } from '../csi/generated/plain.js';
 import { type CsiHandlers, CsiStatus } from '../csi/server.js';
 import { capacityToGrowTo, checkRange } from './capacity.js';
@@ -72,7 +72,7 @@ export const volumeHandlers = (context: ControllerContext): CsiHandlers => ({
       if (request.volumeCapability) checkUsable(volume, requireCapability(request.volumeCapability));
       const bytes = capacityToGrowTo(volume, request.capacityRange);
       await expand(context, volume, bytes);
-      // A directory has no size. The loop device of an image that is in use has the one from before.
+      // A directory has no size. The loop device of an image in use still has the old one.
       const nodeExpansionRequired = volume.accessType === 'block' && isInUse(context.state, id);
       return { capacityBytes: bytes, nodeExpansionRequired };
     });
@@ -99,7 +99,7 @@ export function requireVolume({ volumes }: DriverState, id: string): VolumeRecor
   return volume;
 }
 
-/** First the record goes: a volume with half of its content is never seen. What is left then is of no volume. */
+/** Deletes the record first: an incomplete volume is never visible. Content that is left belongs to no volume. */
 function deleteVolume({ state, contents, attach }: ControllerContext, id: string): Promise<void> {
   return state.pending.only([`volume/${id}`], async () => {
     const volume = state.volumes.get(id);
@@ -118,7 +118,7 @@ function isInUse({ uses }: DriverState, id: string): boolean {
   return use !== undefined && use.stagings.length + use.targets.length > 0;
 }
 
-/** First the image grows: a volume is never smaller than its record says. */
+/** Grows the image first: a volume is never smaller than its record says. */
 async function expand(
   { state, contents, budget }: ControllerContext,
   volume: VolumeRecord,
@@ -143,6 +143,6 @@ function whyUnconfirmed(volume: VolumeRecord, request: ValidateVolumeCapabilitie
     : `it does not have the mutable parameter ${JSON.stringify(unset)} of that value`;
 }
 
-/** @returns a key that the others don't have, or have with another value */
+/** @returns a key that the others lack, or have with another value */
 const strangerIn = (some: Record<string, string>, others: Record<string, string>): string | undefined =>
   Object.keys(some).find((key) => some[key] !== others[key]);
