@@ -1,4 +1,4 @@
-/** What the calls of the house are made with: the client that a dispenser gave, and how long an answer is waited for. */
+/** Options of calls: the client from a dispenser, and the limit of an answer. */
 import { type AbortSource, isAbortSource } from '../abort.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 import type { CsiClient } from '../csi/client.js';
@@ -6,16 +6,16 @@ import type { CallOptions } from '../csi/csi-calls.js';
 
 type Bounds = Pick<CallBounds, 'signal' | 'onAbort'>;
 
-/** What a type's dispenser connects is for whoever gives it: the built-in one, and what takes its place, has these methods. */
+/** The dispenser's client as a CsiClient: the built-in dispenser, and any that replaces it, has these methods. */
 export const csi = (client: unknown): CsiClient => client as CsiClient;
 
-/** How the calls are made that have so long to answer. */
+/** Makes the options of a call with this limit. */
 export const boundedBy =
   (timeoutMs: number) =>
   (bounds: Bounds): CallOptions =>
     isAbortSource(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
 
-/** Its signal is made only as it is looked at. */
+/** Makes its signal only when it is looked at. */
 class Bounded implements CallOptions {
   readonly timeoutMs: number;
   readonly #bounds: Pick<CallBounds, 'signal'> & AbortSource;

@@ -1,6 +1,6 @@
 /**
- * The controller side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are
- * made, and what their errors lead to, is for the caller. The port: volumes/controller-port.ts
+ * Controller calls of CSI: translates between the house's types and messages. The callers decide on calls and errors.
+ * The port: volumes/controller-port.ts
  */
 import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeSpec } from '../../machines/volume/types.js';
@@ -163,7 +163,7 @@ const createdVolume = ({
   ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }),
 });
 
-/** What a volume lacks that was asked for; a size of 0 is one that the plugin does not tell. */
+/** Names what the created volume lacks; size 0 means that the plugin does not tell. */
 function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, source }: VolumeSpec): string | undefined {
   const { requiredBytes = 0, limitBytes = 0 } = capacity;
   if (capacityBytes > 0n && capacityBytes < BigInt(requiredBytes))
@@ -175,14 +175,14 @@ function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, sou
   return `it was to have the content of ${asked} ${source.csiId}, but the plugin does not say that it has: it may be empty`;
 }
 
-/** Said for good: the same call again gets the same volume. */
+/** A final error: the same call again would return the same volume. */
 function notAsAsked({ volumeId }: plain.Volume, fault: string): CallFailure {
   const text = `the plugin has made ${volumeId}, but not as it was asked to: ${fault}; delete it`;
   const { code, message } = csiError('CreateVolume', 'OK', text, 'driver-bug');
   return { code, message, final: true, rpc: 'CreateVolume', grpcCode: 'OK', answerClass: 'driver-bug' };
 }
 
-/** What of it a plugin does not confirm: it may confirm less than was asked. */
+/** Names what the plugin does not confirm: it may confirm less than was asked. */
 function refusalIn(
   { confirmed, message }: plain.ValidateVolumeCapabilitiesResponse,
   capabilities: Capability[],

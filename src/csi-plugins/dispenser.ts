@@ -11,11 +11,11 @@ import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
 
 export type CsiPluginType = 'csi-node' | 'csi-controller';
 
-/** The limits of the CSI specification, in bytes. */
+/** Limits of the CSI specification, in bytes. */
 const maxNameBytes = 63;
 const maxNodeIdBytes = 256;
 
-/** What differs between the types. */
+/** Differences between the types. */
 interface Kind {
   service: 'Node' | 'Controller';
   hasNodeId: boolean;
@@ -61,7 +61,7 @@ function dispenser(kind: Kind, options: Omit<CsiClientOptions, 'socketPath'>): D
   };
 }
 
-/** Where one round asks. */
+/** Client and call of one round. */
 interface Round {
   client: CsiClient;
   call: CallOptions;
@@ -98,10 +98,10 @@ async function readBasics(kind: Kind, { client, call }: Round, seen: Seen): Prom
   if (fault) throw new Error(fault);
 }
 
-/** The entry of GetPluginInfo's manifest in which a driver says whose volumes it can work on. */
+/** Entry of GetPluginInfo's manifest with the scope of the driver's volumes. */
 export const scopeEntry = 'stagecraft.scope';
 
-/** Absent where the driver says nothing of it, or what is no scope. */
+/** Undefined if the driver reports none, or no known scope. */
 const scopeIn = (manifest: Record<string, string>): PluginScope | undefined => {
   const said = manifest[scopeEntry];
   return said === 'host' || said === 'shared' ? said : undefined;
@@ -131,12 +131,12 @@ async function readCapabilities(kind: Kind, { client, call }: Round, seen: Seen)
   }
 }
 
-/** Whether all was read; an earlier round may have failed midway. */
+/** Whether all was read: an earlier round may have failed midway. */
 function isComplete(kind: Kind, { pluginCapabilities, nodeId }: PluginBasics): boolean {
   return pluginCapabilities !== undefined && (!kind.hasNodeId || nodeId !== undefined);
 }
 
-/** Why nothing can work with these. */
+/** Reason why nothing can work with these. */
 function faultIn(kind: Kind, { pluginName, nodeId }: PluginBasics): string | undefined {
   return (
     textFault('the plugin name', pluginName, maxNameBytes) ??

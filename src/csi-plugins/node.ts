@@ -1,6 +1,6 @@
 /**
- * The node side of CSI as the house asks for it: its words into messages, answers into its words. Which calls are made,
- * and what their errors lead to, is for the caller. The port: mounts/node-port.ts
+ * Node calls of CSI: translates between the house's types and messages. The callers decide on calls and errors. The
+ * port: mounts/node-port.ts
  */
 
 import { cutText } from '../csi/codes.js';
@@ -9,7 +9,7 @@ import type { NodePort, NodeStats, StageRequest, VolumePlace, VolumeUsage } from
 import { boundedBy, csi } from './bounded.js';
 import { bytesOf, capacityRange, volumeCapability } from './volume-words.js';
 
-/** @param timeoutMs how long each call may take; drivers are seen to take 30 s for a busy mount */
+/** @param timeoutMs limit of each call; drivers were seen to take 30 s for a busy mount */
 export const csiNode = ({ timeoutMs }: { timeoutMs: number }): NodePort => {
   const bounded = boundedBy(timeoutMs);
   return {
@@ -50,7 +50,7 @@ export const csiNode = ({ timeoutMs }: { timeoutMs: number }): NodePort => {
   };
 };
 
-/** What staging and publishing are both told of a volume. Maps that are empty are not on the wire. */
+/** Fields that staging and publishing share. Empty maps are not sent. */
 const used = ({ csiId, capability, volumeContext, publishContext }: Omit<StageRequest, 'stagingPath'>) => ({
   volumeId: csiId,
   volumeCapability: volumeCapability(capability),
@@ -72,7 +72,7 @@ const statsOf = ({ usage, volumeCondition }: plain.NodeGetVolumeStatsResponse): 
   ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
 });
 
-/** Numbers of a unit that is not known say nothing. */
+/** Usage; undefined for an unknown unit. */
 function usageOf({ unit, total, used, available }: plain.VolumeUsage): VolumeUsage[] {
   const known = units.get(unit);
   if (!known) return [];

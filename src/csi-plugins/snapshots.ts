@@ -1,6 +1,6 @@
 /**
- * The snapshot calls of CSI as the house asks for them: its words into messages, answers into its words. Which calls are
- * made, and what their errors lead to, is for the caller. The port: volumes/snapshot-port.ts
+ * Snapshot calls of CSI: translates between the house's types and messages. The callers decide on calls and errors.
+ * The port: snapshots/snapshot-port.ts
  */
 import type { MadeSnapshot, MemberSnapshot } from '../../machines/snapshot/types.js';
 import type { RpcName } from '../csi/answers.js';

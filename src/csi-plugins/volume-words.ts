@@ -1,10 +1,10 @@
-/** What the house says of volumes in CSI's messages, and back: shared by the controller side, the node side and snapshots. */
+/** Translates types of volumes to CSI's messages and back: shared by controller, node and snapshot calls. */
 import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type * as plain from '../csi/generated/plain.js';
 
 type Mode = plain.VolumeCapabilityAccessModeMode;
 
-/** CSI's names are ours, written otherwise. */
+/** CSI's names of modes are ours in capitals, with underscores. */
 export const modeOf = ({ accessMode }: Capability): Mode => accessMode.replaceAll('-', '_').toUpperCase() as Mode;
 
 export const volumeCapability = (capability: Capability): plain.VolumeCapability => ({

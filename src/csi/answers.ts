@@ -10,7 +10,7 @@ export type { AnswerClass };
 
 export type RpcName = keyof Rpcs;
 
-/** What a status means, whatever the call. */
+/** Meaning of a status for every call. */
 const general: Readonly<Record<GrpcCode, AnswerClass>> = {
   OK: 'done',
   CANCELLED: 'unknown',
@@ -31,7 +31,7 @@ const general: Readonly<Record<GrpcCode, AnswerClass>> = {
   UNAUTHENTICATED: 'final',
 };
 
-/** What it means for one RPC, where that differs. */
+/** Meaning for one RPC, if it differs. */
 const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, AnswerClass>>>>> = {
   DeleteVolume: { NOT_FOUND: 'already-so' },
   DeleteSnapshot: { NOT_FOUND: 'already-so' },
@@ -44,7 +44,7 @@ const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, Answ
   ListSnapshots: { ABORTED: 'start-over' },
 };
 
-/** Drivers pass on what a backend of theirs answered as INTERNAL, the true status in the text. */
+/** Marks an INTERNAL that wraps the status of a driver's backend. */
 const wrappedStatus = /\brpc error: code = \w+/;
 
 /** @param text the message of the status: an INTERNAL that wraps another status is of unknown outcome */

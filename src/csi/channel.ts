@@ -10,35 +10,35 @@ import { checkSocketPath } from '../host/socket-path.js';
 import type { RpcName } from './answers.js';
 import { csiError } from './codes.js';
 
-/** Of a request or an answer: 64 MiB. */
+/** Limit of a request or an answer: 64 MiB. */
 export const maxMessageBytes = 64 * 1024 * 1024;
 
 export const channelOptions: ChannelOptions = {
-  'grpc.use_local_subchannel_pool': 1, // else a new channel gets the old connection, backoff and all
+  'grpc.use_local_subchannel_pool': 1, // else a new channel would share the old connection and its backoff
   'grpc.initial_reconnect_backoff_ms': 100,
   'grpc.max_reconnect_backoff_ms': 1000,
   'grpc.max_send_message_length': maxMessageBytes,
   'grpc.max_receive_message_length': maxMessageBytes,
 };
 
-/** A channel to one socket file, for one call: ask for it again before the next. */
+/** A channel to one socket file, for one call: ask again before the next call. */
 export interface PluginChannel {
   readonly socketPath: string;
   readonly client: Client;
-  /** The path and the file that stood there; another file, another key. */
+  /** Path and identity of the socket file; another file has another key. */
   readonly key: string;
 }
 
 interface SharedChannel extends PluginChannel {
-  /** Its users, each as what to call when the connection is lost. */
+  /** Users, each with a callback for a lost connection. */
   readonly users: Set<() => void>;
-  /** Closed, and no longer handed out; who still holds it asks for another. */
+  /** Closed and not handed out any more; its users ask for another channel. */
   retired: boolean;
 }
 
 const channels = new Map<string, SharedChannel>();
 
-/** How many channels are open in this process. */
+/** Number of open channels in this process. */
 export const openChannels = (): number => channels.size;
 
 /** One user of the socket at a path. Opens nothing until the first call. */
@@ -49,7 +49,7 @@ export class PluginConnection {
     for (const listener of [...this.#listeners]) listener();
   };
   #held: SharedChannel | undefined;
-  /** Of the file that was last called. */
+  /** Key of the file that was called last. */
   #key: string | undefined;
 
   /** @throws {StagecraftError} INVALID_ARGUMENT: see checkSocketPath */
@@ -79,8 +79,8 @@ export class PluginConnection {
   }
 
   /**
-   * Behind the path there may be another plugin. Who shares the channel and makes no call would go on to think that the
-   * old one is there, since nobody watches it any more; our own user, that it is still the same.
+   * Tells all users of the channel that another plugin may be behind the path: users without a call would not notice,
+   * since nobody watches the old connection any more.
    */
   #tellReplaced(): void {
     const told = new Set([this.#lost]);
@@ -92,8 +92,8 @@ export class PluginConnection {
   }
 
   /**
-   * Calls back each time an established connection ends from the other side, or a call, of whichever user of the socket,
-   * finds it replaced; the answer ends that.
+   * Calls back each time the other side ends an established connection, or a call of any user finds the socket
+   * replaced; the returned function ends that.
    */
   onLost(callback: () => void): () => void {
     const listener = (): void => callback();
@@ -101,7 +101,7 @@ export class PluginConnection {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Gives the channel back; the last user closes it. */
+  /** Gives the channel back; its last user closes it. */
   close(): void {
     this.#held?.users.delete(this.#lost);
     if (this.#held?.users.size === 0) retire(this.#held);
@@ -128,7 +128,10 @@ export function explainUnavailable(channel: PluginChannel, details: string): str
   return `UNAVAILABLE: ${details.replace(/\s*Resolution note:\s*$/, '')}`;
 }
 
-/** Synchronous: a few microseconds, and it needs no thread of a pool that blocked mounts may have filled. */
+/**
+ * Looks at the file synchronously: that takes microseconds, and no thread of a pool that blocked mounts may have
+ * filled.
+ */
 function lookAt(socketPath: string): { key: string } | { fault: string } {
   let file: BigIntStats | undefined;
   try {
@@ -138,11 +141,11 @@ function lookAt(socketPath: string): { key: string } | { fault: string } {
   }
   if (!file) return { fault: `no socket at ${socketPath}: is the plugin running?` };
   if (!file.isSocket()) return { fault: `${socketPath} is not a socket: is this the plugin's path?` };
-  // Once nobody holds a socket open, its inode number is given to the next: hence the time of birth.
+  // An inode number is reused once nobody holds the socket open: so the birth time is part of the key.
   return { key: `${socketPath}\0${file.dev}:${file.ino}:${file.birthtimeNs}` };
 }
 
-/** The open channel of this key; one that failed to connect is closed instead. */
+/** The open channel of this key; closes one that failed to connect. */
 function usable(key: string): SharedChannel | undefined {
   const channel = channels.get(key);
   const hasFailed = channel && stateOf(channel) === connectivityState.TRANSIENT_FAILURE;

@@ -17,10 +17,10 @@ export interface CsiClientOptions {
   nodeTimeoutMs?: number;
 }
 
-/** The answer to NodeGetInfo, as it came. */
+/** Answer to NodeGetInfo. */
 export interface NodeInfo {
   nodeId: string;
-  /** 0: the plugin names no limit. Above 2⁵³−1: that. */
+  /** 0: no limit. Larger values become 2⁵³−1. */
   maxVolumesPerNode: number;
   topology?: Record<string, string>;
 }
@@ -43,7 +43,7 @@ export class CsiClient {
   readonly #connection: PluginConnection;
   readonly #calls: CsiCalls;
 
-  /** @throws {StagecraftError} INVALID_ARGUMENT: the path can't be that of a socket */
+  /** @throws {StagecraftError} INVALID_ARGUMENT: no possible path of a socket */
   constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs }: CsiClientOptions) {
     this.#connection = new PluginConnection(socketPath);
     this.#calls = new CsiCalls(this.#connection, {
@@ -66,7 +66,7 @@ export class CsiClient {
     ];
   }
 
-  /** Not ready means alive, but initialising. A plugin that doesn't say is ready. */
+  /** `ready` is false while the plugin initialises. A plugin that does not say is ready. */
   async probe(options?: CallOptions): Promise<{ ready: boolean }> {
     const { ready = true } = await this.#calls.unary('Probe', {}, options);
     return { ready };
@@ -87,7 +87,7 @@ export class CsiClient {
     return this.#calls.unary('ControllerPublishVolume', request, options);
   }
 
-  /** An empty node id means: from all nodes. */
+  /** An empty node id: from all nodes. */
   async controllerUnpublishVolume(
     request: Given<plain.ControllerUnpublishVolumeRequest>,
     options?: CallOptions,
@@ -95,7 +95,7 @@ export class CsiClient {
     await this.#calls.unary('ControllerUnpublishVolume', request, options);
   }
 
-  /** What is confirmed may be less than what was asked: compare. */
+  /** The confirmed part may be less than the request: compare. */
   validateVolumeCapabilities(
     request: Given<plain.ValidateVolumeCapabilitiesRequest>,
     options?: CallOptions,
@@ -124,7 +124,7 @@ export class CsiClient {
     return known(capabilities.map(({ rpc }) => rpc?.type));
   }
 
-  /** The same again until `readyToUse`. */
+  /** Repeat the same call until `readyToUse`. */
   createSnapshot(
     request: Given<plain.CreateSnapshotRequest>,
     options?: CallOptions,
@@ -176,7 +176,7 @@ export class CsiClient {
     return known(capabilities.map(({ rpc }) => rpc?.type));
   }
 
-  /** The same again until `readyToUse`. */
+  /** Repeat the same call until `readyToUse`. */
   createVolumeGroupSnapshot(
     request: Given<plain.CreateVolumeGroupSnapshotRequest>,
     options?: CallOptions,
@@ -275,13 +275,13 @@ export class CsiClient {
     return this.#calls.drain(signal);
   }
 
-  /** Ends calls in flight and refuses new ones, all with ABORTED. The channel closes with its last user. */
+  /** Ends calls under way and refuses new ones, all with ABORTED. The channel closes with its last user. */
   close(): void {
     this.#calls.close();
   }
 }
 
-/** A set, so in one order and each once; unknown values and `UNKNOWN` itself are left out. */
+/** Sorted, each once, without unknown values and `UNKNOWN`. */
 function known(names: Array<string | undefined>): string[] {
   const isKnown = (name: string | undefined): name is string =>
     name !== undefined && name !== 'UNKNOWN' && !/^-?\d+$/.test(name);

@@ -8,7 +8,7 @@ import type { RpcName } from './answers.js';
 import { type FieldCodec, fieldCodec, isRecord, Misfit, not } from './fields.js';
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
 
-/** What may be left out is filled with its zero value; sizes may be numbers, as long as those are exact. */
+/** Fields may be left out: they get their zero values. Sizes may be numbers, if exact. */
 export type Given<T> = T extends bigint
   ? bigint | number
   : T extends readonly (infer Item)[]
@@ -17,9 +17,9 @@ export type Given<T> = T extends bigint
       ? { [Key in keyof T]?: Given<T[Key]> | undefined }
       : T;
 
-/** One message, there and back. */
+/** Encodes and decodes one message. */
 export interface Codec<Plain> {
-  /** @throws TypeError naming the field that is not of the message, or not of its type */
+  /** @throws TypeError naming a field that the message does not have, or of another type */
   encode(plain: Given<Plain>): Buffer;
   decode(bytes: Uint8Array): Plain;
 }
@@ -51,7 +51,7 @@ function codecOf<Plain extends object>(name: keyof typeof messages): Codec<Plain
   };
 }
 
-/** One kind of message, wherever it is. */
+/** Codec of one kind of message. */
 class MessageCodec {
   readonly #fields: FieldCodec[];
   readonly #byName: Map<string, FieldCodec>;
@@ -63,7 +63,7 @@ class MessageCodec {
     this.#byNumber = new Map(fields.map((field) => [field.number, field]));
   }
 
-  /** As it is when nothing was sent. */
+  /** A message of which nothing was sent. */
   fresh(): Record<string, unknown> {
     const plain: Record<string, unknown> = {};
     for (const { name, zero } of this.#fields) if (zero) plain[name] = zero();
@@ -104,7 +104,7 @@ class MessageCodec {
     }
   }
 
-  /** Of those that exclude each other, the last one that was sent counts. */
+  /** Of fields that exclude each other, the last one sent counts. */
   #clear({ oneof, name }: FieldCodec, plain: Record<string, unknown>): void {
     for (const field of this.#fields) if (field.oneof === oneof && field.name !== name) delete plain[field.name];
   }
@@ -116,7 +116,7 @@ class MessageCodec {
 
 const codecs = new Map<string, MessageCodec>();
 
-/** Made when it is first asked for: most programs use a few. */
+/** Made on first use: most programs use a few. */
 function messageCodec(name: string): MessageCodec {
   let codec = codecs.get(name);
   if (!codec) {

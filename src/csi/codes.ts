@@ -4,7 +4,7 @@ import { StagecraftError } from '../errors.js';
 import { answerClassOf, type RpcName } from './answers.js';
 import type { GrpcCode } from './grpc-codes.js';
 
-/** Drivers' texts are shown to people, and kept: they are cut to this. */
+/** Limit of drivers' texts, which are shown to people and stored. */
 const maxMessageBytes = 4096;
 
 /**

@@ -14,11 +14,11 @@ import { grpcCodeOf } from './grpc-codes.js';
 import { secretsIn, withoutSecrets } from './secrets.js';
 
 export interface CallOptions {
-  /** Instead of the client's own. */
+  /** Instead of the client's own limit. */
   timeoutMs?: number;
   /** Cancels the call. */
   signal?: AbortSignal;
-  /** The same, where a signal is made only for those who look at it: it costs more than the call. */
+  /** Used instead of a signal, which would cost more than the call: made only for those who look at it. */
   onAbort?: AbortSource['onAbort'];
 }
 
@@ -28,23 +28,23 @@ export interface Timeouts {
   nodeTimeoutMs: number;
 }
 
-/** A call under way, until it has ended. */
+/** A call under way. */
 interface Begun {
   rpc: RpcName;
   channel: PluginChannel;
   timeoutMs: number;
-  /** As they were sent, whatever becomes of the request: masked in what the plugin says. */
+  /** Secrets as they were sent, to be masked in the plugin's answers. */
   secrets: string[];
-  /** Why it was given up. */
+  /** Reason why the call was given up. */
   aborted?: StagecraftError;
 }
 
-/** What gRPC gives for a call that was made. */
+/** A gRPC call under way. */
 interface Cancellable {
   cancel(): void;
 }
 
-/** Below the longest that timers take, which gRPC adds to. */
+/** Below the longest timer, as gRPC adds to it. */
 const maxTimeoutMs = 2_000_000_000;
 
 const abortableIn = (options: CallOptions): Abortable | undefined =>
@@ -56,9 +56,9 @@ export class CsiCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
   readonly #inFlight = new Set<(reason: unknown) => void>();
-  /** Why every new call is refused. */
+  /** Reason why every new call is refused. */
   #closed: StagecraftError | undefined;
-  /** Called when no call is in flight any more. */
+  /** Called when no call is under way any more. */
   readonly #onQuiet = new Set<() => void>();
 
   constructor(connection: PluginConnection, timeouts: Timeouts) {
@@ -90,7 +90,7 @@ export class CsiCalls {
     });
   }
 
-  /** Ends the call when its reader goes away. */
+  /** Ends the call when its reader stops reading. */
   async *stream<Rpc extends RpcName>(
     rpc: Rpc,
     request: Given<Rpcs[Rpc]['request']>,
@@ -116,14 +116,14 @@ export class CsiCalls {
     }
   }
 
-  /** Refuses new calls; resolves when those in flight have ended, at the latest when the signal is aborted. */
+  /** Refuses new calls; resolves when all others have ended, at the latest when the signal is aborted. */
   async drain(signal: AbortSignal): Promise<void> {
     this.#refuse();
     if (this.#inFlight.size > 0 && !signal.aborted) await this.#quiet(signal);
     this.close();
   }
 
-  /** Ends calls in flight and refuses new ones, all with ABORTED. */
+  /** Ends calls under way and refuses new ones, all with ABORTED. */
   close(): void {
     const reason = this.#refuse();
     for (const giveUp of this.#inFlight) giveUp(reason);
@@ -145,7 +145,7 @@ export class CsiCalls {
       this.#onQuiet.add(end);
       const unsubscribe = onAbort(signal, () => {
         this.close();
-        end(); // a stream that nobody reads any more would never tell
+        end(); // a stream that nobody reads would never end
       });
     });
   }
@@ -167,7 +167,10 @@ export class CsiCalls {
     return { begun: { rpc, channel, timeoutMs, secrets: secretsIn(rpc, request) }, bytes, grpcOptions };
   }
 
-  /** Until the answer, called when the call has ended. */
+  /**
+   * Watches the limits of a call.
+   * @returns function for its end
+   */
   #watch(begun: Begun, call: Cancellable, abortable: Abortable | undefined): () => void {
     const giveUp = (reason: unknown): void => {
       begun.aborted ??= givenUp(begun.rpc, reason);
@@ -187,13 +190,13 @@ export class CsiCalls {
   }
 }
 
-/** Final, whatever its code: nothing was sent. */
+/** A final error, whatever its code: nothing was sent. */
 function tooLarge(rpc: RpcName, bytes: number): StagecraftError {
   const text = `the request has ${bytes} bytes, but ${maxMessageBytes} is the limit of a message: make it smaller`;
   return csiError(rpc, 'RESOURCE_EXHAUSTED', text, 'final');
 }
 
-/** Given up on our side: the plugin may go on with it. */
+/** Error of a call that was given up here: the plugin may go on with it. */
 function givenUp(rpc: string, reason: unknown): StagecraftError {
   const code = reason instanceof StagecraftError ? reason.code : 'ABORTED';
   const details = { rpc, grpcCode: 'CANCELLED', answerClass: 'unknown' as const, final: false, cause: reason };
@@ -218,9 +221,9 @@ function failed(
   return csiError(rpc, code, `${code}: ${details}`);
 }
 
-/** Tells our deadline, in the words of grpc-js on either side, from one that the plugin ran into and reports. */
+/** Tells our own deadline, by the texts of grpc-js, from one that the plugin reports. */
 const isOwnDeadline = (details: string): boolean => /^Deadline exceeded(?: after .*)?$/s.test(details);
 
-/** In the words of grpc-js; a plugin that refuses a request has a limit below ours. */
+/** Tells our own limit, by the text of grpc-js, from a lower one of the plugin. */
 const isTooLargeAnswer = (details: string): boolean =>
   /^Received message larger than max/.test(details) && details.includes(` vs ${maxMessageBytes})`);

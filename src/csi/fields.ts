@@ -2,15 +2,15 @@
 import type jspb from 'google-protobuf';
 import { enums } from './generated/plain.js';
 
-/** As the tables of generated/plain.ts have it. */
+/** A field as in the tables of generated/plain.ts. */
 export interface FieldShape {
   name: string;
   number: number;
   kind: string;
-  /** The message or enum that it is of. */
+  /** Its message or enum. */
   of?: string;
   isRepeated?: boolean;
-  /** Fields of one message with the same number here exclude each other. */
+  /** Fields of a message with the same number exclude each other. */
   oneof?: number;
 }
 
@@ -18,21 +18,21 @@ export interface FieldCodec {
   name: string;
   number: number;
   oneof: number | undefined;
-  /** Makes its value where nothing was sent; absent where it is then absent. */
+  /** Makes the value of a field that was not sent; absent if the field is absent then. */
   zero: (() => unknown) | undefined;
   /** @throws Misfit */
   write(writer: jspb.BinaryWriter, value: unknown): void;
   read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
 }
 
-/** What is needed of the codec of a message that is a field. */
+/** Codec of a message within another one. */
 interface Part {
   fresh(): Record<string, unknown>;
   write(writer: jspb.BinaryWriter, plain: unknown): void;
   read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
 }
 
-/** A value that its field does not take; the path is put together on the way out. */
+/** A value that does not fit its field. The path is put together on the way out. */
 export class Misfit extends Error {
   readonly #what: string;
   #path = '';
@@ -60,17 +60,17 @@ export class Misfit extends Error {
 
 export const not = (what: string): Misfit => new Misfit(`must be ${what}`);
 
-/** One value of a kind. */
+/** Codec of one kind of value. */
 interface Kind {
   zero?: () => unknown;
-  /** Whether the value is what stands for nothing: it is not sent, unless in a list. */
+  /** Whether the value is the default, which is not sent, except in a list. */
   isZero(value: unknown): boolean;
   write(writer: jspb.BinaryWriter, number: number, value: unknown): void;
-  /** @param before what was read of that field already */
+  /** @param before value of the field so far */
   read(reader: jspb.BinaryReader, before: unknown): unknown;
 }
 
-/** @param partOf asked only when a value is there: messages may be parts of themselves */
+/** @param partOf called only with a value: messages may contain themselves */
 export function fieldCodec(shape: FieldShape, partOf: (name: string) => Part): FieldCodec {
   const { name, number, oneof } = shape;
   const kind = kindOf(shape, partOf);
@@ -158,7 +158,7 @@ const map: Kind = {
     const entry = { key: '', value: '' };
     reader.readMessage(entry, () => readEntry(reader, entry));
     const record = Object(before);
-    // A key may be __proto__, which is no property like the others.
+    // A key may be __proto__, which is no ordinary property.
     Object.defineProperty(record, entry.key, {
       value: entry.value,
       writable: true,
@@ -169,7 +169,7 @@ const map: Kind = {
   },
 };
 
-/** A message of one value, so that its absence can be told from zero. */
+/** Wraps one value, so that its absence differs from zero. */
 const wrapperOf = (inner: Kind): Kind => ({
   isZero: () => false,
   write: (writer, number, value) =>
@@ -233,11 +233,11 @@ function messageKind(part: () => Part): Kind {
   };
 }
 
-/** Neither a list nor a Map, which would pass for an object without fields. */
+/** Whether it is an object with fields, neither a list nor a Map. */
 export const isRecord = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Map);
 
-/** Half a surrogate pair has no bytes: another character would arrive. */
+/** Refuses half a surrogate pair, which has no bytes: another character would arrive. */
 function textIn(value: unknown): string {
   if (typeof value !== 'string') throw not('a string');
   if (!value.isWellFormed()) throw not('whole characters, without half a surrogate pair');
@@ -264,7 +264,7 @@ function writeEntry(writer: jspb.BinaryWriter, number: number, [key, value]: [st
   });
 }
 
-/** Some encoders leave out an empty key or value. */
+/** Reads an entry of a map. Some encoders leave out an empty key or value. */
 function readEntry(reader: jspb.BinaryReader, entry: { key: string; value: string }): void {
   while (reader.nextField()) {
     const number = reader.getFieldNumber();

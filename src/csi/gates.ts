@@ -1,4 +1,4 @@
-/** Which capability each RPC is offered by, as csi.proto says at those capabilities. What is not here, every service has. */
+/** Capabilities that offer each RPC, as csi.proto says. RPCs that are not listed are offered by every service. */
 import type { RpcName } from './answers.js';
 import type {
   ControllerServiceCapabilityRPCType,
@@ -7,7 +7,7 @@ import type {
 } from './generated/plain.js';
 import type { UnaryRpc } from './server.js';
 
-/** RPCs of one service, each with its capabilities: any one of them offers it. */
+/** RPCs of one service, each with its capabilities: one of them is enough. */
 export type Gates<Type extends string> = readonly (readonly [UnaryRpc, readonly Type[]])[];
 
 export const controllerGates: Gates<ControllerServiceCapabilityRPCType> = [
@@ -39,7 +39,7 @@ export const nodeGates: Gates<NodeServiceCapabilityRPCType> = [
   ['NodeExpandVolume', ['EXPAND_VOLUME']],
 ];
 
-/** The capabilities of the RPC's own service that offer it. */
+/** Capabilities of the RPC's service, one of which offers it. */
 export const gates: ReadonlyMap<RpcName, readonly string[]> = new Map<RpcName, readonly string[]>([
   ...controllerGates,
   ...groupGates,

@@ -1,10 +1,10 @@
 /**
- * The secrets of requests: which fields hold them, and how they are kept out of what is shown. Which fields those are,
- * csi.proto says: generated/plain.ts.
+ * Secrets in requests: their fields, and masks for what is shown. The fields are those of csi.proto:
+ * generated/plain.ts
  */
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
 
-/** Shorter ones are in any text. */
+/** Shorter values occur in any text. */
 const leastLength = 3;
 
 /** By the name of the request. */
@@ -17,7 +17,7 @@ const secretFieldsOf = new Map<string, string[]>(
 
 const secretFields = (rpc: keyof Rpcs): string[] => secretFieldsOf.get(rpcs[rpc].request) ?? [];
 
-/** A copy of a request in which the fields that csi.proto marks as secret have their keys, but not their values. */
+/** Copies a request with the keys of its secret fields, but not their values. */
 export function masked(rpc: keyof Rpcs, request: object): object {
   const secret = new Set(secretFields(rpc));
   return Object.fromEntries(
@@ -30,13 +30,13 @@ const withoutValues = (secrets: unknown): unknown =>
     ? Object.fromEntries(Object.keys(secrets).map((key) => [key, '***']))
     : '***';
 
-/** The values in the fields of a request that csi.proto marks as secret. */
+/** Values of the secret fields of a request. */
 export function secretsIn(rpc: keyof Rpcs, request: unknown): string[] {
   const maps = secretFields(rpc).map((name): unknown => Reflect.get(Object(request), name));
   return maps.flatMap((map) => Object.values(map ?? {}).filter((value) => typeof value === 'string'));
 }
 
-/** A text of the plugin's with each secret masked; longest first, else the tail of one that begins like another stays. */
+/** Masks all secrets in a text of the plugin; the longest first, as one may begin with another. */
 export function withoutSecrets(text: string, secrets: string[]): string {
   const forms = [...new Set(secrets.flatMap(formsOf))]
     .filter((form) => form.length >= leastLength)
@@ -47,13 +47,13 @@ export function withoutSecrets(text: string, secrets: string[]): string {
   );
 }
 
-/** How drivers repeat a secret: as it is, quoted, without its line end, or one line of it. */
+/** Forms in which drivers repeat a secret: as it is, quoted, without its line end, or one line of it. */
 function formsOf(secret: string): string[] {
   const lines = secret.split(/\r?\n/);
   return [secret, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]);
 }
 
-/** Drivers cut their texts too, perhaps within a secret. */
+/** Masks a secret that the driver's own cut has shortened. */
 function withoutBeginning(text: string, secret: string): string {
   for (let length = Math.min(secret.length, text.length); length >= leastLength; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;

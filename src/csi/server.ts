@@ -1,6 +1,6 @@
 /**
- * The plugin's side of CSI: handlers of plain data become services of a gRPC server. An RPC without a handler is
- * answered UNIMPLEMENTED by gRPC itself. Sockets are for who serves.
+ * The plugin's side of CSI: handlers of plain data become services of a gRPC server. gRPC answers UNIMPLEMENTED for
+ * an RPC without a handler. Sockets are the caller's.
  */
 import { type EventEmitter, once } from 'node:events';
 import { inspect } from 'node:util';
@@ -17,7 +17,7 @@ import { cutText } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
 import type { GrpcCode } from './grpc-codes.js';
 
-/** What a plugin answers instead of OK. */
+/** Status that a plugin answers instead of OK. */
 export class CsiStatus extends Error {
   override readonly name = 'CsiStatus';
   readonly code: Exclude<GrpcCode, 'OK'>;
@@ -28,9 +28,9 @@ export class CsiStatus extends Error {
   }
 }
 
-/** What a handler knows of its call besides the request. */
+/** Facts about a call besides its request. */
 export interface ServerCall {
-  /** Aborted when the caller has gone away, or its deadline has passed: the answer is heard by nobody. */
+  /** Aborted when the caller has gone away or its deadline has passed: nobody gets the answer. */
   signal: AbortSignal;
 }
 
@@ -47,7 +47,7 @@ export type StreamingHandler<Rpc extends StreamingRpc> = (
   call: ServerCall,
 ) => AsyncIterable<Given<Rpcs[Rpc]['response']>>;
 
-/** By RPC. What one throws is answered with its code where it is a {@link CsiStatus}, else it is INTERNAL. */
+/** By RPC. A thrown {@link CsiStatus} is answered with its code, any other error with INTERNAL. */
 export type CsiHandlers = { [Rpc in UnaryRpc]?: UnaryHandler<Rpc> } & { [Rpc in StreamingRpc]?: StreamingHandler<Rpc> };
 
 export function addCsiHandlers(server: Server, handlers: CsiHandlers): void {
@@ -57,7 +57,7 @@ export function addCsiHandlers(server: Server, handlers: CsiHandlers): void {
     const { path, streams } = rpcs[rpc];
     const { encode } = responseCodec(rpc);
     const { decode } = requestCodec(rpc);
-    // What the tables say of an RPC is what its handler's type says.
+    // The table and the handler's type agree on streams.
     if (streams) server.register(path, streaming(handler as AnyStreaming, encode), asBytes, decode, 'serverStream');
     else server.register(path, unary(handler as AnyUnary, encode), asBytes, decode, 'unary');
   }
@@ -100,7 +100,7 @@ function streaming(handler: AnyStreaming, encode: Encode): handleServerStreaming
   };
 }
 
-/** Released once there is an answer: gRPC says `cancelled` of every call that is over. */
+/** Released once there is an answer: gRPC reports every ended call as cancelled. */
 function cancellation(call: EventEmitter & { cancelled: boolean }): { signal: AbortSignal; release(): void } {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
@@ -109,7 +109,7 @@ function cancellation(call: EventEmitter & { cancelled: boolean }): { signal: Ab
   return { signal: controller.signal, release: () => call.off('cancelled', abort) };
 }
 
-/** The text is cut: one that does not fit into a header would end the connection, and all calls on it. */
+/** Cuts the text: one that does not fit into a header would end the connection with all its calls. */
 const statusOf = (error: unknown): Partial<StatusObject> => ({
   code: status[error instanceof CsiStatus ? error.code : 'INTERNAL'],
   details: cutText(textOf(error)),

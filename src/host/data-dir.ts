@@ -1,6 +1,6 @@
 /**
- * The data directory: made, kept private, and locked for one runtime at a time. It can be gone through, by workloads on
- * their way to volumes that are mounted below it, but not listed; all else in it is its owner's only.
+ * The data directory: made, kept private, and locked for one runtime at a time. Workloads can pass through it to the
+ * volumes below, but not list it; everything else in it is its owner's only.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -23,11 +23,11 @@ import { maxSocketPathBytes } from './socket-path.js';
 export interface DataDir {
   /** Without symbolic links. */
   path: string;
-  /** The same directory under a name that leaves room for every socket path below it. */
+  /** The same directory under a name that is short enough for every socket path below it. */
   socketRoot: string;
-  /** Names whoever holds its lock: the same for all that hold it one after the other until the next boot. */
+  /** Id of the holders of its lock: the same for all of them until the next boot. */
   holderId: string;
-  /** Makes what belongs below it. Safe to repeat. */
+  /** Makes the directories below it. Safe to repeat. */
   prepare(): void;
   unlock(): void;
 }
@@ -59,10 +59,10 @@ export function openDataDir(path: string): DataDir {
 
 const passableMode = 0o711;
 
-/** Where volumes are mounted. */
+/** Directory where volumes are mounted. */
 const passable = 'csi';
 
-/** Gives it our mode, but never what belongs to somebody else, as /tmp does. */
+/** Sets our mode, but never on a directory of somebody else, such as /tmp. */
 function takeDirectory(path: string): void {
   const isNew = mkdirSync(path, { recursive: true, mode: passableMode }) !== undefined;
   if (!isNew && !isOurs(path)) {
@@ -72,13 +72,13 @@ function takeDirectory(path: string): void {
   chmodSync(path, passableMode);
 }
 
-/** Also what never had to be, as nobody got as far as that. */
+/** Closes a file or directory to other users; a missing one stays missing. */
 function closeToOthers(path: string): void {
   const found = lstatSync(path, { throwIfNoEntry: false });
   if (found && !found.isSymbolicLink() && (found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o700);
 }
 
-/** What is empty may become ours; the lock is the first file in every data directory. */
+/** Whether the directory is ours, or empty and may become ours; the lock is the first file in it. */
 function isOurs(path: string): boolean {
   const present = readdirSync(path);
   return present.length === 0 || (present.includes('lock') && lstatSync(join(path, 'lock')).isFile());
@@ -93,7 +93,10 @@ function prepare(dataDir: string, socketRoot: string): void {
   if (!lstatSync(socketRoot, { throwIfNoEntry: false })) symlinkSync(dataDir, socketRoot);
 }
 
-/** The lock file tells directories apart, the boot id hosts: also those that were made from one image. */
+/**
+ * Id from the lock file, which tells directories apart, and the boot id, which tells hosts apart, also those made
+ * from one image.
+ */
 function holderIdOf(dataDir: string): string {
   const { dev, ino } = lstatSync(join(dataDir, 'lock'));
   return createHash('sha256').update(`${bootId()} ${dev} ${ino}`).digest('hex').slice(0, 32);
@@ -137,14 +140,14 @@ export function socketRootOf(dataDir: string): string {
 
 const fitsSockets = (path: string): boolean => Buffer.byteLength(path) + longestSocketBelow <= maxSocketPathBytes;
 
-/** Below /tmp, where anybody may have made that name first: to be ours alone, or not used. */
+/** A folder below /tmp, where anybody may have made that name first: used only if it is ours alone. */
 function privateFolder(): string {
   const uid = process.getuid?.();
   const folder = join(tmpdir(), `stagecraft-${uid}`);
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It is there, or can't be: seen next.
+    // It exists, or can't be made: the next look tells.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return folder;

@@ -1,9 +1,9 @@
-/** Locks that are the kernel's and end with the process, however that ends. */
+/** Locks of the kernel, which end with the process, however that ends. */
 import { spawnSync } from 'node:child_process';
 import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 export interface HeldLock {
-  /** A process that inherits it keeps it locked too, until it ends. */
+  /** File descriptor. A process that inherits it keeps the lock until it ends. */
   file: number;
   unlock(): void;
 }
@@ -22,15 +22,15 @@ export function takeLock(path: string): HeldLock | { owner: string } {
 }
 
 /**
- * Leaves nothing behind.
- * @returns what gives it back; absent where somebody holds it
+ * Locks a directory and leaves nothing behind.
+ * @returns the lock; undefined if it is held
  * @throws Error as `takeLock`
  */
 export const lockDirectory = (path: string): HeldLock | undefined => tryLocking(openSync(path, 'r'));
 
-/** @param file is closed where it can't be locked */
+/** @param file closed if it can't be locked */
 function tryLocking(file: number): HeldLock | undefined {
-  // flock(1), busybox's too, locks the open file that it is handed; it stays locked for as long as we hold it open.
+  // flock(1), busybox's too, locks the open file that it is given, for as long as this process holds it open.
   const { status, error } = spawnSync('flock', ['-x', '-n', '3'], {
     stdio: ['ignore', 'ignore', 'ignore', file],
   });
@@ -41,7 +41,7 @@ function tryLocking(file: number): HeldLock | undefined {
   }
   let isHeld = true;
   const unlock = (): void => {
-    if (isHeld) closeSync(file); // the second time, its number may be another file's
+    if (isHeld) closeSync(file); // the second time, the number may be another file's
     isHeld = false;
   };
   return { file, unlock };

@@ -1,13 +1,13 @@
 /**
- * Reads the kernel's mount table. It asks no file system that is mounted: a dead one holds nothing up. So it is read at once, without
- * a thread for each piece: that takes a third of the time, and half of the work.
+ * Reads the kernel's mount table. Asks no mounted file system: a dead one delays nothing. Reads at once, without a
+ * thread for each piece, which takes a third of the time.
  */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { MountTable, parseMountInfo } from './mount-table.js';
 
 const tableReads = 20;
 
-/** Larger than most tables; the kernel gives a page at a time. */
+/** Larger than most tables; the kernel returns a page at a time. */
 const firstBytes = 2 ** 16;
 
 /**
@@ -30,7 +30,7 @@ interface Reading {
   pieces: number;
 }
 
-/** What comes in one piece was so. */
+/** A table that came in one piece, or that two reads agree on. */
 async function agreedOn(read: () => Reading | Promise<Reading>): Promise<string> {
   let before: string | undefined;
   for (let reads = 0; reads < tableReads; reads += 1) {
@@ -43,7 +43,7 @@ async function agreedOn(read: () => Reading | Promise<Reading>): Promise<string>
 
 let bytes = Buffer.allocUnsafeSlow(firstBytes);
 
-/** From its beginning: the kernel makes it anew then. */
+/** Reads from the beginning: the kernel makes the table anew then. */
 function wholeOf(file: number): Reading {
   let length = 0;
   for (let pieces = 0; ; pieces += 1) {
@@ -57,7 +57,7 @@ function wholeOf(file: number): Reading {
   }
 }
 
-/** Most reads find what the one before has found: a table is never changed, so that it serves again. */
+/** Last table: most reads find the same text, and a table is never changed. */
 let last: { text: string; table: MountTable } | undefined;
 
 function tableOf(text: string): MountTable {

@@ -1,9 +1,9 @@
 /**
- * What is mounted where, as /proc/self/mountinfo says it. Told by it: which mounts are seen at a path, and what a path
- * would show if it were bound elsewhere. Nothing here looks at the disk. See proc_pid_mountinfo(5)
+ * The mount table of /proc/self/mountinfo: mounts at a path, and what a path would show if it were bound elsewhere.
+ * Never looks at the disk. See proc_pid_mountinfo(5)
  */
 
-/** A part of a file system: what two mounts of the same thing have in common. */
+/** Part of a file system: the same for two mounts of the same thing. */
 export interface MountSource {
   /** `major:minor` */
   readonly device: string;
@@ -14,26 +14,26 @@ export interface MountSource {
 export interface MountEntry extends MountSource {
   readonly id: number;
   readonly parentId: number;
-  /** Where it is, without symlinks. */
+  /** Path without symlinks. */
   readonly path: string;
-  /** Of this mount, e.g. `ro`, `noexec`; not those of its file system. */
+  /** Options of this mount, e.g. `ro`, `noexec`; not those of its file system. */
   readonly options: ReadonlySet<string>;
   readonly propagation: Propagation;
   /** E.g. `ext4`, `fuse.sshfs`. */
   readonly fsType: string;
-  /** What it is mounted from, as its file system names it: a device, `server:/export`, or any word. */
+  /** Source as the file system names it: a device, `server:/export`, or any word. */
   readonly origin: string;
-  /** Nothing can be written through it: by its own options, or by those of its file system. */
+  /** Nothing can be written through it, by its own options or by those of its file system. */
   readonly isReadOnly: boolean;
 }
 
 /**
- * What becomes of mounts that are made on a mount: `shared` ones are seen in other mount namespaces too, also where it
- * gets some of theirs besides.
+ * Propagation of mounts that are made on it. `shared`: they are seen in other mount namespaces, also if it gets
+ * mounts from there.
  */
 export type Propagation = 'shared' | 'slave' | 'private' | 'unbindable';
 
-/** What the kernel adds to the root of what was removed while it was mounted. */
+/** Mark that the kernel adds to the root of a mount whose source was removed. */
 const removedMark = '//deleted';
 
 /** @throws Error a line that is none of mountinfo */
@@ -46,7 +46,7 @@ export const parseMountInfo = (text: string): MountEntry[] =>
 function entryOf(line: string): MountEntry {
   const fields = line.split(' ');
   const [id, parentId, device, root, path, options] = fields;
-  // Before it as many optional fields as the kernel likes; none of those is called like this.
+  // Any number of optional fields comes before the separator; none has its name.
   const separator = fields.indexOf('-', 6);
   const fsType = separator < 0 ? undefined : fields[separator + 1];
   const fileSystemOptions = separator < 0 ? '' : (fields[separator + 3] ?? '');
@@ -74,25 +74,25 @@ function propagationOf(optionalFields: readonly string[]): Propagation {
   return optionalFields.includes('unbindable') ? 'unbindable' : 'private';
 }
 
-/** The kernel writes blank, tab, line feed and backslash as three octal digits, in types `#` too; all else as it is. */
+/** The kernel writes blank, tab, line feed and backslash as three octal digits, in types `#` too. */
 const unescaped = (field: string): string =>
   field.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
 
 export const isSameSource = (one: MountSource, other: MountSource): boolean =>
   one.device === other.device && one.root === other.root;
 
-/** Whether the one shows what was at the place of the other, and was removed since. */
+/** Whether one shows the source of the other, which was removed since. */
 export const isRemoved = (one: MountSource, other: MountSource): boolean =>
   one.device === other.device && one.root === other.root + removedMark;
 
-/** Whether the one is the other, or is in it, or was. */
+/** Whether one is the source of the other or within it, or was. */
 export const isSourceWithin = (one: MountSource, other: MountSource): boolean =>
   (one.device === other.device && isWithin(one.root, other.root)) || isRemoved(one, other);
 
 export class MountTable {
   readonly entries: readonly MountEntry[];
   readonly #paths: ReadonlySet<string>;
-  /** By the mount that they are on, and by path: those that are seen first at theirs. */
+  /** Mounts by the mount that they are on, and by path: those that are seen first. */
   readonly #children = new Map<number | undefined, Map<string, MountEntry>>();
 
   constructor(entries: readonly MountEntry[]) {
@@ -107,22 +107,22 @@ export class MountTable {
     }
   }
 
-  /** The mounts at just this path, the one that is seen last; those that others hide are not among them. */
+  /** Visible mounts at just this path, the one that is seen last. */
   at(path: string): MountEntry[] {
     return this.#wayTo(path).filter((entry) => entry.path === path);
   }
 
-  /** Whether something is mounted at just this path, be it that others hide it. */
+  /** Whether something is mounted at just this path, hidden or not. */
   has(path: string): boolean {
     return this.#paths.has(path);
   }
 
-  /** What hides all that is mounted at just this path; undefined: nothing is, or it is seen. */
+  /** Mount that hides all mounts at just this path; undefined: none is there, or one is visible. */
   hiderOf(path: string): MountEntry | undefined {
     return this.has(path) && this.at(path).length === 0 ? this.holderOf(path) : undefined;
   }
 
-  /** The mount that the path is in. */
+  /** Mount that contains the path. */
   holderOf(path: string): MountEntry {
     const holder = this.#wayTo(path).at(-1);
     if (!holder) throw new Error(`no mount holds ${path}: is /proc of this mount namespace?`);
@@ -130,9 +130,9 @@ export class MountTable {
   }
 
   /**
-   * What a bind mount of the path would show.
+   * Source that a bind mount of the path would show.
    * @param path without symlinks
-   * @param holder of which mount; default: the one that is seen there
+   * @param holder mount that contains it; default: the visible one
    */
   sourceOf(path: string, holder: MountEntry = this.holderOf(path)): MountSource {
     const within = path.slice(holder.path === '/' ? 0 : holder.path.length);
@@ -140,13 +140,13 @@ export class MountTable {
     return { device: holder.device, root: root === '' ? '/' : root };
   }
 
-  /** Through which mounts the path is reached: each is on the one before. */
+  /** Mounts on the way to the path, each on the one before. */
   #wayTo(path: string): MountEntry[] {
     const way: MountEntry[] = [];
     const directories = directoriesOn(path);
     for (;;) {
       const children = this.#children.get(way.at(-1)?.id);
-      // The shorter one hides what was mounted below it before.
+      // The shorter path hides what was mounted below it before.
       const at = children && directories.find((directory) => children.has(directory));
       const next = at === undefined ? undefined : children?.get(at);
       if (!next) return way;
@@ -155,7 +155,7 @@ export class MountTable {
   }
 }
 
-/** From the root to the path itself. */
+/** Directories from the root to the path itself. */
 function directoriesOn(path: string): string[] {
   const directories = ['/'];
   for (let at = path.indexOf('/', 1); at > 0; at = path.indexOf('/', at + 1)) directories.push(path.slice(0, at));

@@ -5,12 +5,12 @@
 import { z } from 'zod';
 import { inPlainWords } from './plain-faults.js';
 
-/** The CSI specification's limits, in bytes: of a string, of a node id, of a map. */
+/** Limits of the CSI specification in bytes: of a string, of a node id, of a map. */
 export const maxTextBytes = 128;
 const maxNodeIdBytes = 256;
 export const maxMapBytes = 4_096;
 
-/** A text of at least one character, and at most so many bytes. */
+/** A text of at least one character and at most that many bytes. */
 export const sized = (maxBytes: number): z.ZodString =>
   z
     .string()
@@ -18,21 +18,21 @@ export const sized = (maxBytes: number): z.ZodString =>
     .refine((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`)
     .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
 
-/** For a name with a syntax of its own: it is refused as well where every object has a property of that name. */
+/** Refuses names of properties that every object has. */
 export const notInherited = (schema: z.ZodString): z.ZodString =>
   schema.refine(
     (text) => !(text in Object.prototype),
     'must not be a name that every JavaScript object has, as constructor: take another one',
   );
 
-/** A text that is no name of ours, e.g. an id that a driver gave. */
+/** A text from outside, e.g. an id that a driver gave. */
 export const textSchema = sized(maxTextBytes);
 export const nameSchema = notInherited(sized(maxTextBytes));
 export const nodeIdSchema = notInherited(sized(maxNodeIdBytes));
 /** Node id that a driver gives. */
 export const csiNodeIdSchema = sized(maxNodeIdBytes);
 
-/** Zod leaves out the key `__proto__` without a word: refused here, before that. */
+/** A map. Zod would drop the key `__proto__` silently: refused before. */
 export const mapOf = <T extends z.ZodType>(values: T) => {
   const record = z.record(z.string(), values);
   return z
@@ -43,6 +43,6 @@ export const mapOf = <T extends z.ZodType>(values: T) => {
     .pipe(record);
 };
 
-/** The first fault of a value, as `must …`; absent: there is none. */
+/** First fault of a value, as `must …`; undefined without one. */
 export const faultIn = (schema: z.ZodType, value: unknown): string | undefined =>
   schema.safeParse(value, { error: inPlainWords }).error?.issues[0]?.message;

@@ -1,4 +1,4 @@
-/** What is wrong with a value, in words for whoever writes configurations. Faults that a schema words itself stay as they are. */
+/** Faults of a value in words for authors of configurations. Texts of the schema itself stay as they are. */
 import { z } from 'zod';
 
 const kinds: Record<string, string> = {
@@ -8,10 +8,10 @@ const kinds: Record<string, string> = {
   string: 'a text; a number needs quotes',
 };
 
-/** What there are too few or too many of. */
+/** Units of too few or too many. */
 const counts: Record<string, string> = { string: 'characters', array: 'entries' };
 
-/** To be handed to `safeParse` as its `error`. */
+/** Use as the `error` of `safeParse`. */
 export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
   if (issue.code === 'invalid_value') {
     const missing = issue.input === undefined ? '; it is missing' : '';
@@ -32,10 +32,10 @@ export function inPlainWords(issue: z.core.$ZodRawIssue): string | undefined {
 
 const isNumber = (kind: string): boolean => kind === 'number' || kind === 'int';
 
-/** A command is written as a text easily. */
+/** A command is easily written as a text. */
 const listOf = (path: PropertyKey[] = []): string => (path.at(-1) === 'command' ? 'a list, e.g. [x, --y]' : 'a list');
 
-/** With the unit that its name ends with. */
+/** Names the unit that the field's name ends with. */
 function numberOf({ path = [], expected }: { path?: PropertyKey[] | undefined; expected: string }): string {
   const name = String(path.at(-1));
   const unit = name.endsWith('Bytes') ? 'bytes' : name.endsWith('Ms') ? 'milliseconds' : undefined;
@@ -43,7 +43,7 @@ function numberOf({ path = [], expected }: { path?: PropertyKey[] | undefined; e
   return `a ${expected === 'int' ? 'whole number' : 'number'} of ${unit}`;
 }
 
-/** The keys that a schema has at a path; none where it is no map. */
+/** Keys of the schema at a path; none if it is no map. */
 export function allowedKeys(root: z.ZodType, path: PropertyKey[]): string[] {
   let schema: z.core.JSONSchema.BaseSchema = z.toJSONSchema(root, { io: 'input', unrepresentable: 'any' });
   for (const part of path) {

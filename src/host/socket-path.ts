@@ -1,13 +1,13 @@
-/** What a path must be like before anything listens on it or connects to it. Looks at the text only, never at the disk. */
+/** Checks the text of a socket's path, never the disk. */
 import { isAbsolute } from 'node:path';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 
-/** What fits into Linux's `sockaddr_un` beside the closing NUL. Node cuts longer paths silently and goes elsewhere. */
+/** Limit of Linux's `sockaddr_un` without the closing NUL. Node cuts longer paths silently. */
 export const maxSocketPathBytes = 107;
 
 /**
- * Refuses what can't be the path of a unix socket.
- * @throws {StagecraftError} SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, or INVALID_ARGUMENT for a NUL in it
+ * Checks a path of a unix socket.
+ * @throws {StagecraftError} SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, or INVALID_ARGUMENT for a NUL
  */
 export function checkSocketPath(path: string): void {
   const refuse = (code: ErrorCode, fault: string): never => {

@@ -1,4 +1,4 @@
-/** Which version of the package this is: the same file whether the sources run or what was compiled from them. */
+/** Version of this package, the same for sources and compiled files. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

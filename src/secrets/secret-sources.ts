@@ -1,21 +1,21 @@
 /**
- * Where the built-in secrets providers look: files below a directory, the environment. Each look is made anew, so that
- * a rotated secret is found. What they say of a fault names a secret, never its value.
+ * Sources of the built-in secrets providers: files below a directory, the environment. Each look is made anew, so
+ * that a rotated secret is found. Errors name a secret, never its value.
  */
 import { constants, type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { isAbsolute, join, relative, sep } from 'node:path';
 
 export interface SecretSource {
-  /** Why no secret can ever have this name; undefined where one can. Looks nowhere. */
+  /** Reason why no secret can have this name; undefined if one can. Looks nowhere. */
   faultIn(name: string): string | undefined;
-  /** Finds one secret by its name; rejects with why it can't be had. */
+  /** Finds a secret by its name; rejects with the reason. */
   find(name: string, signal?: AbortSignal): Promise<string>;
 }
 
-/** Far above what CSI lets a request have: what is larger is no secret. */
+/** Far above CSI's limit for a request: anything larger is no secret. */
 const maxBytes = 64 * 1024;
 
-/** The part of a path that can lead out of where it begins. */
+/** Parts of a path that can lead out of its beginning. */
 const isStep = (part: string): boolean => part === '' || part === '.' || part === '..';
 
 /**
@@ -46,9 +46,9 @@ export function filesBelow(directory: string): SecretSource {
 async function readBelow(directory: string, name: string): Promise<string> {
   let file: FileHandle | undefined;
   try {
-    // Without O_NONBLOCK a pipe would be waited for; for plain files it means nothing.
+    // Without O_NONBLOCK this would wait for a pipe; plain files ignore it.
     file = await open(join(directory, name), constants.O_RDONLY | constants.O_NONBLOCK);
-    // Asked of what is open: a name may lead elsewhere a moment later, as in a rotation.
+    // Asks about the open file: during a rotation the name may lead elsewhere a moment later.
     if (!isBelow(await realpath(directory), await readlink(`/proc/self/fd/${file.fd}`)))
       throw new Error(`its file lies outside of ${directory}`);
     if (!(await file.stat()).isFile()) throw new Error('its file is no plain file');
@@ -60,7 +60,7 @@ async function readBelow(directory: string, name: string): Promise<string> {
   }
 }
 
-/** One byte more than is allowed tells that there is more. */
+/** Reads one byte more than allowed, which shows that there is more. */
 async function beginningOf(file: FileHandle): Promise<Uint8Array> {
   const buffer = Buffer.alloc(maxBytes + 1);
   let length = 0;
@@ -80,7 +80,7 @@ function textOf(bytes: Uint8Array): string {
     throw new Error('its file is no text in UTF-8');
   }
   const secret = text.replace(/\r?\n$/, '');
-  // Perhaps it is being written.
+  // The file may just be written.
   if (secret === '') throw new Error('its file is empty');
   return secret;
 }
@@ -101,7 +101,7 @@ const faults: Record<string, string> = {
 
 const faultOf = (code: string, directory: string): string => `${faults[code] ?? code} in ${directory}`;
 
-/** @param prefix only variables whose names begin with it can be named */
+/** @param prefix only variables that begin with it can be named */
 export function environment(prefix: string): SecretSource {
   const faultIn = (name: string): string | undefined => {
     if (name === '') return 'its variable must have a name';

@@ -1,4 +1,4 @@
-/** The secrets providers that come with the house. Where each looks: secret-sources.ts */
+/** Built-in secrets providers. Their sources: secret-sources.ts */
 import { isAbsolute } from 'node:path';
 import type { SecretRef } from '../../machines/kit/csi-types.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -6,7 +6,7 @@ import { environment, filesBelow, type SecretSource } from './secret-sources.js'
 import type { SecretsProvider } from './secrets.js';
 
 export interface EnvironmentOptions {
-  /** Only variables whose names begin with it can be named; default: all. */
+  /** Only variables that begin with it can be named; default: all. */
   prefix?: string;
 }
 
@@ -53,7 +53,7 @@ export function secretsFrom({ directory, env = false }: SecretsFrom): SecretsPro
   };
 }
 
-/** The reference itself is not told: somebody may have taken it for the place of the value. */
+/** Faults of references. Leaves out the reference itself: it may be a value, written there by mistake. */
 function faultsIn(sources: Map<string, SecretSource>, key: string, ref: SecretRef): string[] {
   const [kind, name] = partsOf(ref);
   const source = sources.get(kind);
@@ -87,7 +87,7 @@ async function look(
   }
 }
 
-/** What it begins with, and what comes after. */
+/** Kind and name in a reference. */
 function partsOf(ref: SecretRef): [kind: string, name: string] {
   if (typeof ref === 'string') {
     const at = ref.indexOf(':');

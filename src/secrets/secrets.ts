@@ -1,14 +1,11 @@
-/**
- * Where secrets come from: fetched when a call is made, held by nobody longer than that. The built-in providers:
- * secrets-providers.ts
- */
+/** Secrets: fetched when a call is made, and held no longer than that. Built-in providers: secrets-providers.ts */
 import type { SecretRef } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
-/** `createRuntime({ secrets })`. */
+/** Option `secrets` of `createRuntime`. */
 export interface SecretsProvider {
   /**
    * The values by the same keys. Rejects, naming all that are missing, where not all can be had: its message is shown, so
@@ -45,14 +42,14 @@ export function checkSecretRefs(
 export interface SecretsOptions {
   clock: Clock;
   signal: AbortSignal;
-  /** How long the provider may take; default, and at most, 10 s. */
+  /** Limit of the provider; default, and at most, 10 s. */
   limitMs?: number | undefined;
 }
 
 const deadlineMs = 10_000;
 
 /**
- * What a call needs, from a provider that may be slow or wrong.
+ * Secrets of a call, from a provider that may be slow or wrong.
  * @throws StagecraftError SECRETS_UNAVAILABLE: which are missing, or why none could be had; never a value
  */
 export async function resolveSecrets(
@@ -73,7 +70,7 @@ export async function resolveSecrets(
     if (missing.length > 0) throw new Error(`the provider gave nothing for ${missing.join(', ')}`);
     return Object.fromEntries(keys.map((key) => [key, values[key] ?? '']));
   } catch (error) {
-    // Without the error as its cause: what a provider puts on it beside the message is nobody's to show.
+    // Without the error as its cause: a provider may put a secret into it.
     throw new StagecraftError('SECRETS_UNAVAILABLE', `secrets can't be had: ${messageOf(error)}`);
   } finally {
     cancel();
@@ -82,7 +79,7 @@ export async function resolveSecrets(
 }
 
 /**
- * Before anything is asked of a plugin: the calls would wait for secrets that nobody may ever provide.
+ * Refuses early: calls would wait for secrets that may never come.
  * @throws StagecraftError SECRETS_UNAVAILABLE: which are missing
  */
 export async function refuseWithoutSecrets(
@@ -102,9 +99,9 @@ export async function refuseWithoutSecrets(
   }
 }
 
-/** Says that there is none: where no provider was given, nothing but an empty set of references can be resolved. */
+/** Without a provider only an empty set of references can be resolved. */
 export const noSecrets: SecretsProvider = {
-  // Which kinds there will be is not known; a value without a colon is none of any.
+  // Kinds of later providers are not known; a value without a colon is of no kind.
   check: (refs) =>
     Object.entries(refs)
       .filter(([, ref]) => typeof ref === 'string' && !/^[a-z][a-z0-9+.-]*:./i.test(ref))
