@@ -201,10 +201,13 @@ describe('mounts of an agent', function () {
     expect(status).to.equal(4);
     expect(stderr).to.include(waits).and.include('see stagecraft task status hostpath');
     expect(cli('task', 'restart', 'hostpath').status).to.equal(0);
-    expect(cli('alloc', 'release', 'web').stdout).to.equal('alloc web is released: it has no volumes here\n');
-    expect(cli('alloc', 'release', 'web').stdout).to.equal(
-      "there is no alloc 'web' on this node: nothing to release\n",
-    );
+    // The release that was given up goes on: it may be done before it is asked for again.
+    const gone = "there is no alloc 'web' on this node: nothing to release\n";
+    expect(cli('alloc', 'release', 'web').stdout).to.be.oneOf([
+      'alloc web is released: it has no volumes here\n',
+      gone,
+    ]);
+    expect(cli('alloc', 'release', 'web').stdout).to.equal(gone);
   });
 
   it('A5 H6 a drain releases allocs first, then stops the plugins they use; nothing is left', async () => {
