@@ -241,7 +241,7 @@ export class Engine implements ActorSystem, Inbox {
         },
         ...(requestId ? { requestId } : {}),
       };
-      // Another actor object may have replaced this one by then, and have its mail.
+      // Another actor object may have replaced this one by then, and have its messages.
       const stop = this.#patience.wait({ address, signal }, (failed) =>
         (this.#actors.get(address) ?? actor).drop(request, failed),
       );
@@ -446,7 +446,7 @@ export class Engine implements ActorSystem, Inbox {
     if (this.#elsewhere && !this.#covers(address)) return this.#elsewhere.append(address, message);
     return new Promise((applied) => {
       try {
-        this.#actors.demand(address).post({ kind: 'message', message, applied });
+        this.#actors.demand(address).post({ kind: 'message', sent: message, applied });
       } catch (error) {
         // The message stays owed: a runtime that hosts the address may come.
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);

@@ -98,13 +98,13 @@ function messageFaults(pasts: Map<string, Past>, beginning: Set<string>): string
 }
 
 /** Its machine crashed too often, with its last commit: it takes nothing any more. */
-const isOutOfService = ({ judged }: Past): boolean => judged.at(-1)?.envelope.quarantined !== undefined;
+const isOutOfService = ({ judged }: Past): boolean => judged.at(-1)?.record.quarantined !== undefined;
 
 /** A message to nobody is taken by nobody: where the receiver was absent at some time before this entry. */
 function mayFindNobody({ judged }: Past, before: number, isBegun: boolean): boolean {
   if (isBegun) return false;
   return (
-    judged.length === 0 || judged.slice(0, before).some(({ envelope }) => !envelope.snapshot) || !judged[0]?.entry.event
+    judged.length === 0 || judged.slice(0, before).some(({ record }) => !record.snapshot) || !judged[0]?.entry.event
   );
 }
 
@@ -194,11 +194,11 @@ function effectFaults(world: World, pasts: Map<string, Past>): string[] {
 
 /** @param known what its actor was when it began */
 function beginningFaults(known: Judged, { id, seq, attempt, begunAtMs }: EffectRun): string[] {
-  const live = known.envelope.effects.find((one) => one.id === id && one.seq === seq);
+  const live = known.record.effects.find((one) => one.id === id && one.seq === seq);
   if (!live) return ['when it was over'];
   const { attempt: expected = 1, notBeforeMs = 0 } = live;
   const faults: string[] = [];
-  if (known.envelope.quarantined) faults.push('for an actor that is out of service');
+  if (known.record.quarantined) faults.push('for an actor that is out of service');
   if (attempt !== expected) faults.push(`as attempt ${attempt}, expected ${expected}`);
   if (begunAtMs < notBeforeMs) faults.push(`at ${begunAtMs}, not to be before ${notBeforeMs}`);
   return faults;
@@ -210,7 +210,7 @@ function onceFaults({ system, runs }: World, pasts: Map<string, Past>): string[]
   const isOnce = isAtMostOnce(system);
   const begun = new Set<string>();
   for (const { address, id, seq, attempt } of runs) {
-    const live = pasts.get(address)?.judged[seq - 1]?.envelope.effects.find((one) => one.id === id);
+    const live = pasts.get(address)?.judged[seq - 1]?.record.effects.find((one) => one.id === id);
     if (!isOnce || live?.src !== 'task') continue;
     const name = `${address}#${id}#${seq}`;
     if (attempt > 1) faults.push(`${name} was begun as attempt ${attempt}`);
@@ -258,7 +258,7 @@ function timerFaults(pasts: Map<string, Past>): string[] {
 }
 
 const isLiveAt = (judged: Judged | undefined, { id, seq }: { id: string; seq: number }): boolean =>
-  judged?.envelope.effects.some((live) => live.id === id && live.seq === seq) ?? false;
+  judged?.record.effects.some((live) => live.id === id && live.seq === seq) ?? false;
 
 /** At the end nothing is left to do: no timer due, no effect without its result, none running for nobody. */
 function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[] {
@@ -275,9 +275,9 @@ function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[
     if (view && view.seq !== end?.entry.seq)
       faults.push(`${address} is at seq ${view.seq} in memory, ${end?.entry.seq} in the store`);
     if (isOutOfService(past)) continue;
-    for (const { id, seq, dueAtMs } of end?.envelope.timers ?? [])
+    for (const { id, seq, dueAtMs } of end?.record.timers ?? [])
       if (dueAtMs <= world.timeline.nowMs) faults.push(`the timer ${address}#${id}#${seq} never fired`);
-    for (const { id, seq, src } of end?.envelope.effects ?? []) {
+    for (const { id, seq, src } of end?.record.effects ?? []) {
       const run = runs.find((one) => one.address === address && one.id === id && one.seq === seq);
       if (!run) faults.push(`${address}#${id}#${seq} was never begun in the last life`);
       else if (src === 'task') faults.push(`the result of ${address}#${id}#${seq} was lost`);
@@ -287,7 +287,7 @@ function restFaults(world: World, pasts: Map<string, Past>, last: Life): string[
   }
   for (const run of runs) {
     const end = pasts.get(run.address)?.judged.at(-1);
-    const isWanted = isLiveAt(end, run) && !end?.envelope.quarantined;
+    const isWanted = isLiveAt(end, run) && !end?.record.quarantined;
     if (!run.isOver && !run.signal.aborted && !isWanted)
       faults.push(`${run.address}#${run.id}#${run.seq} was not called off`);
   }
@@ -316,7 +316,7 @@ async function owedFaults(store: Store, pasts: Map<string, Past>, beginning: Set
   for (const [receiver, past] of pasts) {
     if (!isOutOfService(past)) continue;
     for (const [sender, { judged }] of pasts) {
-      const [lastSeq, lastIndex] = past.judged.at(-1)?.envelope.received[sender] ?? [0, 0];
+      const [lastSeq, lastIndex] = past.judged.at(-1)?.record.received[sender] ?? [0, 0];
       for (const { entry, messages } of judged) {
         for (const [index, { to, event }] of messages.entries()) {
           const isTaken = entry.seq < lastSeq || (entry.seq === lastSeq && index <= lastIndex);

@@ -23,7 +23,7 @@ import type { Witnessed } from './witness.js';
 /** An actor after one commit. */
 export interface Judged {
   entry: JournalEntry;
-  envelope: ActorRecord;
+  record: ActorRecord;
   /** Sent by this commit. */
   messages: Outbox['messages'];
   events: { topic: string; event: AnyEventObject }[];
@@ -54,7 +54,7 @@ export function modelOf(hosted: HostedSystem): Model {
       const name = `${commit.journal} ${commit.text} ${commit.outbox} ${commit.gone} ${commit.wakeAtMs}`;
       let next = node.next.get(name);
       if (!next) {
-        next = { judged: judge(known.stepper, node.judged?.envelope, commit), next: new Map() };
+        next = { judged: judge(known.stepper, node.judged?.record, commit), next: new Map() };
         node.next.set(name, next);
       }
       node = next;
@@ -73,7 +73,7 @@ const nothing: Before = { effects: [], timers: [], received: {}, answers: [] };
 
 function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): Judged {
   const entry: JournalEntry = JSON.parse(commit.journal);
-  const envelope: ActorRecord = JSON.parse(commit.text);
+  const record: ActorRecord = JSON.parse(commit.text);
   const outbox: Outbox = commit.outbox === undefined ? { messages: [], events: [] } : JSON.parse(commit.outbox);
   const faults: string[] = [];
   const at = `${commit.address} seq ${commit.seq} (${entry.kind} ${entry.event?.type ?? 'begin'})`;
@@ -95,33 +95,33 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
       : asked?.answer;
   const isGone = asked ? !asked.snapshot : !before.snapshot;
   expect('gone', commit.gone ?? false, isGone);
-  expect('snapshot', envelope.snapshot, isGone ? undefined : (asked?.snapshot ?? before.snapshot));
-  expect('received', envelope.received, receivedAfter(before, entry));
-  expect('answers', envelope.answers, answersAfter(before, entry, answer));
+  expect('snapshot', record.snapshot, isGone ? undefined : (asked?.snapshot ?? before.snapshot));
+  expect('received', record.received, receivedAfter(before, entry));
+  expect('answers', record.answers, answersAfter(before, entry, answer));
   const crashes = asked && isGone ? undefined : crashesAfter(before, entry);
   const quarantined = quarantineAfter(crashes, entry);
-  expect('crashes', envelope.crashes, crashes);
-  expect('quarantined', envelope.quarantined, quarantined);
+  expect('crashes', record.crashes, crashes);
+  expect('quarantined', record.quarantined, quarantined);
   // Whatever its clock says: that may have been set back.
   if (quarantined && commit.wakeAtMs !== 0) fault('the next runtime would not hear that it is out of service');
   expect(
     'effects',
-    envelope.effects.map(nameOfEffect),
+    record.effects.map(nameOfEffect),
     effectsAfter(before, entry, { asked, crashes, quarantined }).map(nameOfEffect),
   );
   const timers =
     entry.kind === 'crash'
       ? timersAfterCrash(before, entry, { crashes, quarantined })
       : timersAfter(before, entry, asked);
-  expect('timers', envelope.timers.map(nameOfTimer).sort(), timers.map(nameOfTimer).sort());
+  expect('timers', record.timers.map(nameOfTimer).sort(), timers.map(nameOfTimer).sort());
   // What is overdue already wakes it at once.
-  const wakeAtMs = Math.max(entry.at, Math.min(...envelope.timers.map(({ dueAtMs }) => dueAtMs)));
-  if (envelope.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
+  const wakeAtMs = Math.max(entry.at, Math.min(...record.timers.map(({ dueAtMs }) => dueAtMs)));
+  if (record.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
     fault(`wakes at ${commit.wakeAtMs}, a timer is due at ${wakeAtMs}`);
   expect('messages', outbox.messages, asked?.messages ?? []);
   const told = asked?.emitted.map((event) => ({ topic: topicOf(commit.address), event: { ...event, at: entry.at } }));
   expect('events', outbox.events, quarantined ? [outOfService(commit.address, quarantined)] : (told ?? []));
-  return { entry, envelope, messages: outbox.messages, events: outbox.events, answer, faults };
+  return { entry, record, messages: outbox.messages, events: outbox.events, answer, faults };
 }
 
 const isLive = (live: { id: string; seq: number }[], { id, seq }: { id: string; seq: number }): boolean =>

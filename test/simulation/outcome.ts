@@ -4,7 +4,7 @@ import type { World } from './world.js';
 
 /** As text, so that it can be compared and read. */
 export function outcomeOf(world: World, pasts: Map<string, Past>): string {
-  const actors = [...pasts].map(([address, { judged }]) => [address, judged.at(-1)?.envelope.snapshot]);
+  const actors = [...pasts].map(([address, { judged }]) => [address, judged.at(-1)?.record.snapshot]);
   const told = [...pasts].map(([address, { judged }]) => [
     address,
     judged.flatMap(({ events }) => events.map(({ event: { at, ...event } }) => JSON.stringify(event))).sort(),

@@ -14,9 +14,9 @@ export async function replayFaults(hosted: HostedSystem, pasts: Map<string, Past
     const machine = new HostedMachine(kindOf(hosted, actor).machine);
     const judged = pasts.get(address)?.judged ?? [];
     const entries = judged.map(({ entry }) => entry);
-    for (const { entry, envelope } of judged) {
+    for (const { entry, record } of judged) {
       const { seq, snapshot } = await replay(machine, oneByOne(entries), entry.seq);
-      if (seq === entry.seq && isDeepStrictEqual(plain(snapshot), envelope.snapshot)) continue;
+      if (seq === entry.seq && isDeepStrictEqual(plain(snapshot), record.snapshot)) continue;
       faults.push(`a replay of ${address} to seq ${entry.seq} comes to ${JSON.stringify(snapshot)} at ${seq}`);
     }
   }

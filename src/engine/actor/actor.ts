@@ -1,6 +1,6 @@
 /**
- * One hosted actor: takes its mail one by one, commits what each leads to, and only then acts on it.
- * What a mail leads to: step.ts. How a commit is written: write.ts. The contract: docs/architecture.md#save-then-act
+ * One hosted actor: handles its messages one by one: commits the step that each leads to, and only then acts on it.
+ * The step: step.ts. How a commit is written: write.ts. The contract: docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -18,7 +18,7 @@ import { commitOf } from './commit-of.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
 import { Mailbox } from './mailbox.js';
-import { answer, type Mail, type Request, refuse, unreadOf, wasApplied } from './message.js';
+import { answer, type Message, type Request, refuse, unreadOf, wasApplied } from './message.js';
 import type { Departed } from './passivated-actors.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import { stepActor } from './step.js';
@@ -60,7 +60,7 @@ export class Actor implements Author, ActorDefinition {
   #isFading = false;
   /** The store does not take the commit: requests wait for a while, then they are refused. */
   #stall: { cause: unknown; isLong: boolean } | undefined;
-  /** The store may have lost what it confirmed: that is looked into before the next mail. */
+  /** The store may have lost what it confirmed: that is looked into before the next message. */
   #isSuspect = false;
   /** Called once the actor is in service, or will not be. */
   #expecting: (() => void)[] | undefined;
@@ -70,7 +70,7 @@ export class Actor implements Author, ActorDefinition {
   constructor(address: string, site: ActorPorts) {
     this.address = address;
     this.site = site;
-    this.#state = { seq: 0, snapshot: undefined, envelope: emptyRecord(site.machine) };
+    this.#state = { seq: 0, snapshot: undefined, record: emptyRecord(site.machine) };
   }
 
   get kind(): ActorKind {
@@ -121,18 +121,18 @@ export class Actor implements Author, ActorDefinition {
   /** Whether only a message, a request or a timer can change the actor. */
   get isIdle(): boolean {
     return (
-      this.#phase === ready && !this.#isSuspect && this.#mailbox.isEmpty && this.#state.envelope.effects.length === 0
+      this.#phase === ready && !this.#isSuspect && this.#mailbox.isEmpty && this.#state.record.effects.length === 0
     );
   }
 
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
-    return unreadOf(this.#state.envelope, [this.#write?.step.mail, ...this.#mailbox.mail]);
+    return unreadOf(this.#state.record, [this.#write?.step.message, ...this.#mailbox.messages]);
   }
 
   /** When the next timer is due, in milliseconds since the epoch; Infinity without timers. */
   wakeAtMs(nowMs: number): number {
-    return nowMs + Math.min(...this.#state.envelope.timers.map((timer) => dueInMs(timer, nowMs)));
+    return nowMs + Math.min(...this.#state.record.timers.map((timer) => dueInMs(timer, nowMs)));
   }
 
   /** What this runtime remembers of the actor when it leaves memory. */
@@ -143,29 +143,29 @@ export class Actor implements Author, ActorDefinition {
   }
 
   /**
-   * Starts from the stored record, or anew without one. Call it once; mail that came before is kept.
+   * Starts from the stored record, or anew without one. Call it once; messages that came before are kept.
    * @param released whether an actor that crashed too often is taken back into service
    * @throws Error if the snapshot fits no state of the machine; then nothing has changed
    */
-  restore(record?: StoredRecord, envelope?: ActorRecord, released = false): void {
-    if (record && envelope) {
-      const { state, changes } = restored(this, record, { envelope, released });
+  restore(stored?: StoredRecord, record?: ActorRecord, released = false): void {
+    if (stored && record) {
+      const { state, changes } = restored(this, stored.seq, { record, released });
       this.#state = state;
       this.#mailbox.changes = changes;
-      this.#commitId = record.commitId;
-      this.#restoredSeq = record.seq;
-      this.#bytes = record.text.length;
-      const { doubts } = state.envelope;
+      this.#commitId = stored.commitId;
+      this.#restoredSeq = stored.seq;
+      this.#bytes = stored.text.length;
+      const { doubts } = state.record;
       if (doubts) this.#host.doubt(this.address, doubts);
-      if (envelope.quarantined && !released) {
-        this.enterQuarantine(envelope.quarantined.reason);
+      if (record.quarantined && !released) {
+        this.enterQuarantine(record.quarantined.reason);
         return;
       }
     }
     this.#phase = ready;
     this.#stall = undefined;
-    const { wakeAtMs = Number.POSITIVE_INFINITY, gone = false } = record ?? {};
-    if (record && gone && !envelope?.quarantined && wakeAtMs <= this.#host.stamp().at) void this.#fade(record.seq);
+    const { wakeAtMs = Number.POSITIVE_INFINITY, gone = false } = stored ?? {};
+    if (stored && gone && !record?.quarantined && wakeAtMs <= this.#host.stamp().at) void this.#fade(stored.seq);
     if (this.#mailbox.changes.length === 0) this.#goLive();
     this.#next();
   }
@@ -180,13 +180,13 @@ export class Actor implements Author, ActorDefinition {
     this.#next();
   }
 
-  /** Takes mail in order. After `stop` mail is refused, and a message stays owed by its sender. */
-  post(mail: Mail): void {
-    if (this.#phase.name === 'stopped') refuse(mail, this.#phase.reason);
-    else if (this.#phase.name === 'quarantined') this.#keepMessage(mail);
-    else if (this.#stall?.isLong && mail.kind === 'request') this.#refuseForNow(mail);
+  /** Queues a message. After `stop` requests are refused; what another actor sent stays in its outbox. */
+  post(message: Message): void {
+    if (this.#phase.name === 'stopped') refuse(message, this.#phase.reason);
+    else if (this.#phase.name === 'quarantined') this.#keepMessage(message);
+    else if (this.#stall?.isLong && message.kind === 'request') this.#refuseForNow(message);
     else {
-      this.#mailbox.post(mail);
+      this.#mailbox.post(message);
       this.#next();
     }
   }
@@ -219,7 +219,7 @@ export class Actor implements Author, ActorDefinition {
   stop(reason: StagecraftError): void {
     if (this.#phase.name === 'stopped') return;
     this.#end('stopped', reason);
-    for (const mail of this.#mailbox.takeAll()) refuse(mail, reason);
+    for (const message of this.#mailbox.takeAll()) refuse(message, reason);
     const unsent = this.#withdraw();
     if (unsent) refuse(unsent, reason);
   }
@@ -230,17 +230,17 @@ export class Actor implements Author, ActorDefinition {
     const { address } = this;
     const message = `${address} is out of service: ${why}; 'stagecraft actor release' takes it back`;
     this.#end('quarantined', new StagecraftError('ACTOR_QUARANTINED', message, { address }));
-    for (const mail of this.#mailbox.takeAll()) this.#keepMessage(mail);
+    for (const message of this.#mailbox.takeAll()) this.#keepMessage(message);
     this.#host.quarantined(address, why);
   }
 
-  /** Stops in favour of another actor at the same address. @returns the mail, for that one */
-  giveUp(): Mail[] {
+  /** Stops in favour of another actor at the same address. @returns its messages, for that one */
+  giveUp(): Message[] {
     const unsent = this.#withdraw();
-    const mail = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mailbox.takeAll()];
+    const messages = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mailbox.takeAll()];
     const { address } = this;
     this.stop(new StagecraftError('ABORTED', `${address} is loaded again from its record`, { address }));
-    return mail;
+    return messages;
   }
 
   /** Called when the store may have lost what it confirmed. Resolves when that is known, and mended where it can be. */
@@ -274,10 +274,10 @@ export class Actor implements Author, ActorDefinition {
     return 'write' in this.#phase ? this.#phase.write : undefined;
   }
 
-  #withdraw(): Mail | undefined {
-    const mail = this.#write?.withdraw();
-    if (mail) this.#forgetWrite();
-    return mail;
+  #withdraw(): Message | undefined {
+    const message = this.#write?.withdraw();
+    if (message) this.#forgetWrite();
+    return message;
   }
 
   /** The write is over. An actor that was stopped meanwhile stays so. */
@@ -296,9 +296,9 @@ export class Actor implements Author, ActorDefinition {
   }
 
   /** Keeps a message until the release, unless it was applied before. */
-  #keepMessage(mail: Mail): void {
-    if (mail.kind !== 'message') refuse(mail, 'reason' in this.#phase ? this.#phase.reason : undefined);
-    else if (!this.#isRepeat(mail)) this.#mailbox.post(mail);
+  #keepMessage(message: Message): void {
+    if (message.kind !== 'message') refuse(message, 'reason' in this.#phase ? this.#phase.reason : undefined);
+    else if (!this.#isRepeat(message)) this.#mailbox.post(message);
   }
 
   #refuseForNow(request: Request): void {
@@ -307,7 +307,7 @@ export class Actor implements Author, ActorDefinition {
 
   /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
   #outcomeOf({ requestId }: Request): Outcome {
-    const inDoubt = this.#write?.step.mail;
+    const inDoubt = this.#write?.step.message;
     const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === requestId;
     return isRepeat ? 'unknown' : 'refused';
   }
@@ -318,25 +318,25 @@ export class Actor implements Author, ActorDefinition {
         void this.#compare();
         return;
       }
-      const mail = this.#mailbox.next(this.seq);
-      if (!mail) {
+      const message = this.#mailbox.next(this.seq);
+      if (!message) {
         if (!this.#isFading) this.#host.rested(this);
         return;
       }
-      if (this.#isRepeat(mail)) continue;
-      const step = this.#step(mail);
+      if (this.#isRepeat(message)) continue;
+      const step = this.#step(message);
       if (step) this.#commit(step);
-      else if (!this.stopped) this.#refuseAbsent(mail);
+      else if (!this.stopped) this.#refuseAbsent(message);
     }
   }
 
   /** What the machine throws is a crash, and a step. What a migration throws keeps the actor out of service. */
-  #step(mail: Mail): StepResult | undefined {
+  #step(message: Message): StepResult | undefined {
     try {
       this.#endDoubts();
-      return stepActor(this, this.#state, mail, this.#host.stamp());
+      return stepActor(this, this.#state, message, this.#host.stamp());
     } catch (error) {
-      this.#mailbox.putBack(mail);
+      this.#mailbox.putBack(message);
       this.enterQuarantine(messageOf(error));
       return undefined;
     }
@@ -344,10 +344,10 @@ export class Actor implements Author, ActorDefinition {
 
   /** Calls in doubt that are certain by now are left out of the next record. */
   #endDoubts(): void {
-    const { envelope } = this.#state;
-    if (!envelope.doubts) return;
+    const { record } = this.#state;
+    if (!record.doubts) return;
     const isUnderWay = (src: string): boolean => this.#host.isUnderWay(this.address, src);
-    this.#state = { ...this.#state, envelope: certain(envelope, isUnderWay) };
+    this.#state = { ...this.#state, record: certain(record, isUnderWay) };
   }
 
   /** Removes the journal of a deleted actor, then its reminder. */
@@ -360,23 +360,23 @@ export class Actor implements Author, ActorDefinition {
     this.#next();
   }
 
-  /** Answers mail that was applied before. @returns whether it was */
-  #isRepeat(mail: Mail): boolean {
-    const { envelope } = this.#state;
-    if (mail.kind === 'request') {
-      const recorded = mail.requestId ? envelope.answers.find(([id]) => id === mail.requestId) : undefined;
-      if (recorded) answer(mail, this.address, recorded[1] ?? undefined);
+  /** Answers a message that was applied before. @returns whether it was */
+  #isRepeat(message: Message): boolean {
+    const { record } = this.#state;
+    if (message.kind === 'request') {
+      const recorded = message.requestId ? record.answers.find(([id]) => id === message.requestId) : undefined;
+      if (recorded) answer(message, this.address, recorded[1] ?? undefined);
       return recorded !== undefined;
     }
-    if (mail.kind !== 'message' || !wasApplied(envelope, mail.message)) return false;
-    mail.applied();
+    if (message.kind !== 'message' || !wasApplied(record, message.sent)) return false;
+    message.applied();
     return true;
   }
 
-  #refuseAbsent(mail: Mail): void {
+  #refuseAbsent(message: Message): void {
     const { address } = this;
-    if (mail.kind === 'message') mail.applied();
-    refuse(mail, new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
+    if (message.kind === 'message') message.applied();
+    refuse(message, new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
   }
 
   #commit(step: StepResult): void {
@@ -394,10 +394,10 @@ export class Actor implements Author, ActorDefinition {
       this.#act(step);
     } else if (end.kind === 'fenced') {
       if (!this.stopped) this.#host.fenced(this.address, end.epoch);
-      refuse(step.mail, 'reason' in this.#phase ? this.#phase.reason : undefined);
+      refuse(step.message, 'reason' in this.#phase ? this.#phase.reason : undefined);
     } else if (end.kind === 'conflict') {
-      this.#mailbox.putBack(step.mail);
-      if ('reason' in this.#phase) for (const mail of this.#mailbox.takeAll()) refuse(mail, this.#phase.reason);
+      this.#mailbox.putBack(step.message);
+      if ('reason' in this.#phase) for (const message of this.#mailbox.takeAll()) refuse(message, this.#phase.reason);
       else void this.#compare(true);
     } else if (!this.stopped) {
       // If the store has written the refused commit all the same, its effects must run.
@@ -407,26 +407,26 @@ export class Actor implements Author, ActorDefinition {
   }
 
   /** Does what the written step asked for. */
-  #act({ mail, entry, next, outbox, answer: given, written }: StepResult): void {
-    const before = this.#state.envelope;
-    const { seq, envelope } = next;
+  #act({ message, entry, next, outbox, answer: given, written }: StepResult): void {
+    const before = this.#state.record;
+    const { seq, record } = next;
     this.#bytes = written.text.length;
     this.#state = next;
     // A stop that came meanwhile has ended timers and effects; a later restore starts them again.
     if (!this.stopped) {
       if (!this.#isSuspect) this.#tellVerified();
-      if (this.#isLive) this.#follow(before, envelope);
+      if (this.#isLive) this.#follow(before, record);
       else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
-    if (mail.kind === 'message') mail.applied();
-    if (mail.kind === 'request') answer(mail, this.address, given);
+    if (message.kind === 'message') message.applied();
+    if (message.kind === 'request') answer(message, this.address, given);
     // What the store went back to may be owed as well, though it was delivered.
     if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
     this.#notify(entry);
     const below = forgettable(seq, this.site.policy.journal);
     if (below) void this.#host.forget(this.address, below);
-    if (entry.kind === 'crash' && envelope.quarantined) this.enterQuarantine(envelope.quarantined.reason);
+    if (entry.kind === 'crash' && record.quarantined) this.enterQuarantine(record.quarantined.reason);
     this.#next();
   }
 
@@ -439,8 +439,8 @@ export class Actor implements Author, ActorDefinition {
   #goLive(): void {
     this.#isLive = true;
     this.#tellReady();
-    const { envelope } = this.#state;
-    if (isBusy(envelope)) this.#liveWork().begin(envelope, this.#restoredSeq);
+    const { record } = this.#state;
+    if (isBusy(record)) this.#liveWork().begin(record, this.#restoredSeq);
   }
 
   #follow(before: ActorRecord, after: ActorRecord): void {
@@ -497,23 +497,23 @@ export class Actor implements Author, ActorDefinition {
   }
 
   /** Goes on from a commit of ours that was written although the store said, or seemed to say, it was not. */
-  async #adopt(record: StoredRecord): Promise<void> {
+  async #adopt(stored: StoredRecord): Promise<void> {
     // Before anything that the actor sends from now on.
     await this.#host.redeliver(this.address);
-    const entry = await this.#host.entry(this.address, record.seq);
+    const entry = await this.#host.entry(this.address, stored.seq);
     if (this.#phase !== comparing) return;
     try {
-      const before = this.#state.envelope;
-      this.#state = adopted(this.site, record);
-      const { envelope } = this.#state;
-      this.#commitId = record.commitId;
-      this.#bytes = record.text.length;
-      const due = this.#mailbox.changes.filter(({ kind }) => kind === 'released' && envelope.quarantined);
+      const before = this.#state.record;
+      this.#state = adopted(this.site, stored);
+      const { record } = this.#state;
+      this.#commitId = stored.commitId;
+      this.#bytes = stored.text.length;
+      const due = this.#mailbox.changes.filter(({ kind }) => kind === 'released' && record.quarantined);
       this.#mailbox.changes = due;
-      if (this.#isLive) this.#follow(before, envelope);
+      if (this.#isLive) this.#follow(before, record);
       else if (due.length === 0) this.#goLive();
       if (entry) this.#notify(entry);
-      if (envelope.quarantined && due.length === 0) this.enterQuarantine(envelope.quarantined.reason);
+      if (record.quarantined && due.length === 0) this.enterQuarantine(record.quarantined.reason);
     } catch (error) {
       this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
     }

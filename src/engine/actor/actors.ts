@@ -17,7 +17,7 @@ import { Actor } from './actor.js';
 import type { ActorHost, ActorPorts } from './actor-ports.js';
 import { decodeRecord } from './actor-record.js';
 import { IdleActors } from './idle-actors.js';
-import type { Mail } from './message.js';
+import type { Message } from './message.js';
 import { type Departed, PassivatedActors } from './passivated-actors.js';
 import type { ActorPolicy } from './policy.js';
 import { Reminders } from './reminders.js';
@@ -197,10 +197,10 @@ export class Actors {
 
   /** Replaces an actor by a fresh one loaded from its record, and hands its messages over. */
   takeUp(before: Actor): Actor {
-    const mail = before.giveUp();
+    const messages = before.giveUp();
     this.#forget(before);
     const actor = this.demand(before.address);
-    for (const each of mail) actor.post(each);
+    for (const message of messages) actor.post(message);
     return actor;
   }
 
@@ -212,8 +212,8 @@ export class Actors {
     else if (actor.site.kind.onDemand && this.#mayLeave(actor)) this.#idle.add(actor);
   }
 
-  post(address: string, mail: Mail): void {
-    this.#actors.get(address)?.post(mail);
+  post(address: string, message: Message): void {
+    this.#actors.get(address)?.post(message);
   }
 
   /** Stops all actors; the runtime accepts nothing more. */

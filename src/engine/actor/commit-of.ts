@@ -1,4 +1,4 @@
-/** The one write that a taken mail leads to. Pure. */
+/** Makes the commit of a step. Pure. */
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import type { ActorKind } from '../effects/effects.js';
 import type { Commit } from '../store.js';
@@ -10,15 +10,15 @@ import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
 /** @param actor as it is stored: `seq` is what the write builds on */
 export function commitOf(
   { address, seq: expectedSeq, policy, kind }: ActorDefinition & { seq: number },
-  { mail, next, entry, written: { text, journal, outbox } }: StepResult,
+  { message, next, entry, written: { text, journal, outbox } }: StepResult,
   { commitId, lease, epoch, owner }: WriteToken,
 ): Commit {
   const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
-  if (mail.kind === 'engine' && mail.change.kind === 'rolled-back') {
-    commit.expectedSeq = mail.change.storedSeq;
+  if (message.kind === 'engine' && message.change.kind === 'rolled-back') {
+    commit.expectedSeq = message.change.storedSeq;
     commit.seq = next.seq;
   }
-  if (!next.envelope.snapshot) commit.gone = true;
+  if (!next.record.snapshot) commit.gone = true;
   if (outbox !== undefined) commit.outbox = outbox;
   const wakeAtMs = wakeAfter(next, entry, policy.journal, kind);
   if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
@@ -32,17 +32,17 @@ const shortMs = defaultBackoff.maxMs;
 
 /** When something is to be done for it, should this runtime be gone by then. */
 function wakeAfter(
-  { envelope }: ActorState,
+  { record }: ActorState,
   { at, kind }: JournalEntry,
   { goneMs }: JournalPolicy,
   { onDemand }: ActorKind,
 ): number | undefined {
   // So that the next runtime knows of it.
-  if (envelope.quarantined) return atOnce;
-  if (!envelope.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
+  if (record.quarantined) return atOnce;
+  if (!record.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
   // Those of other kinds are all brought into memory.
-  if (envelope.effects.length > 0 && onDemand) return atOnce;
-  const { timers } = envelope;
+  if (record.effects.length > 0 && onDemand) return atOnce;
+  const { timers } = record;
   if (timers.length === 0) return undefined;
   return Math.min(...timers.map(({ dueAtMs, delayMs = 0 }) => (onDemand && delayMs <= shortMs ? atOnce : dueAtMs)));
 }

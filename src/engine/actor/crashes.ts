@@ -6,7 +6,7 @@
 import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import type { JournalEntry, LiveEffect, LiveTimer } from './actor-record.js';
-import type { Mail } from './message.js';
+import type { Message } from './message.js';
 import {
   type ActorDefinition,
   type ActorState,
@@ -22,44 +22,44 @@ import {
  * still waits for it. After too many crashes, quarantines the actor and leaves its effects and timers unchanged.
  */
 export function crashed(
-  taker: ActorDefinition,
-  { snapshot, envelope }: ActorState,
-  mail: Mail,
+  definition: ActorDefinition,
+  { snapshot, record }: ActorState,
+  message: Message,
   entry: JournalEntry,
 ): StepResult {
-  const { most, withinMs } = taker.policy.crashes;
+  const { most, withinMs } = definition.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
   const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
-  const next = { seq, snapshot, envelope: { ...marked(envelope, mail, answer), timers: envelope.timers } };
-  const crashes = [...(envelope.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
-  next.envelope.crashes = crashes;
+  const next = { seq, snapshot, record: { ...marked(record, message, answer), timers: record.timers } };
+  const crashes = [...(record.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
+  next.record.crashes = crashes;
   if (crashes.length <= most) {
-    next.envelope.effects = effectsAfterCrash(envelope.effects, mail, { entry, crashes: crashes.length });
-    next.envelope.timers = timersAfterCrash(envelope.timers, mail, { entry, crashes: crashes.length });
-    return written(taker, { mail, entry, next, outbox: undefined, answer });
+    next.record.effects = effectsAfterCrash(record.effects, message, { entry, crashes: crashes.length });
+    next.record.timers = timersAfterCrash(record.timers, message, { entry, crashes: crashes.length });
+    return written(definition, { message, entry, next, outbox: undefined, answer });
   }
-  next.envelope.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
-  const event = { type: 'actor.quarantined', address: taker.address, reason: next.envelope.quarantined.reason };
-  return written(taker, { mail, entry, next, outbox: engineEvent(taker, at, event), answer });
+  next.record.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
+  const event = { type: 'actor.quarantined', address: definition.address, reason: next.record.quarantined.reason };
+  return written(definition, { message, entry, next, outbox: engineEvent(definition, at, event), answer });
 }
 
 function effectsAfterCrash(
   before: LiveEffect[],
-  mail: Mail,
+  message: Message,
   { entry, crashes }: { entry: JournalEntry; crashes: number },
 ): LiveEffect[] {
-  if (mail.kind !== 'effect' || mail.says !== 'result') return before;
-  return before.map((effect) => (effect.id === mail.id ? triedAgain(effect, entry, crashes) : effect));
+  if (message.kind !== 'effect' || message.says !== 'result') return before;
+  return before.map((effect) => (effect.id === message.id ? triedAgain(effect, entry, crashes) : effect));
 }
 
 function timersAfterCrash(
   before: LiveTimer[],
-  mail: Mail,
+  message: Message,
   { entry, crashes }: { entry: JournalEntry; crashes: number },
 ): LiveTimer[] {
-  if (mail.kind !== 'timer') return before;
+  if (message.kind !== 'timer') return before;
   return before.map((timer) =>
-    timer.id === mail.id && timer.seq === mail.seq ? firedAgain(timer, entry, crashes) : timer,
+    timer.id === message.id && timer.seq === message.seq ? firedAgain(timer, entry, crashes) : timer,
   );
 }
 

@@ -26,11 +26,11 @@ import {
   written,
 } from './step-result.js';
 
-export function stepChange(taker: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
-  const { machine } = taker;
+export function stepChange(definition: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
+  const { machine } = definition;
   const seq = state.seq + 1;
   // Changes that come before a due migration still belong to the older version.
-  const { machine: name, version } = change.kind === 'migrated' ? emptyRecord(machine) : state.envelope;
+  const { machine: name, version } = change.kind === 'migrated' ? emptyRecord(machine) : state.record;
   const entry: JournalEntry = {
     seq,
     at: stamp.at,
@@ -39,40 +39,40 @@ export function stepChange(taker: ActorDefinition, state: ActorState, change: Ch
     version,
     source: { kind: 'engine' },
   };
-  const next: ActorState = { ...state, seq, envelope: { ...state.envelope, machine: name, version } };
+  const next: ActorState = { ...state, seq, record: { ...state.record, machine: name, version } };
   let outbox: Outbox | undefined;
   switch (change.kind) {
     case 'migrated':
       entry.migrations = change.migrations;
       if (isGone(change.snapshot)) {
-        next.envelope = tombstone(machine, next.envelope);
+        next.record = tombstone(machine, next.record);
       } else {
         next.snapshot = change.snapshot;
-        next.envelope = { ...next.envelope, ...standingIn(machine, change.snapshot, { ...next.envelope, ...entry }) };
+        next.record = { ...next.record, ...standingIn(machine, change.snapshot, { ...next.record, ...entry }) };
       }
-      entry.snapshot = next.envelope.snapshot ?? null;
+      entry.snapshot = next.record.snapshot ?? null;
       break;
     case 'recovered':
-      next.envelope.effects = next.envelope.effects.map((effect) =>
-        effect.seq <= change.seq ? takenUp(taker, effect, stamp) : effect,
+      next.record.effects = next.record.effects.map((effect) =>
+        effect.seq <= change.seq ? takenUp(definition, effect, stamp) : effect,
       );
       break;
     case 'rolled-back':
       entry.error = `the store had lost what came after seq ${change.storedSeq}`;
-      entry.snapshot = next.envelope.snapshot ?? null;
+      entry.snapshot = next.record.snapshot ?? null;
       outbox = change.owed;
       break;
     case 'released':
-      delete next.envelope.quarantined;
-      delete next.envelope.crashes;
-      outbox = engineEvent(taker, stamp.at, { type: 'actor.released', address: taker.address });
+      delete next.record.quarantined;
+      delete next.record.crashes;
+      outbox = engineEvent(definition, stamp.at, { type: 'actor.released', address: definition.address });
       break;
     case 'forgotten':
-      next.envelope = { ...emptyRecord(machine), received: next.envelope.received };
+      next.record = { ...emptyRecord(machine), received: next.record.received };
       entry.snapshot = null;
       break;
   }
-  return written(taker, { mail: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
+  return written(definition, { message: { kind: 'engine', change }, entry, next, outbox, answer: undefined });
 }
 
 /**
@@ -105,8 +105,8 @@ function standingIn(
   };
 }
 
-function takenUp(taker: ActorDefinition, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
-  if (!isCounted(taker, effect)) return effect;
+function takenUp(definition: ActorDefinition, effect: LiveEffect, { at, random }: Stamp): LiveEffect {
+  if (!isCounted(definition, effect)) return effect;
   const next = anotherTry(effect);
   return { ...next, notBeforeMs: at + jittered(defaultBackoff, next.attempt - 1, random) };
 }

@@ -19,29 +19,29 @@ export interface Restored {
 
 /** @param released whether a quarantined actor is released now */
 export function restored(
-  taker: ActorDefinition,
-  { seq }: StoredRecord,
-  { envelope: stored, released }: { envelope: ActorRecord; released: boolean },
+  definition: ActorDefinition,
+  seq: number,
+  { record: stored, released }: { record: ActorRecord; released: boolean },
 ): Restored {
-  const { machine, kind } = taker;
+  const { machine, kind } = definition;
   const doubts = doubted(kind, stored.doubts, stored.effects);
-  const envelope = doubts ? { ...stored, doubts } : stored;
-  const { snapshot, migrations } = readable(machine, envelope, kind.migrations);
+  const record = doubts ? { ...stored, doubts } : stored;
+  const { snapshot, migrations } = readable(machine, record, kind.migrations);
   const isMigrated = snapshot !== undefined && migrations.length > 0;
   const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot }] : [];
-  if (envelope.quarantined && released) changes.push({ kind: 'released' });
-  if (envelope.effects.some((effect) => isCounted(taker, effect))) changes.push({ kind: 'recovered', seq });
-  if (isMigrated) return { state: { seq, snapshot: undefined, envelope }, changes };
+  if (record.quarantined && released) changes.push({ kind: 'released' });
+  if (record.effects.some((effect) => isCounted(definition, effect))) changes.push({ kind: 'recovered', seq });
+  if (isMigrated) return { state: { seq, snapshot: undefined, record }, changes };
   // A tombstone may be of any version; an actor created again has the present version.
-  const present = { ...envelope, machine: machine.name, version: machine.version };
-  return { state: { seq, snapshot, envelope: present }, changes };
+  const present = { ...record, machine: machine.name, version: machine.version };
+  return { state: { seq, snapshot, record: present }, changes };
 }
 
 /** Reads a later state of the same actor. */
-export function adopted({ machine }: ActorPorts, record: StoredRecord): ActorState {
-  const envelope = decodeRecord(record.text);
-  const { snapshot } = readable(machine, envelope);
-  return { seq: record.seq, snapshot, envelope };
+export function adopted({ machine }: ActorPorts, stored: StoredRecord): ActorState {
+  const record = decodeRecord(stored.text);
+  const { snapshot } = readable(machine, record);
+  return { seq: stored.seq, snapshot, record };
 }
 
 /** Snapshot of the present version, and the names of the migrations that were applied to get it. */
@@ -53,19 +53,19 @@ export interface Readable {
 /** @throws {Error} if no migrations lead to the machine's version, or if a migration returns no snapshot */
 export function readable(
   machine: HostedMachine,
-  { snapshot, ...envelope }: ActorRecord,
+  { snapshot, ...record }: ActorRecord,
   known: Migration[] = [],
 ): Readable {
   if (!snapshot) return { snapshot, migrations: [] };
-  if (envelope.machine !== machine.name) throw new Error(`it is of machine ${envelope.machine}, not ${machine.name}`);
+  if (record.machine !== machine.name) throw new Error(`it is of machine ${record.machine}, not ${machine.name}`);
   const migrations: string[] = [];
   const passed = new Set<string>();
   let migrated = snapshot;
-  for (let version = envelope.version; version !== machine.version; ) {
+  for (let version = record.version; version !== machine.version; ) {
     const migration = known.find(({ from }) => from === version);
     if (!migration || passed.has(version)) {
       throw new Error(
-        `it is of ${machine.name} version ${envelope.version}, and no migration leads from ${version} to ${machine.version}`,
+        `it is of ${machine.name} version ${record.version}, and no migration leads from ${version} to ${machine.version}`,
       );
     }
     passed.add(version);

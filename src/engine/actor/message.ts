@@ -6,7 +6,7 @@ import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effect-runner.js';
 import type { ActorRecord, Change, EntrySource } from './actor-record.js';
 
-export type Mail =
+export type Message =
   | {
       kind: 'request';
       event: AnyEventObject;
@@ -14,23 +14,23 @@ export type Mail =
       resolve(value: unknown): void;
       reject(error: unknown): void;
     }
-  | { kind: 'message'; message: ActorMessage; applied(): void }
+  | { kind: 'message'; sent: ActorMessage; applied(): void }
   | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; says: Saying }
   | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
   | { kind: 'engine'; change: Change };
 
-export type Request = Extract<Mail, { kind: 'request' }>;
+export type Request = Extract<Message, { kind: 'request' }>;
 
-export function sourceOf(mail: Mail): EntrySource {
-  switch (mail.kind) {
+export function sourceOf(message: Message): EntrySource {
+  switch (message.kind) {
     case 'request':
-      return mail.requestId ? { kind: 'request', requestId: mail.requestId } : { kind: 'request' };
+      return message.requestId ? { kind: 'request', requestId: message.requestId } : { kind: 'request' };
     case 'message':
-      return { kind: 'message', ...mail.message.from };
+      return { kind: 'message', ...message.sent.from };
     case 'engine':
       return { kind: 'engine' };
     default:
-      return { kind: mail.kind, id: mail.id, seq: mail.seq };
+      return { kind: message.kind, id: message.id, seq: message.seq };
   }
 }
 
@@ -45,8 +45,8 @@ export function answer(request: Request, address: string, given: AnswerParams | 
 }
 
 /** Refuses a request. Other messages need no refusal: they stay in the outbox of their senders. */
-export function refuse(mail: Mail, reason: StagecraftError | undefined): void {
-  if (mail.kind === 'request') mail.reject(reason);
+export function refuse(message: Message, reason: StagecraftError | undefined): void {
+  if (message.kind === 'request') message.reject(reason);
 }
 
 /** Tells whether the actor has applied the message already. */
@@ -59,12 +59,12 @@ export function wasApplied(
 }
 
 /** Returns the queued messages that are not applied yet; a message delivered twice counts once. */
-export function unreadOf(record: Pick<ActorRecord, 'received'>, all: readonly (Mail | undefined)[]): ActorMessage[] {
+export function unreadOf(record: Pick<ActorRecord, 'received'>, all: readonly (Message | undefined)[]): ActorMessage[] {
   const unread = new Map<string, ActorMessage>();
-  for (const mail of all) {
-    if (mail?.kind !== 'message' || wasApplied(record, mail.message)) continue;
-    const { address, seq, index } = mail.message.from;
-    unread.set([seq, index, address].join(), mail.message);
+  for (const message of all) {
+    if (message?.kind !== 'message' || wasApplied(record, message.sent)) continue;
+    const { address, seq, index } = message.sent.from;
+    unread.set([seq, index, address].join(), message.sent);
   }
   return [...unread.values()];
 }

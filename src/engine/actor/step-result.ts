@@ -5,7 +5,7 @@ import type { ActorKind } from '../effects/effects.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
 import { type ActorRecord, emptyRecord, encode, type JournalEntry, type Outbox } from './actor-record.js';
-import type { Mail } from './message.js';
+import type { Message } from './message.js';
 import type { ActorPolicy } from './policy.js';
 
 /** Committed state of an actor. */
@@ -13,12 +13,12 @@ export interface ActorState {
   seq: number;
   /** Absent before the actor began and after it was deleted. */
   snapshot: AnyMachineSnapshot | undefined;
-  envelope: ActorRecord;
+  record: ActorRecord;
 }
 
 /** Step that is not committed yet. */
 export interface StepResult {
-  mail: Mail;
+  message: Message;
   entry: JournalEntry;
   next: ActorState;
   outbox: Outbox | undefined;
@@ -59,11 +59,11 @@ export const tombstone = (machine: HostedMachine, { received, answers, doubts }:
 
 export function written(
   { policy }: ActorDefinition,
-  { mail, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
+  { message, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
 ): StepResult {
-  if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.envelope.snapshot ?? null;
-  const texts = { text: encode(next.envelope), journal: encode(entry), outbox: outbox && encode(outbox) };
-  return { mail, entry, next, outbox, answer, written: texts };
+  if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.record.snapshot ?? null;
+  const texts = { text: encode(next.record), journal: encode(entry), outbox: outbox && encode(outbox) };
+  return { message, entry, next, outbox, answer, written: texts };
 }
 
 /** Number of latest answers that a record keeps for repeated requests. */
@@ -78,18 +78,18 @@ function copyOf({ format, machine, version, effects, timers, received, answers, 
 }
 
 /** Copies the record, with the message marked as handled. */
-export function marked(envelope: ActorRecord, mail: Mail, answer: AnswerParams | undefined): ActorRecord {
-  const next = copyOf(envelope);
-  if (mail.kind === 'timer') {
+export function marked(record: ActorRecord, message: Message, answer: AnswerParams | undefined): ActorRecord {
+  const next = copyOf(record);
+  if (message.kind === 'timer') {
     // A timer fires once, whatever its event leads to.
-    next.timers = next.timers.filter(({ id, seq }) => id !== mail.id || seq !== mail.seq);
+    next.timers = next.timers.filter(({ id, seq }) => id !== message.id || seq !== message.seq);
   }
-  if (mail.kind === 'message') {
-    const { address, seq, index } = mail.message.from;
+  if (message.kind === 'message') {
+    const { address, seq, index } = message.sent.from;
     next.received = { ...next.received, [address]: [seq, index] };
   }
-  if (mail.kind === 'request' && mail.requestId) {
-    next.answers = [...next.answers.slice(1 - answersKept), [mail.requestId, answer ?? null]];
+  if (message.kind === 'request' && message.requestId) {
+    next.answers = [...next.answers.slice(1 - answersKept), [message.requestId, answer ?? null]];
   }
   return next;
 }

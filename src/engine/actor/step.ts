@@ -10,7 +10,7 @@ import type { HostedMachine, Step } from '../machine/hosted-machine.js';
 import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import { crashed } from './crashes.js';
 import { stepChange } from './engine-changes.js';
-import { type Mail, sourceOf } from './message.js';
+import { type Message, sourceOf } from './message.js';
 import {
   type ActorDefinition,
   type ActorState,
@@ -25,31 +25,36 @@ import {
 const none: LiveEffect[] = [];
 
 /** Returns undefined if no actor is at the address, and its kind cannot begin one for this message. */
-export function stepActor(taker: ActorDefinition, state: ActorState, mail: Mail, stamp: Stamp): StepResult | undefined {
-  if (mail.kind === 'engine') return stepChange(taker, state, mail.change, stamp);
-  const { machine, kind, address } = taker;
+export function stepActor(
+  definition: ActorDefinition,
+  state: ActorState,
+  message: Message,
+  stamp: Stamp,
+): StepResult | undefined {
+  if (message.kind === 'engine') return stepChange(definition, state, message.change, stamp);
+  const { machine, kind, address } = definition;
   const { at, random } = stamp;
   const entry: JournalEntry = {
     seq: state.seq + 1,
     at,
     random,
-    kind: isStale(state, mail) ? 'stale' : 'event',
+    kind: isStale(state, message) ? 'stale' : 'event',
     version: machine.version,
-    source: sourceOf(mail),
+    source: sourceOf(message),
   };
-  const { event, input }: Pick<JournalEntry, 'event' | 'input'> = mail.kind === 'message' ? mail.message : mail;
+  const { event, input }: Pick<JournalEntry, 'event' | 'input'> = message.kind === 'message' ? message.sent : message;
   if (event) entry.event = event;
   else if (input) entry.input = input;
-  if (entry.kind === 'stale') return unmoved(taker, state, mail, entry);
+  if (entry.kind === 'stale') return unmoved(definition, state, message, entry);
   try {
     if (!state.snapshot && !entry.input) {
       const input = kind.begin?.(address, state.seq);
       if (!input) return undefined;
       entry.input = asData(input);
     }
-    return moved(taker, state, { mail, entry, step: applyEntry(machine, state.snapshot, entry) });
+    return moved(definition, state, { message, entry, step: applyEntry(machine, state.snapshot, entry) });
   } catch (error) {
-    return crashed(taker, state, mail, { ...entry, kind: 'crash', error: messageOf(error) });
+    return crashed(definition, state, message, { ...entry, kind: 'crash', error: messageOf(error) });
   }
 }
 
@@ -76,62 +81,62 @@ export function applyEntry(
 }
 
 /** Tells whether the state no longer waits for this input. XState itself would apply it. */
-function isStale({ snapshot, envelope }: ActorState, mail: Mail): boolean {
-  switch (mail.kind) {
+function isStale({ snapshot, record }: ActorState, message: Message): boolean {
+  switch (message.kind) {
     case 'request':
     case 'engine':
       return false;
     case 'message':
-      return mail.message.input !== undefined && snapshot !== undefined; // the actor has begun already
+      return message.sent.input !== undefined && snapshot !== undefined; // the actor has begun already
     case 'effect':
-      return !envelope.effects.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+      return !record.effects.some(({ id, seq }) => id === message.id && seq === message.seq);
     case 'timer':
-      return !envelope.timers.some(({ id, seq }) => id === mail.id && seq === mail.seq);
+      return !record.timers.some(({ id, seq }) => id === message.id && seq === message.seq);
   }
 }
 
 /** Records the message as handled, without a change of the machine's state. */
 function unmoved(
-  taker: ActorDefinition,
-  { snapshot, envelope }: ActorState,
-  mail: Mail,
+  definition: ActorDefinition,
+  { snapshot, record }: ActorState,
+  message: Message,
   entry: JournalEntry,
 ): StepResult {
-  const next = { seq: entry.seq, snapshot, envelope: marked(envelope, mail, undefined) };
-  return written(taker, { mail, entry, next, outbox: undefined, answer: undefined });
+  const next = { seq: entry.seq, snapshot, record: marked(record, message, undefined) };
+  return written(definition, { message, entry, next, outbox: undefined, answer: undefined });
 }
 
 interface Move {
-  mail: Mail;
+  message: Message;
   entry: JournalEntry;
   step: Step;
 }
 
-function moved(taker: ActorDefinition, { envelope }: ActorState, { mail, entry, step }: Move): StepResult {
+function moved(definition: ActorDefinition, { record }: ActorState, { message, entry, step }: Move): StepResult {
   const { seq, at } = entry;
   const answer = step.answer && asData(step.answer);
-  const outbox = outboxOf(taker, step, at);
-  const next = marked(envelope, mail, answer);
+  const outbox = outboxOf(definition, step, at);
+  const next = marked(record, message, answer);
   const isKept = !isGone(step.snapshot);
-  const effects = isKept ? effectsAfter(taker, envelope.effects, { mail, entry, step }) : none;
-  if (envelope.effects !== effects) leave(taker, next, { mail, effects });
+  const effects = isKept ? effectsAfter(definition, record.effects, { message, entry, step }) : none;
+  if (record.effects !== effects) leave(definition, next, { message, effects });
   if (!isKept) {
-    const gone = { seq, snapshot: undefined, envelope: tombstone(taker.machine, next) };
-    return written(taker, { mail, entry, next: gone, outbox, answer });
+    const gone = { seq, snapshot: undefined, record: tombstone(definition.machine, next) };
+    return written(definition, { message, entry, next: gone, outbox, answer });
   }
-  next.snapshot = taker.machine.persist(step.snapshot);
+  next.snapshot = definition.machine.persist(step.snapshot);
   next.effects = effects;
-  next.timers = timersAfter(next.timers, { mail, entry, step });
-  return written(taker, { mail, entry, next: { seq, snapshot: step.snapshot, envelope: next }, outbox, answer });
+  next.timers = timersAfter(next.timers, { message, entry, step });
+  return written(definition, { message, entry, next: { seq, snapshot: step.snapshot, record: next }, outbox, answer });
 }
 
 /** Records in-doubt calls: an effect that ended without a result may have left its call running. */
 function leave(
   { kind }: ActorDefinition,
   next: ActorRecord,
-  { mail, effects }: { mail: Mail; effects: LiveEffect[] },
+  { message, effects }: { message: Message; effects: LiveEffect[] },
 ): void {
-  const ended = mail.kind === 'effect' && mail.says === 'result' ? mail.id : undefined;
+  const ended = message.kind === 'effect' && message.says === 'result' ? message.id : undefined;
   const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;
@@ -153,7 +158,7 @@ function outboxOf(
 function effectsAfter(
   { machine, kind }: ActorDefinition,
   before: LiveEffect[],
-  { mail, entry, step }: Move,
+  { message, entry, step }: Move,
 ): LiveEffect[] {
   if (before.length === 0 && step.started.length === 0) return before;
   const active = machine.activeInvokes(step.snapshot);
@@ -161,7 +166,7 @@ function effectsAfter(
   const effects: LiveEffect[] = [];
   for (const effect of before) {
     const { id } = effect;
-    const says = mail.kind === 'effect' && mail.id === id ? mail.says : undefined;
+    const says = message.kind === 'effect' && message.id === id ? message.says : undefined;
     if (says === 'result' || !active.includes(id) || started.some((one) => one.id === id)) continue;
     effects.push(effect);
   }

@@ -5,7 +5,7 @@
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit } from '../store.js';
 import type { ActorHost, CommitAnswer } from './actor-ports.js';
-import type { Mail } from './message.js';
+import type { Message } from './message.js';
 import type { StepResult } from './step-result.js';
 
 /** Outcome of a write. */
@@ -67,10 +67,10 @@ export class Write {
   }
 
   /** Ends the write unless its commit is on the way to the store. @returns its message if the write has ended */
-  withdraw(): Mail | undefined {
+  withdraw(): Message | undefined {
     if (!this.#isWaiting) return undefined;
     this.#isOver = true;
-    return this.step.mail;
+    return this.step.message;
   }
 
   #answered(answer: CommitAnswer): void {
@@ -98,23 +98,23 @@ export class Write {
 
   /** Tells the caller that the outcome is unknown. The committer sends the commit again. */
   #unanswered(error: unknown): void {
-    const { mail } = this.step;
+    const { message } = this.step;
     this.#isInDoubt = true;
-    if (mail.kind === 'request') mail.reject(storeUnavailable(this.#author.address, 'unknown', error));
+    if (message.kind === 'request') message.reject(storeUnavailable(this.#author.address, 'unknown', error));
     this.#author.hold(error);
   }
 
   /** Handles a refusal: rejects a request, and sends any other commit again. A commit in doubt is also sent again. */
   #refused(reason: string): void {
-    const { mail } = this.step;
+    const { message } = this.step;
     if (this.#isInDoubt) {
       this.#unanswered(reason);
       this.#sendLater();
-    } else if (mail.kind !== 'request') {
+    } else if (message.kind !== 'request') {
       this.#author.hold(reason);
       this.#sendLater();
     } else {
-      mail.reject(storeUnavailable(this.#author.address, 'refused', reason));
+      message.reject(storeUnavailable(this.#author.address, 'refused', reason));
       this.#end({ kind: 'refused' });
     }
   }

@@ -48,8 +48,8 @@ function both(before: InDoubtCall | undefined, added: InDoubtCall): InDoubtCall 
 }
 
 /** Removes the calls that have ended for certain. */
-export function certain(envelope: ActorRecord, isUnderWay: (src: string) => boolean): ActorRecord {
-  const { doubts, ...rest } = envelope;
+export function certain(record: ActorRecord, isUnderWay: (src: string) => boolean): ActorRecord {
+  const { doubts, ...rest } = record;
   const left = Object.entries(doubts ?? {}).filter(([src]) => isUnderWay(src));
   return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
 }

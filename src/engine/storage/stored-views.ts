@@ -35,10 +35,10 @@ export class StoredViews {
     const signal = limit ?? new AbortController().signal;
     const load = (): Promise<StoredRecord | undefined> =>
       answered(this.#store.load(address), `the store can't read ${address} now`);
-    const record = await unlessAborted(signal, load).catch((error: unknown) => {
+    const stored = await unlessAborted(signal, load).catch((error: unknown) => {
       throw signal.aborted ? givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
     });
-    return record && this.#viewOf(record);
+    return stored && this.#viewOf(stored);
   }
 
   /** Trouble with the store, as seen by these reads. Undefined: none. */
@@ -58,13 +58,13 @@ export class StoredViews {
   #viewOf({ address, seq, gone, text }: StoredRecord): ActorView | undefined {
     if (gone) return undefined;
     const { versionOf, unreadable } = this.#options;
-    let envelope: ReturnType<typeof decodeRecord>;
+    let record: ReturnType<typeof decodeRecord>;
     try {
-      envelope = decodeRecord(text);
+      record = decodeRecord(text);
     } catch (error) {
       throw unreadable(address, `its record can't be read: ${messageOf(error)}`);
     }
-    const { snapshot, version } = envelope;
+    const { snapshot, version } = record;
     if (version !== versionOf(address)) throw unreadable(address, `its record is of version ${version}`);
     return snapshot && { seq, state: snapshot.value, context: snapshot.context };
   }

@@ -95,7 +95,7 @@ export function tombstoneSection({ describe, it, beforeEach }: TestRunner, subje
       assert.deepEqual(await journalSeqs(subject, 'a'), [1, 2]);
     });
 
-    it('a deleted actor still owes what it owed, and keeps its mail and its journal', async () => {
+    it('a deleted actor still owes what it owed, and keeps its messages and its journal', async () => {
       await bury();
       assert.deepEqual(await owed(subject), ['a 1 o', 'a 2 bye']);
       assert.deepEqual(await inboxIds(subject, 'a'), [1]);
