@@ -11,13 +11,13 @@ export function mountTeller(): (event: MountEvent) => string | undefined {
   return (event) => {
     const { namespace, id } = event.key;
     const name = `${namespace}/${id}`;
-    const told = `${timeOf(event.at)} volume ${name}: `;
-    if (event.kind !== 'condition') return `${told}${changeIn(event)}`;
+    const prefix = `${timeOf(event.at)} volume ${name}: `;
+    if (event.kind !== 'condition') return `${prefix}${changeIn(event)}`;
     const wasUnwell = unwell.delete(name);
     const { abnormal = false, message = 'its plugin says nothing of it any more' } = event.condition ?? {};
     if (abnormal) unwell.add(name);
     else if (!wasUnwell) return undefined;
-    return `${told}its condition here is ${abnormal ? 'abnormal' : 'not abnormal any more'}: ${message}`;
+    return `${prefix}its condition here is ${abnormal ? 'abnormal' : 'not abnormal any more'}: ${message}`;
   };
 }
 

@@ -38,17 +38,17 @@ function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
  */
 export function pluginTellers(): { plugin(event: PluginEvent): string; task(update: TaskUpdate): string } {
   /** Reason to be unhealthy that was printed last, by name. */
-  const told = new Map<string, string>();
+  const described = new Map<string, string>();
   const isTold = (name: string, reason: string): boolean => {
-    const before = told.get(name);
-    told.set(name, reason);
+    const before = described.get(name);
+    described.set(name, reason);
     return before === reason;
   };
   const describeUpdate = taskTeller();
   return {
     plugin: (event) => {
       const { at, kind, info, healthy, description = '' } = event;
-      if (kind === 'registered' || healthy) told.delete(info.name);
+      if (kind === 'registered' || healthy) described.delete(info.name);
       const isRepeated = kind === 'health' && !healthy && isTold(info.name, description);
       return isRepeated ? `${pluginAt(at, info)}: unhealthy too` : describePluginEvent(event);
     },
@@ -63,13 +63,13 @@ export function pluginTellers(): { plugin(event: PluginEvent): string; task(upda
 
 /** Describes events of tasks, in order. If the reason was printed right before, leaves out the end of the log. */
 function taskTeller(): (update: TaskUpdate) => string {
-  const told = new Map<string, string>();
+  const described = new Map<string, string>();
   return ({ at, change, ...update }) => {
     const reason = 'reason' in change ? change.reason : undefined;
-    const before = told.get(change.id);
+    const before = described.get(change.id);
     const isTold = reason !== undefined && before !== undefined && reason.endsWith(before);
-    if (reason === undefined) told.delete(change.id);
-    else told.set(change.id, reason);
+    if (reason === undefined) described.delete(change.id);
+    else described.set(change.id, reason);
     const inShort = isTold ? { ...change, reason: partsOf(reason).what } : change;
     return describeTaskUpdate({ ...update, at, change: inShort });
   };

@@ -110,8 +110,12 @@ export class AllocWorker {
       const volumes = run.input.volumes.map(({ name }) => report.of(name));
       // The alloc may have committed steps of the run before.
       if (run.recovered || run.attempt > 1) for (const volume of volumes) volume.step({ type: 'restart' });
-      await this.#telling(volumes, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
-      await this.#telling(volumes, this.#options.compared(), 'what is mounted here is compared with what was before');
+      await this.#whileWaiting(volumes, Promise.allSettled([before]), 'what was begun for it before has not ended yet');
+      await this.#whileWaiting(
+        volumes,
+        this.#options.compared(),
+        'what is mounted here is compared with what was before',
+      );
       run.signal.throwIfAborted();
       return work(report);
     })();
@@ -125,14 +129,14 @@ export class AllocWorker {
   }
 
   /** Reports what all volumes wait for, if that takes time. */
-  async #telling(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
+  async #whileWaiting(volumes: VolumeReport[], done: Promise<unknown> | undefined, reason: string): Promise<void> {
     if (!done) return;
     const cancel = this.#options.clock.after(firstPauseMs, () => {
-      for (const volume of volumes) volume.tell(reason);
+      for (const volume of volumes) volume.waits(reason);
     });
     await done;
     cancel();
-    for (const volume of volumes) volume.tell(null);
+    for (const volume of volumes) volume.waits(null);
   }
 
   /** @returns the first fault; the other volumes are given up then */
@@ -162,7 +166,7 @@ export class AllocWorker {
     const { claims } = this.#options;
     const { mounting } = this.#options;
     const { allocId, wait } = run.input;
-    const { signal, tell } = policy;
+    const { signal, onWait } = policy;
     const { name, volume: key, mode: _, readOnly, taskPath, ...usage } = wanted;
     const asked: KnownMount = { key, allocId, readOnly, usage };
     const step = <T>(work: () => Promise<T>): Promise<T> => retrying(policy, work);
@@ -174,9 +178,9 @@ export class AllocWorker {
     const begun = held === undefined ? await this.#claimAndPublish(work, publishing.readOnly) : { generation: held };
     const generation = begun.generation ?? (await this.#claim(work));
     const claimed = { ...publishing, claim: { allocId, generation } };
-    const published = begun.published ?? (await step(() => claims.publish(key, claimed, { signal, tell })));
+    const published = begun.published ?? (await step(() => claims.publish(key, claimed, { signal, onWait })));
     report.step({ type: 'volume.published' });
-    const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, tell }));
+    const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, onWait }));
     report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
   }
 
@@ -189,14 +193,14 @@ export class AllocWorker {
     if (!claims.claimAndPublish) return {};
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode, readOnly };
-    const { signal, tell } = policy;
+    const { signal, onWait } = policy;
     const begun: Begun = {};
     const claimed = (generation: number): void => {
       if (begun.generation === undefined) report.step({ type: 'claim.taken', generation });
       begun.generation = generation;
     };
     try {
-      const published = await claims.claimAndPublish(key, asking, { signal, tell, claimed });
+      const published = await claims.claimAndPublish(key, asking, { signal, onWait, claimed });
       return begun.generation === undefined ? {} : { ...begun, published };
     } catch (error) {
       if (signal.aborted) throw error;
@@ -209,12 +213,12 @@ export class AllocWorker {
     const { claims, node } = this.#options;
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
-    const tell: RetryPolicy['tell'] = (reason, error) => {
+    const onWait: RetryPolicy['onWait'] = (reason, error) => {
       if (reason !== null && isConflict(error)) report.refuse(reason);
-      else report.tell(reason);
+      else report.waits(reason);
     };
     const { signal } = policy;
-    const { generation } = await retrying({ ...policy, tell }, () => claims.claim(key, asking, { signal }));
+    const { generation } = await retrying({ ...policy, onWait }, () => claims.claim(key, asking, { signal }));
     report.step({ type: 'claim.taken', generation });
     return generation;
   }
@@ -242,9 +246,9 @@ export class AllocWorker {
     const { run, volume, report, policy } = work;
     const { name, volume: key, taskPath } = volume;
     const { allocId } = run.input;
-    const { signal, tell } = policy;
+    const { signal, onWait } = policy;
     // Before the claim is checked: it may be lost while the plugin is away, for however long.
-    await mounting.reachable(key, { signal, tell });
+    await mounting.reachable(key, { signal, onWait });
     await this.#mustHold(work);
     await retrying(policy, () => mounting.confirm({ key, allocId }));
     const standing = await mounting.standing({ key, allocId });
@@ -258,20 +262,20 @@ export class AllocWorker {
     const { mounting } = this.#options;
     const { name, volume: key } = volume;
     const { allocId, generations } = run.input;
-    const { signal, tell } = policy;
+    const { signal, onWait } = policy;
     const step = <T>(work: () => Promise<T>): Promise<T> => retrying(policy, work);
     const known = generations[name];
     const own = { allocId, nodeId: node, ...(known !== undefined && { generation: known }) };
     const [{ generation }] = await Promise.all([
       step(() => claims.release(key, own, { signal })),
-      step(() => mounting.take({ key, allocId }, { signal, tell })).then(() =>
+      step(() => mounting.take({ key, allocId }, { signal, onWait })).then(() =>
         report.step({ type: 'volume.unmounted' }),
       ),
     ]);
     if (generation !== undefined) {
       report.step({ type: 'claim.released' });
       await step(async () => mounting.refuseUnclaimed(key));
-      await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, tell }));
+      await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, onWait }));
     }
     report.step({ type: 'slot.freed' });
   }
@@ -284,7 +288,7 @@ export class AllocWorker {
     const { clock } = this.#options;
     // The last reason is kept for the next runtime.
     const isReason = (error: unknown): boolean => !isClosing(error);
-    return { run, volume, report, policy: { clock, signal, tell: report.tell, mayRetry, isReason } };
+    return { run, volume, report, policy: { clock, signal, onWait: report.waits, mayRetry, isReason } };
   }
 }
 

@@ -153,9 +153,9 @@ export class Allocations {
   /** All allocs of this node, in the order of their ids. */
   async list(): Promise<AllocStatus[]> {
     this.#refuseIfClosed();
-    const told = await this.#told();
+    const reported = await this.#reportedMounts();
     const all = this.#all().sort(byAddress(([address]) => address));
-    return all.map(([, view]) => this.#statusOf(view, told));
+    return all.map(([, view]) => this.#statusOf(view, reported));
   }
 
   /** @throws StagecraftError ALLOC_NOT_FOUND */
@@ -163,9 +163,9 @@ export class Allocations {
     this.#refuseIfClosed();
     const id = allocIdOf(allocId);
     const address = this.#addressOf(id);
-    const told = await this.#told(this.#volumesAt(address).map(({ volume }) => volume));
+    const reported = await this.#reportedMounts(this.#volumesAt(address).map(({ volume }) => volume));
     const view = this.#allocs.peek(address);
-    if (view) return this.#statusOf(view, told);
+    if (view) return this.#statusOf(view, reported);
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
   }
 
@@ -181,7 +181,7 @@ export class Allocations {
 
   /**
    * Recovers all allocs after a start: each is worked on until it is prepared again.
-   * @throws StagecraftError STORE_UNAVAILABLE: not all were told
+   * @throws StagecraftError STORE_UNAVAILABLE: not all were reported
    */
   async recover(): Promise<void> {
     const { bootId } = this.#options;
@@ -355,15 +355,15 @@ export class Allocations {
     return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 
-  async #told(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
+  async #reportedMounts(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
     const { node, mounts } = this.#options;
     const addressOf = ({ namespace, id }: VolumeKey): string => mountAddress(node, namespace, id);
-    const told = new Map((await mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
-    return (key) => told.get(addressOf(key));
+    const reported = new Map((await mounts(volumes)).map((mount) => [addressOf(mount.volume), mount]));
+    return (key) => reported.get(addressOf(key));
   }
 
-  #statusOf(view: AllocView, told?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
-    return allocStatusOf(view, (key) => this.#mountAt(key), told);
+  #statusOf(view: AllocView, reported?: (key: VolumeKey) => MountStatus | undefined): AllocStatus {
+    return allocStatusOf(view, (key) => this.#mountAt(key), reported);
   }
 
   #mountAt({ namespace, id }: VolumeKey): MountContext | undefined {

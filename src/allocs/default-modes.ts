@@ -69,10 +69,10 @@ export class DefaultModes {
         : new StagecraftError(code, message, { address });
     };
     const filled = async (one: AskedVolume, given: AbortSignal): Promise<AskedVolume> => {
-      const tell = (reason: string | null): unknown =>
+      const onWait = (reason: string | null): unknown =>
         reason === null ? waits.delete(one.name) : waits.set(one.name, reason);
       const look = (): Promise<KnownVolume> => claims.look(one.volume, { nodeId: node }, { signal: given });
-      const { capabilities } = await retrying({ clock, signal: given, tell, mayRetry }, look);
+      const { capabilities } = await retrying({ clock, signal: given, onWait, mayRetry }, look);
       return withModes(one, capabilities);
     };
     // Without the store nothing can be prepared.

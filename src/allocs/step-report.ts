@@ -15,7 +15,7 @@ const longestMs = 1_000;
 export interface VolumeReport {
   step(step: Exclude<ReportedStep, Waiting>): void;
   /** Reports why the volume makes no progress, if that has changed; null: it does. */
-  tell(reason: string | null): void;
+  waits(reason: string | null): void;
   /** Reports which alloc has the claim, if that has changed. */
   refuse(reason: string): void;
 }
@@ -46,24 +46,24 @@ export class StepReport {
   }
 
   #begun(name: string): VolumeReport {
-    let told: string | null = null;
+    let reported: string | null = null;
     const getsOn = (one: NamedStep): boolean => one.name === name && one.type === 'volume.waits' && one.reason === null;
     return {
       step: (step) => {
-        told = null;
+        reported = null;
         // A later step says, too, that the volume makes progress.
         this.#steps = this.#steps.filter((one) => !getsOn(one));
         this.#add({ name, ...step }, false);
         if (step.type === 'volume.published' && this.#steps.some(isClaim)) this.#send();
       },
-      tell: (reason) => {
-        if (reason === told) return;
-        told = reason;
+      waits: (reason) => {
+        if (reason === reported) return;
+        reported = reason;
         this.#add({ name, type: 'volume.waits', reason }, reason !== null);
       },
       refuse: (reason) => {
-        if (reason === told) return;
-        told = reason;
+        if (reason === reported) return;
+        reported = reason;
         this.#add({ name, type: 'claim.refused', reason }, true);
       },
     };

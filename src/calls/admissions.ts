@@ -116,13 +116,13 @@ export class Admissions {
   async #untilHere(run: AdmissionRun): Promise<void> {
     const { clock, homes, access } = this.#options;
     const { call, wait } = run.input;
-    const tell = telling(run);
+    const report = waitReporter(run);
     const mayBeTried = (): boolean => call.isForced || (wait.for !== 'elsewhere' && !access.isClosed(call.plugin));
     while (!run.signal.aborted && homes?.isElsewhere(call) && !mayBeTried()) {
       // If the store fails, the last reason stays. The home node may go down meanwhile, or come back.
       const reason = await homes.elsewhere(call).catch(() => undefined);
       run.signal.throwIfAborted();
-      if (reason !== undefined) tell({ reason, for: wait.for });
+      if (reason !== undefined) report({ reason, for: wait.for });
       await pause(clock, elsewhereLookMs, run.signal);
     }
   }
@@ -133,7 +133,8 @@ export class Admissions {
     if (run.clearInMs(src) <= 0) return;
     let isWorthAsking = await run.endDoubts(src);
     // In-doubt calls of an earlier runtime get their whole time again.
-    if (run.recovered && run.clearInMs(src) > 0) telling(run)(untilClear(run.clearInMs(src), { clock, isWorthAsking }));
+    if (run.recovered && run.clearInMs(src) > 0)
+      waitReporter(run)(untilClear(run.clearInMs(src), { clock, isWorthAsking }));
     for (let leftMs = run.clearInMs(src); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs(src)) {
       await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
       if (isWorthAsking) isWorthAsking = await run.endDoubts(src);
@@ -144,7 +145,7 @@ export class Admissions {
   #place(run: AdmissionRun, keys: readonly string[]): Promise<Ticket> {
     const { locks, access, clock } = this.#options;
     const { plugin, isForced } = run.input.call;
-    const tell = telling(run);
+    const report = waitReporter(run);
     const busy = busyReason(plugin, keys);
     const late = () => new StagecraftError('PLUGIN_UNAVAILABLE', `${busy} for more than ${forcedWaitMs} ms`);
     const untilMs = clock.monotonicMs() + forcedWaitMs;
@@ -152,7 +153,7 @@ export class Admissions {
     return withDeadline({ clock, timeoutMs, late, ends: [abortedBy(run)] }, async (limit) => {
       for (;;) {
         if (!locks.take(keys)) {
-          tell({ reason: busy, for: 'turn' });
+          report({ reason: busy, for: 'turn' });
           await locks.wait(keys, limit);
         }
         if (!access.isClosed(plugin)) return { keys };
@@ -160,7 +161,7 @@ export class Admissions {
         const admitted = await access.enter(plugin, {
           signal: run,
           waitMs: isForced ? untilMs - clock.monotonicMs() : undefined,
-          waits: (reason) => tell({ reason, for: 'plugin' }),
+          waits: (reason) => report({ reason, for: 'plugin' }),
         });
         if (locks.take(keys)) return { keys, admitted };
         admitted.leave();
@@ -170,11 +171,11 @@ export class Admissions {
 }
 
 /** Reports to the machine when the reason of the wait has changed. After a restart, reports the first reason again. */
-function telling(run: AdmissionRun): (wait: Wait) => void {
-  let told = run.recovered ? undefined : run.input.wait.reason;
+function waitReporter(run: AdmissionRun): (wait: Wait) => void {
+  let reported = run.recovered ? undefined : run.input.wait.reason;
   return (wait) => {
-    if (wait.reason !== told) run.send({ type: 'wait.changed', ...wait });
-    told = wait.reason;
+    if (wait.reason !== reported) run.send({ type: 'wait.changed', ...wait });
+    reported = wait.reason;
   };
 }
 

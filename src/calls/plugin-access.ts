@@ -81,7 +81,7 @@ interface Trouble {
 
 interface Waiting {
   admit(): void;
-  tell(trouble: Trouble): void;
+  blocked(trouble: Trouble): void;
 }
 
 /** Without `waits`, the call is refused as soon as the plugin cannot be called. */
@@ -211,7 +211,7 @@ export class PluginAccess {
 
   #wait(plugin: string, door: Door, { signal, waitMs, waits }: Coming): Promise<Refused | undefined> {
     return new Promise((resolve, reject) => {
-      let told: Trouble['kind'] | undefined;
+      let reported: Trouble['kind'] | undefined;
       let unsubscribe: (() => void) | undefined;
       const end = (): void => {
         door.waiting.delete(waiting);
@@ -224,12 +224,12 @@ export class PluginAccess {
           door.inFlight += 1;
           resolve(undefined);
         },
-        tell: ({ kind, reason }) => {
+        blocked: ({ kind, reason }) => {
           if (!waits) {
             end();
             resolve({ reason });
-          } else if (told !== kind) waits(reason);
-          told = kind;
+          } else if (reported !== kind) waits(reason);
+          reported = kind;
         },
       };
       const fail = (error: unknown): void => {
@@ -246,7 +246,7 @@ export class PluginAccess {
       if (!door.waiting.has(waiting)) return;
       const trouble = this.#trouble(plugin, door);
       // Calls that waited before know the reason already.
-      if (trouble) waiting.tell(trouble);
+      if (trouble) waiting.blocked(trouble);
       else this.#open(plugin, door);
     });
   }
@@ -256,7 +256,7 @@ export class PluginAccess {
     for (let next = door.waiting.oldest; next; next = door.waiting.oldest) {
       const trouble = this.#trouble(plugin, door);
       if (trouble) {
-        for (const waiting of [...door.waiting.keys()]) waiting.tell(trouble);
+        for (const waiting of [...door.waiting.keys()]) waiting.blocked(trouble);
         return;
       }
       if (door.inFlight >= this.#maxInFlight) return;

@@ -83,12 +83,12 @@ export class PluginConnection {
    * since nobody watches the old connection any more.
    */
   #tellReplaced(): void {
-    const told = new Set([this.#lost]);
+    const listeners = new Set([this.#lost]);
     if (this.#held && !this.#held.retired) {
       retire(this.#held);
-      for (const lost of this.#held.users) told.add(lost);
+      for (const lost of this.#held.users) listeners.add(lost);
     }
-    for (const lost of told) queueMicrotask(lost);
+    for (const lost of listeners) queueMicrotask(lost);
   }
 
   /**

@@ -6,7 +6,7 @@
 import type { Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
 import type { ClaimRequest, HoldReleased, NodeExpanded } from '../../machines/volume/types.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
-import type { Telling } from '../requests/await-options.js';
+import type { WaitReporting } from '../requests/await-options.js';
 
 /** Facts about a volume that a node needs before it asks for anything. */
 export interface KnownVolume {
@@ -38,7 +38,7 @@ export interface PublishedVolume extends KnownVolume {
 
 export type SlotRequest = Omit<ClaimRequest, 'csiNodeId'>;
 
-export interface ClaimWait extends Telling {
+export interface ClaimWait extends WaitReporting {
   /** Gives up the request; what was taken stays until it is released. */
   signal: AbortSignal;
 }

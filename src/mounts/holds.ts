@@ -39,7 +39,7 @@ interface Use {
 
 interface Given {
   signal: AbortSignal;
-  tell(reason: string | null): void;
+  onWait(reason: string | null): void;
 }
 
 /** A mount that a caller waits for: until it ends, its hold may be newer than the one in its record. */

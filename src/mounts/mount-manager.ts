@@ -111,13 +111,13 @@ export class MountManager {
     const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
     const { mounting, holds } = this.#options;
     let reason: string | null = null;
-    const tell = (why: string | null): void => {
+    const onWait = (why: string | null): void => {
       reason = why;
     };
     await this.#client.within({ timeoutMs, signal }, { ...asked, trouble: () => reason }, async (given) => {
       await holds.endMounts(asked, given);
       await mounting.take(asked, { signal: given });
-      await holds.released(asked, { signal: given, tell });
+      await holds.released(asked, { signal: given, onWait });
     });
   }
 

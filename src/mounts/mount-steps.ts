@@ -14,7 +14,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import type { Clock } from '../engine/clock.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
-import type { Telling } from '../requests/await-options.js';
+import type { WaitReporting } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import { isHere, type MountClient, userOf } from './mount-client.js';
@@ -49,7 +49,7 @@ export interface CheckedMount extends KnownMount {
 export type UsedMount = Omit<CheckedMount, 'known'> & { isClaimed: boolean };
 
 /** For work without a time limit. */
-export interface Following extends Telling {
+export interface Following extends WaitReporting {
   signal: AbortSignal;
 }
 
@@ -142,11 +142,11 @@ export class MountSteps {
    * Resolves when the volume is mounted for the alloc.
    * @throws StagecraftError as `mount`
    */
-  async mounted(mount: UsedMount, published: PublishedVolume, { signal, tell }: Following): Promise<MountInfo> {
+  async mounted(mount: UsedMount, published: PublishedVolume, { signal, onWait }: Following): Promise<MountInfo> {
     const { key, allocId, capability, readOnly } = mount;
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
-      tell?.(mountTrouble(now)?.message ?? null);
+      onWait?.(mountTrouble(now)?.message ?? null);
       if (user?.at === 'published') return true;
       if (user?.at === 'failed' && user.failure) throw this.#failed(key, user.failure);
       if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'undoing'))) return undefined;
@@ -157,11 +157,11 @@ export class MountSteps {
   }
 
   /** Resolves once the plugin of a mounted volume accepts calls. */
-  async reachable(key: VolumeKey, { signal, tell }: Following): Promise<void> {
+  async reachable(key: VolumeKey, { signal, onWait }: Following): Promise<void> {
     const { volume } = this.#client.contextAt(key) ?? {};
     if (!volume) return;
-    (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => tell?.(reason) })).leave();
-    tell?.(null);
+    (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => onWait?.(reason) })).leave();
+    onWait?.(null);
   }
 
   /** Mount of an alloc; undefined if the volume is not mounted. */
@@ -188,13 +188,13 @@ export class MountSteps {
    * Unmounts for an alloc. Resolves when nothing of it is here any more.
    * @throws StagecraftError ABORTED
    */
-  async take({ key, allocId }: Of, { signal, tell }: Following): Promise<void> {
+  async take({ key, allocId }: Of, { signal, onWait }: Following): Promise<void> {
     // A request whose commit was not answered may still be written: the leave comes after it.
     if (!this.#client.has(key)) return;
     await this.#client.ask(key, { type: 'mount.leave', allocId });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
-      tell?.(mountTrouble(now)?.message ?? null);
+      onWait?.(mountTrouble(now)?.message ?? null);
       // Asked for again while it leaves, or since.
       if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'published')))
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);

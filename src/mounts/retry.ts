@@ -7,7 +7,7 @@ export interface RetryPolicy {
   clock: Clock;
   signal: AbortSignal;
   /** Called with the reason and the error while the work makes no progress; with null once it does. */
-  tell(reason: string | null, error?: unknown): void;
+  onWait(reason: string | null, error?: unknown): void;
   /** Whether a repeat may end otherwise. */
   mayRetry(error: unknown): boolean;
   /** Whether the error is reported; default: it is. */
@@ -19,20 +19,20 @@ const longestPauseMs = 60_000;
 
 /** Repeats work with growing pauses while that may help, and reports why it makes no progress. */
 export async function retrying<T>(policy: RetryPolicy, work: () => Promise<T>): Promise<T> {
-  const { clock, signal, tell, mayRetry, isReason } = policy;
+  const { clock, signal, onWait, mayRetry, isReason } = policy;
   let hasTold = false;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(pauseMs * 2, longestPauseMs)) {
     signal.throwIfAborted();
     try {
       const done = await work();
       // Other work beside it may have reported something, too.
-      if (hasTold) tell(null);
+      if (hasTold) onWait(null);
       return done;
     } catch (error) {
       if (signal.aborted || !mayRetry(error)) throw error;
       if (isReason?.(error) !== false) {
         hasTold = true;
-        tell(messageOf(error), error);
+        onWait(messageOf(error), error);
       }
     }
     await pause(clock, pauseMs, signal);

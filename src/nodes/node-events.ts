@@ -14,6 +14,6 @@ type EventOf<One> = One extends { type: infer Kind; id: infer Id }
 export type NodeUpdate = { id: string; at: number } & EventOf<NodeChanged>;
 
 export function nodeUpdateOf(row: FollowedRow): NodeUpdate {
-  const { type: kind, id: nodeId, ...told } = eventOf<NodeChanged & { at: number }>(row);
-  return { ...told, id: row.id, kind, nodeId } as NodeUpdate;
+  const { type: kind, id: nodeId, ...change } = eventOf<NodeChanged & { at: number }>(row);
+  return { ...change, id: row.id, kind, nodeId } as NodeUpdate;
 }

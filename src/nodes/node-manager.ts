@@ -195,7 +195,7 @@ export class NodeManager {
    * @throws StagecraftError NODE_NOT_FOUND
    */
   async down(id: string): Promise<void> {
-    await this.#tell(id, { type: 'node.down' });
+    await this.#askExisting(id, { type: 'node.down' });
   }
 
   /**
@@ -205,12 +205,12 @@ export class NodeManager {
    */
   async fence(id: string, reason: string): Promise<void> {
     this.#refuseIfClosed();
-    await this.#tell(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
+    await this.#askExisting(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
   }
 
   /** Fences a node and forgets it. @throws StagecraftError NODE_NOT_FOUND */
   async remove(id: string): Promise<void> {
-    await this.#tell(id, { type: 'node.remove' });
+    await this.#askExisting(id, { type: 'node.remove' });
   }
 
   /**
@@ -341,7 +341,7 @@ export class NodeManager {
     });
   }
 
-  async #tell(id: string, event: NodeEvent): Promise<void> {
+  async #askExisting(id: string, event: NodeEvent): Promise<void> {
     this.#refuseIfClosed();
     const known = checkedId(id);
     // Refuses unknown nodes first: a message would create their record.

@@ -96,14 +96,14 @@ export class NodeReporter {
       }
     } catch (error) {
       if (this.#isStopped) return;
-      this.#tell(messageOf(error));
+      this.#warn(messageOf(error));
       this.#lookAfter(retryMs);
     } finally {
       this.#isReporting = false;
     }
   }
 
-  #tell(trouble: string): void {
+  #warn(trouble: string): void {
     if (this.#trouble !== trouble) this.#options.logger.info({}, `cannot report this node now: ${trouble}`);
     this.#trouble = trouble;
   }

@@ -20,9 +20,9 @@ export interface WaitOptions extends AwaitOptions {
 }
 
 /** Progress of a wait. */
-export interface Telling {
+export interface WaitReporting {
   /** Called on each change with the reason why the work does not continue; null: it continues. */
-  tell?: ((reason: string | null) => void) | undefined;
+  onWait?: ((reason: string | null) => void) | undefined;
 }
 
 /** Starts to count a time limit. @returns a function that gives the milliseconds left; undefined without a limit */

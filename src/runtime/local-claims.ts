@@ -34,25 +34,25 @@ export function localClaims(volumes: Volumes): ClaimClient {
       const { generation } = await volumes.claim(key, { ...asked, signal });
       return { generation };
     },
-    async claimAndPublish(key, request, { signal, tell, claimed }) {
+    async claimAndPublish(key, request, { signal, onWait, claimed }) {
       refuse(signal);
       const context = await volumes.look(key);
       const { allocId, nodeId, mode, accessMode, attachmentMode, readOnly } = request;
       refuseUseless(context, request);
       const use = useOf(context, nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       const claiming = { claim: { allocId, nodeId, mode, accessMode, attachmentMode }, claimed };
-      return publishedOf(await volumes.publishTo(key, nodeId, { ...use, signal, tell, claiming }), { nodeId });
+      return publishedOf(await volumes.publishTo(key, nodeId, { ...use, signal, onWait, claiming }), { nodeId });
     },
     async holds(key, request, { signal }) {
       refuse(signal);
       const context = await unlessGone(volumes.look(key));
       return context !== undefined && holds(context, request);
     },
-    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, tell }) {
+    async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, onWait }) {
       refuse(signal);
       const use = useOf(await volumes.look(key), nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       const own = { ...(claim && { claim }), ...(hold !== undefined && { hold }) };
-      const published = await volumes.publishTo(key, nodeId, { ...use, signal, tell, ...own });
+      const published = await volumes.publishTo(key, nodeId, { ...use, signal, onWait, ...own });
       return publishedOf(published, { nodeId, hold });
     },
     async release(key, { allocId, ...only }, { signal }) {
@@ -69,9 +69,9 @@ export function localClaims(volumes: Volumes): ClaimClient {
       const generation = own?.generation ?? (await volumes.leftStaged(key, { allocId, nodeId: only.nodeId }));
       return generation === undefined ? {} : { generation };
     },
-    async unstaged(key, claim, { signal, tell }) {
+    async unstaged(key, claim, { signal, onWait }) {
       refuse(signal);
-      await unlessGone(volumes.unstaged(key, claim, { signal, tell }));
+      await unlessGone(volumes.unstaged(key, claim, { signal, onWait }));
     },
     async holdReleased(key, released, { signal }) {
       refuse(signal);

@@ -114,8 +114,8 @@ const taskOf = (plugin: string): string =>
 
 /** Scope from the registration, else from the driver. Default for a driver that has answered: `shared`. */
 function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefined {
-  const told = info.options?.scope;
-  if (told === 'host' || told === 'shared') return told;
+  const configured = info.options?.scope;
+  if (configured === 'host' || configured === 'shared') return configured;
   return fingerprint.pluginName === undefined ? undefined : (fingerprint.scope ?? 'shared');
 }
 

@@ -150,12 +150,12 @@ export class SnapshotManager<TSpec, TView> {
    * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    await this.#tell(key, { type: 'snapshot.retry', ...checkedRetry(options) });
+    await this.#askExisting(key, { type: 'snapshot.retry', ...checkedRetry(options) });
   }
 
   /** Forgets a deleted snapshot whose leftovers the caller has cleaned up. @throws StagecraftError SNAPSHOT_NOT_FOUND */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
-    await this.#tell(key, { type: 'snapshot.acknowledge' });
+    await this.#askExisting(key, { type: 'snapshot.acknowledge' });
   }
 
   /** Returns the committed state of a snapshot; undefined if there is none. */
@@ -222,7 +222,7 @@ export class SnapshotManager<TSpec, TView> {
     return volumeSources(this.#options, volumes, limit);
   }
 
-  async #tell(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
+  async #askExisting(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
     this.#refuseIfClosed();
     const known = this.#keyOf(key);
     if (!(await this.#view(known))) throw this.#notFound(known);

@@ -106,6 +106,6 @@ type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kin
 export type SnapshotEvent = { id: string; at: number } & EventOf<SnapshotChanged>;
 
 export function snapshotEventOf(row: FollowedRow): SnapshotEvent {
-  const { type: kind, ...told } = eventOf<SnapshotChanged & { at: number }>(row);
-  return { id: row.id, kind, ...told } as SnapshotEvent;
+  const { type: kind, ...change } = eventOf<SnapshotChanged & { at: number }>(row);
+  return { id: row.id, kind, ...change } as SnapshotEvent;
 }

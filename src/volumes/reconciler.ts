@@ -105,7 +105,7 @@ export class Reconciler {
     try {
       return await this.#compare(plugin, volumes);
     } catch (error) {
-      if (!this.#stop.signal.aborted) this.#tell(plugin, error);
+      if (!this.#stop.signal.aborted) this.#reportFailure(plugin, error);
       return undefined;
     }
   }
@@ -130,7 +130,7 @@ export class Reconciler {
     look.isDone = true;
     if (signal.aborted || this.#options.refusal()) return;
     await this.run(plugin).catch((error: unknown) => {
-      if (!signal.aborted) this.#tell(plugin, error);
+      if (!signal.aborted) this.#reportFailure(plugin, error);
     });
   }
 
@@ -165,7 +165,7 @@ export class Reconciler {
     }
   }
 
-  #tell(plugin: string, error: unknown): void {
+  #reportFailure(plugin: string, error: unknown): void {
     const isNone = error instanceof StagecraftError && error.code === 'PLUGIN_LACKS';
     if (!isNone)
       this.#options.logger.info({ plugin }, `cannot compare the volumes of this plugin now: ${messageOf(error)}`);

@@ -41,8 +41,8 @@ export const failedCreation = (key: VolumeKey, failure: CallFailure): Stagecraft
 
 function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
   // Leaves out the advice: the message of OTHER_DRIVER has its own.
-  const told = code === 'OTHER_DRIVER' ? message : `${message}; ${advice}`;
-  return new StagecraftError(code, `${nameOf(key)}: ${told}`, { ...details, address: addressOf(key) });
+  const text = code === 'OTHER_DRIVER' ? message : `${message}; ${advice}`;
+  return new StagecraftError(code, `${nameOf(key)}: ${text}`, { ...details, address: addressOf(key) });
 }
 
 /**

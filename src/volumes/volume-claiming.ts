@@ -8,7 +8,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
-import { type AwaitOptions, awaitShape, type Telling } from '../requests/await-options.js';
+import { type AwaitOptions, awaitShape, type WaitReporting } from '../requests/await-options.js';
 import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
 import type { Goal, VolumeClient } from './volume-client.js';
@@ -74,7 +74,7 @@ export class VolumeClaiming {
     } catch (error) {
       if (!signal?.aborted || this.#client.isClosed) throw error;
       // Frees the place in the queue.
-      await this.#client.tell(known, { type: 'volume.unclaim', allocId });
+      await this.#client.askExisting(known, { type: 'volume.unclaim', allocId });
       const view = await this.#client.view(known);
       const own = view && ownIn(view.context);
       if (!own) throw withdrawn();
@@ -91,10 +91,10 @@ export class VolumeClaiming {
   async unstaged(
     key: VolumeKeyInput,
     { nodeId, allocId, generation }: LetGo,
-    waiting: AwaitOptions & Telling,
+    waiting: AwaitOptions & WaitReporting,
   ): Promise<void> {
     const known = keyOf(key);
-    await this.#client.tell(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
+    await this.#client.askExisting(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
     const reached: Goal<true>['reached'] = ({ claims, publications }) => {
       const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
       if (!own) return true;

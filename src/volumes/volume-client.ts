@@ -13,7 +13,7 @@ import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
-import type { AwaitOptions, Telling } from '../requests/await-options.js';
+import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
@@ -21,7 +21,9 @@ import { stateOf, troubleOf } from './volume-view.js';
 
 type VolumeView = ViewOf<typeof volumeMachine>;
 
-export interface Goal<T> extends Omit<ActorGoal<typeof volumeMachine, T>, 'address' | 'name' | 'reached'>, Telling {
+export interface Goal<T>
+  extends Omit<ActorGoal<typeof volumeMachine, T>, 'address' | 'name' | 'reached'>,
+    WaitReporting {
   key: VolumeKey;
   /** Returns the result once the goal is reached; undefined before. An error ends the wait. */
   reached(context: VolumeContext, state: VolumeView['state']): T | undefined;
@@ -83,7 +85,7 @@ export class VolumeClient {
    * Sends a request, as `ask` does, to a volume that must exist.
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT, RUNTIME_CLOSED
    */
-  async tell(key: VolumeKeyInput, request: VolumeRequest): Promise<void> {
+  async askExisting(key: VolumeKeyInput, request: VolumeRequest): Promise<void> {
     this.refuseIfClosed();
     const known = keyOf(key);
     if (!(await this.view(known))) throw notFound(known);
@@ -94,14 +96,14 @@ export class VolumeClient {
    * Resolves once the goal is reached.
    * @throws StagecraftError error of `reached`; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, the message names its state
    */
-  until<T>({ key, reached, tell, ...goal }: Goal<T>): Promise<T> {
+  until<T>({ key, reached, onWait, ...goal }: Goal<T>): Promise<T> {
     return this.#waits.until({
       ...goal,
       address: addressOf(key),
       name: nameOf(key),
       reached: ({ context, state }) => {
         const found = reached(context, state);
-        tell?.((found === undefined && troubleOf(context)?.message) || null);
+        onWait?.((found === undefined && troubleOf(context)?.message) || null);
         return found;
       },
     });
@@ -123,7 +125,7 @@ export class VolumeClient {
    * Waits until a volume is created or its deletion is asked for.
    * @throws StagecraftError failure of its creation; TIMEOUT, ABORTED
    */
-  async made(key: VolumeKey, waiting: AwaitOptions & Telling): Promise<VolumeContext> {
+  async made(key: VolumeKey, waiting: AwaitOptions & WaitReporting): Promise<VolumeContext> {
     const { context } = await this.present(key, waiting.signal);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       if (now.csi || isDeleted(now.lifecycle)) return now;

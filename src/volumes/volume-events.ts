@@ -12,6 +12,6 @@ type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kin
 export type VolumeEvent = { id: string; at: number } & EventOf<VolumeChanged>;
 
 export function volumeEventOf(row: FollowedRow): VolumeEvent {
-  const { type: kind, ...told } = eventOf<VolumeChanged & { at: number }>(row);
-  return { id: row.id, kind, ...told } as VolumeEvent;
+  const { type: kind, ...change } = eventOf<VolumeChanged & { at: number }>(row);
+  return { id: row.id, kind, ...change } as VolumeEvent;
 }

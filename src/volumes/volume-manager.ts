@@ -11,7 +11,7 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
-import type { AwaitOptions, Telling, WaitOptions } from '../requests/await-options.js';
+import type { AwaitOptions, WaitOptions, WaitReporting } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
@@ -180,7 +180,7 @@ export class VolumeManager {
   async release(key: VolumeKeyInput, allocId: string, only: ReleaseOptions = {}): Promise<void> {
     const known = checked(nameSchema, allocId, 'the alloc id');
     const { nodeId, generation } = checked(releaseSchema, only, 'the options');
-    await this.#client.tell(key, {
+    await this.#client.askExisting(key, {
       type: 'volume.release',
       allocId: known,
       ...(nodeId !== undefined && { nodeId }),
@@ -193,7 +193,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND, INVALID_ARGUMENT; VOLUME_IN_USE: only a node can undo the leftovers
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    await this.#client.tell(key, { type: 'volume.retry', ...checkedRetry(options) });
+    await this.#client.askExisting(key, { type: 'volume.retry', ...checkedRetry(options) });
   }
 
   /**
@@ -202,7 +202,7 @@ export class VolumeManager {
    */
   async setAvailability(key: VolumeKeyInput, availability: Availability): Promise<void> {
     const known = checked(availabilitySchema, availability, 'the availability');
-    await this.#client.tell(key, { type: 'volume.set-availability', availability: known });
+    await this.#client.askExisting(key, { type: 'volume.set-availability', availability: known });
   }
 
   /**
@@ -210,7 +210,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND; NOTHING_LEFT
    */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
-    await this.#client.tell(key, { type: 'volume.acknowledge' });
+    await this.#client.askExisting(key, { type: 'volume.acknowledge' });
   }
 
   /**
@@ -269,7 +269,7 @@ export class VolumeManager {
    * Reports that the node has unmounted the volume for a claim. Resolves once the claim is gone.
    * @throws as VolumeClaiming.unstaged
    */
-  unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions & Telling): Promise<void> {
+  unstaged(key: VolumeKeyInput, claim: LetGo, options: AwaitOptions & WaitReporting): Promise<void> {
     return this.#claiming.unstaged(key, claim, options);
   }
 
@@ -291,7 +291,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND
    */
   async holdReleased(key: VolumeKeyInput, released: HoldReleased): Promise<void> {
-    await this.#client.tell(key, { type: 'volume.hold-released', ...released });
+    await this.#client.askExisting(key, { type: 'volume.hold-released', ...released });
   }
 
   /**
@@ -299,7 +299,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND
    */
   async nodeExpanded(key: VolumeKeyInput, expanded: NodeExpanded): Promise<void> {
-    await this.#client.tell(key, { type: 'volume.node-expanded', ...expanded });
+    await this.#client.askExisting(key, { type: 'volume.node-expanded', ...expanded });
   }
 
   /** Ends all waits with the error of `peek`, as another runtime leads now. */

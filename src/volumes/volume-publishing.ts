@@ -12,8 +12,8 @@ import {
   type AwaitOptions,
   awaitSchema,
   checkedOptions,
-  type Telling,
   type WaitOptions,
+  type WaitReporting,
   waitShape,
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
@@ -35,7 +35,7 @@ export interface PublishOptions extends WaitOptions {
 /** Publish for a claim, which must still exist; or for an alloc without a claim, with a hold. */
 export type ClaimedPublish = PublishOptions &
   Pick<PublishRequest, 'claim' | 'hold'> &
-  Telling & { claiming?: Claiming };
+  WaitReporting & { claiming?: Claiming };
 
 /** Claim that is taken together with the publish, in one commit. */
 export interface Claiming {
@@ -50,7 +50,7 @@ export interface PublishingPorts {
 }
 
 /** Publish request after its first checks. The capability is checked against the record later. */
-interface Publishing extends Pick<Telling, 'tell'> {
+interface Publishing extends Pick<WaitReporting, 'onWait'> {
   nodeId: string;
   capability: unknown;
   readOnly: boolean;
@@ -79,22 +79,22 @@ export class VolumePublishing {
   async publish(
     key: VolumeKeyInput,
     nodeId: string,
-    { claim, hold, claiming, tell, ...options }: ClaimedPublish,
+    { claim, hold, claiming, onWait, ...options }: ClaimedPublish,
   ): Promise<VolumeContext> {
     this.#client.refuseIfClosed();
     const known = keyOf(key);
     checkNodeId(nodeId);
     const { capability, readOnly, wait, ...waiting } = checkedOptions(publishSchema, options);
-    const asked = { nodeId, capability, readOnly, wait, claim, hold, claiming, tell };
+    const asked = { nodeId, capability, readOnly, wait, claim, hold, claiming, onWait };
     return this.#client.inTime(waiting, (limit) => this.#publish(known, asked, limit));
   }
 
   async #publish(
     known: VolumeKey,
-    { nodeId, capability, readOnly, wait, claim, hold, claiming, tell }: Publishing,
+    { nodeId, capability, readOnly, wait, claim, hold, claiming, onWait }: Publishing,
     limit: AbortSignal | undefined,
   ): Promise<VolumeContext> {
-    const context = await this.#client.made(known, { signal: limit, tell });
+    const context = await this.#client.made(known, { signal: limit, onWait });
     const { secrets, needsPublish } = this.#ports;
     const { clock } = this.#client;
     // With a claim or a hold, the node has checked the secrets before.
@@ -130,7 +130,7 @@ export class VolumePublishing {
       return isThere ? now : undefined;
     };
     const goal = `published on node ${nodeId}`;
-    return this.#client.until({ key: known, goal, reached, tell, signal: limit });
+    return this.#client.until({ key: known, goal, reached, onWait, signal: limit });
   }
 
   /** Runs to the end even after the caller's limit: a caller must know every claim that it has. */

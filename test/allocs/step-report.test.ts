@@ -39,7 +39,7 @@ describe('the report of the steps of an alloc', () => {
     report.of('data').step(published);
     await turn();
     expect(said()).to.deep.equal([]);
-    report.of('log').tell('its plugin is away');
+    report.of('log').waits('its plugin is away');
     await turn();
     expect(said()).to.deep.equal(['data claim.confirmed, data volume.published, log volume.waits']);
   });
@@ -60,15 +60,15 @@ describe('the report of the steps of an alloc', () => {
   it('H1 a reason to wait is sent at once, and once; that it is over waits for the next step, which says so, too', async () => {
     const { report, sent, said, clock } = scene();
     const data = report.of('data');
-    data.tell('its plugin is away');
-    data.tell('its plugin is away');
+    data.waits('its plugin is away');
+    data.waits('its plugin is away');
     await turn();
     expect(sent).to.deep.equal([[{ name: 'data', type: 'volume.waits', reason: 'its plugin is away' }]]);
-    data.tell(null);
+    data.waits(null);
     data.step(taken);
     await clock.advance(1_000);
-    data.tell('busy');
-    data.tell(null);
+    data.waits('busy');
+    data.waits(null);
     await turn();
     await clock.advance(1_000);
     expect(said().slice(1)).to.deep.equal(['data claim.taken', 'data volume.waits, data volume.waits']);
@@ -89,7 +89,7 @@ describe('the report of the steps of an alloc', () => {
     report.of('data').step(published);
     report.of('data').step(taken);
     expect(report.rest().map(({ type }) => type)).to.deep.equal(['volume.published', 'claim.taken']);
-    report.of('data').tell('late');
+    report.of('data').waits('late');
     await turn();
     await clock.advance(2_000);
     expect(said()).to.deep.equal([]);

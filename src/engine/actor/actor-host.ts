@@ -120,7 +120,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       return { commitId: `${parts.incarnation}.${commits}`, lease, epoch, owner };
     },
     holdsLease: () => leases.held,
-    commit: (commit, told) => committer.submit(commit, told),
+    commit: (commit, answered) => committer.submit(commit, answered),
     load: async (address, failed) => {
       const task = {};
       for (;;) {

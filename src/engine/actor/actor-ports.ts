@@ -24,8 +24,8 @@ export interface ActorHost {
   claim(): WriteToken;
   /** Whether the lease is known to be ours now. */
   holdsLease(): boolean;
-  /** Writes a commit. @param told @see Committer.submit */
-  commit(commit: Commit, told: (answer: CommitAnswer) => void): void;
+  /** Writes a commit. @param answered @see Committer.submit */
+  commit(commit: Commit, answered: (answer: CommitAnswer) => void): void;
   /** Loads the stored record, repeated until the store answers. `failed` is called for each failure. */
   load(address: string, failed: (error: unknown) => void): Promise<StoredRecord | undefined>;
   after(delayMs: number, callback: () => void): void;

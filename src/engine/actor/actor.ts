@@ -287,8 +287,8 @@ export class Actor implements Author, ActorDefinition {
 
   #end(name: 'stopped' | 'quarantined', reason: StagecraftError): void {
     this.#phase = { name, reason, write: this.#write };
-    this.#tellVerified();
-    this.#tellReady();
+    this.#resolveVerified();
+    this.#resolveReady();
     const live = this.#live;
     this.#isLive = false;
     this.#live = undefined;
@@ -414,7 +414,7 @@ export class Actor implements Author, ActorDefinition {
     this.#state = next;
     // A stop that came meanwhile has ended timers and effects; a later restore starts them again.
     if (!this.stopped) {
-      if (!this.#isSuspect) this.#tellVerified();
+      if (!this.#isSuspect) this.#resolveVerified();
       if (this.#isLive) this.#follow(before, record);
       else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
@@ -438,7 +438,7 @@ export class Actor implements Author, ActorDefinition {
 
   #goLive(): void {
     this.#isLive = true;
-    this.#tellReady();
+    this.#resolveReady();
     const { record } = this.#state;
     if (isBusy(record)) this.#liveWork().begin(record, this.#restoredSeq);
   }
@@ -473,7 +473,7 @@ export class Actor implements Author, ActorDefinition {
     const finding = findingOn(stored, known, this.#host.claim(), { hasConflicted, retriedSeq: retried?.storedSeq });
     switch (finding.kind) {
       case 'same':
-        if (!this.#isSuspect) this.#tellVerified();
+        if (!this.#isSuspect) this.#resolveVerified();
         this.#goOn();
         break;
       case 'lost': {
@@ -518,7 +518,7 @@ export class Actor implements Author, ActorDefinition {
       this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
     }
     if (this.stopped) return;
-    if (!this.#isSuspect) this.#tellVerified();
+    if (!this.#isSuspect) this.#resolveVerified();
     this.#goOn();
   }
 
@@ -527,15 +527,15 @@ export class Actor implements Author, ActorDefinition {
     this.#next();
   }
 
-  #tellReady(): void {
-    for (const tell of this.#expecting ?? []) tell();
+  #resolveReady(): void {
+    for (const resolve of this.#expecting ?? []) resolve();
     this.#expecting = undefined;
   }
 
-  #tellVerified(): void {
+  #resolveVerified(): void {
     const verified = this.#verified;
     this.#verified = [];
-    for (const tell of verified) tell();
+    for (const resolve of verified) resolve();
   }
 }
 

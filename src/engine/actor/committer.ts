@@ -12,7 +12,7 @@ import type { CommitAnswer } from './actor-ports.js';
 
 interface Submission {
   commit: Commit;
-  told(answer: CommitAnswer): void;
+  answered(answer: CommitAnswer): void;
 }
 
 export interface CommitterOptions {
@@ -48,11 +48,11 @@ export class Committer {
 
   /**
    * Writes a commit together with others.
-   * @param told called with the answer of the store; before that, once, with `unanswered` if the first call fails. It is called
+   * @param answered called with the answer of the store; before that, once, with `unanswered` if the first call fails. It is called
    *   in the turn of the answer: actors go on in the order of their commits, which promises would change.
    */
-  submit(commit: Commit, told: (answer: CommitAnswer) => void): void {
-    if (this.#waiting.push({ commit, told }) === 1) this.#flushSoon();
+  submit(commit: Commit, answered: (answer: CommitAnswer) => void): void {
+    if (this.#waiting.push({ commit, answered }) === 1) this.#flushSoon();
   }
 
   /** Resolves when nothing is on its way to the store; from now on a commit without an answer is not sent again. */
@@ -84,20 +84,20 @@ export class Committer {
       const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
       const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
       for (const submission of batch) this.#troubles.failed(submission, failure);
-      if (attempt === 1) for (const submission of batch) this.#tell(submission, { status: 'unanswered', error });
+      if (attempt === 1) for (const submission of batch) this.#answer(submission, { status: 'unanswered', error });
       void this.#repeat(batch, attempt);
       this.#done();
       return;
     }
     if (attempt > 1) for (const submission of batch) this.#troubles.over(submission);
-    for (const [index, result] of results.entries()) this.#tell(batch[index], result);
+    for (const [index, result] of results.entries()) this.#answer(batch[index], result);
     this.#done();
   }
 
-  /** Tells one submitter. If that throws, the others of the batch are told all the same. */
-  #tell(submission: Submission | undefined, answer: CommitAnswer): void {
+  /** Gives one submitter its answer. If that throws, the others of the batch get theirs all the same. */
+  #answer(submission: Submission | undefined, answer: CommitAnswer): void {
     try {
-      submission?.told(answer);
+      submission?.answered(answer);
     } catch (error) {
       this.#logger.error({ address: submission?.commit.address }, `what follows a commit failed: ${messageOf(error)}`);
     }

@@ -11,7 +11,7 @@ import type { StepResult } from './step-result.js';
 /** Outcome of a write. */
 export type WriteEnd =
   | { kind: 'written' }
-  /** Nothing was written, and nothing will be; the caller has been told. */
+  /** Nothing was written, and nothing will be; the caller has its refusal. */
   | { kind: 'refused' }
   /** The stored record is not the one that the commit builds on. */
   | { kind: 'conflict' }

@@ -35,7 +35,7 @@ import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
 
 export interface LmdbStoreOptions {
-  /** Against which leases lapse; `performance.now` unless told otherwise. */
+  /** Clock of the leases; default `performance.now`. */
   monotonicMs?: MonotonicMs;
 }
 

@@ -31,7 +31,7 @@ import { numberedPosition, numberedToken, pageOf } from '../pages.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
 
 export interface MemoryStoreOptions {
-  /** Against which leases lapse; `performance.now` unless told otherwise. */
+  /** Clock of the leases; default `performance.now`. */
   monotonicMs?: MonotonicMs;
 }
 
