@@ -1,22 +1,23 @@
 /**
- * When a commit may be written: the one decision that a store takes. Pure; each store asks it at the moment at
- * which nobody else can write the same address.
+ * Decides whether a commit may be written. Pure: each store calls it at a moment when nobody else can write the same
+ * address.
  */
 
 import type { Commit, CommitResult, Lease, StoredRecord } from '../engine/store.js';
 import { checkName } from './names.js';
 
-/** What the rule needs to know of the stored record. */
+/** Fields of the stored record that the decision needs. */
 export type Head = Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'>;
 
-/** The seq that a commit becomes. */
+/** Returns the seq that the record has after the commit. */
 export function seqOf(commit: Commit): number {
   return commit.seq ?? commit.expectedSeq + 1;
 }
 
 /**
- * The answer to a commit that must not be written; undefined where it must.
- * @param granted whom the commit's lease was granted to last; absent where it names none, or one never granted
+ * Returns the refusal of a commit; undefined: it may be written.
+ * @param granted last holder of the commit's lease; undefined if the commit names no lease, or the lease was never
+ *   granted
  */
 export function refusal(
   stored: Head | undefined,
@@ -32,12 +33,15 @@ export function refusal(
   return { status: 'conflict', stored: headOf(stored) };
 }
 
-/** What a conflict tells of the stored record. */
+/** Picks the fields of the stored record that a conflict reports. */
 export function headOf({ seq, epoch, owner, commitId }: Head): Head {
   return { seq, epoch, owner, commitId };
 }
 
-/** @throws {TypeError} for what no store could keep. Asked before anything is written, so that nothing is then. */
+/**
+ * Checks a commit before any store writes part of it.
+ * @throws {TypeError} for a commit that no store could keep
+ */
 export function checkCommit(commit: Commit): void {
   checkName(commit.address);
   for (const text of [commit.text, commit.journal, commit.outbox ?? '']) {
@@ -50,7 +54,7 @@ export function checkCommit(commit: Commit): void {
   throw new TypeError(`A commit to ${address} on seq ${expectedSeq} must become a higher one, not ${seq}.`);
 }
 
-/** A newer epoch than the last one granted is of a store that went back in time. */
+/** Accepts an epoch newer than the last one granted: the store was restored from an older copy. */
 function isUnder(granted: Pick<Lease, 'epoch' | 'owner'>, { epoch, owner }: Commit): boolean {
   return epoch > granted.epoch || (epoch === granted.epoch && owner === granted.owner);
 }

@@ -1,4 +1,4 @@
-/** The stores that come with Stagecraft, and the port behind which they stand. */
+/** Stores that come with Stagecraft, and the interface that they implement. */
 
 export type {
   Commit,

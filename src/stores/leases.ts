@@ -1,25 +1,25 @@
 /**
- * The live leases of a store that one process uses: in memory, on the monotonic clock, void when the store closes.
- * What outlives them (epochs, and who held each of them last) is the store's to keep.
+ * Live leases of a store that only one process uses: in memory, on the monotonic clock, void once the store closes.
+ * The store itself keeps what outlives the process: epochs, and the last holder of each lease.
  */
 
 import type { Lease, LeaseAsked, LeaseResult, Renewal } from '../engine/store.js';
 
-/** Milliseconds that never go back, from any start. */
+/** Milliseconds of a clock that never goes back. Its start is arbitrary. */
 export type MonotonicMs = () => number;
 
-/** Who was granted a lease last, and from which epoch on nobody else was. Kept for ever. */
+/** Owner to whom the lease was granted last, and the epoch since which it was granted to nobody else. Kept for ever. */
 export interface LastHolder {
   owner: string;
   since: number;
 }
 
-/** What is to be kept once `owner` is granted it at `epoch`. */
+/** Returns the last holder once `owner` is granted the lease at `epoch`. */
 export function holderAfter(last: LastHolder | undefined, owner: string, epoch: number): LastHolder {
   return last?.owner === owner ? last : { owner, since: epoch };
 }
 
-/** Higher than every epoch before, also than those that only the caller still knows of. */
+/** Returns an epoch above all earlier ones, including those that only the caller still knows. */
 export function nextEpoch(lastEpoch: number, asked: LeaseAsked): number {
   return Math.max(lastEpoch, asked.above ?? 0) + 1;
 }
@@ -30,7 +30,7 @@ interface Held {
   lapsesAtMs: number;
 }
 
-/** Of an owner who was refused. */
+/** Refused owner that still wants the lease. */
 interface Wish {
   owner: string;
   lapsesAtMs: number;
@@ -45,7 +45,7 @@ export class LeaseTable {
     this.#monotonicMs = monotonicMs;
   }
 
-  /** The refusal, where another owner holds the lease; undefined where it may be granted. */
+  /** Returns the refusal if another owner holds the lease; undefined: it may be granted. */
   refusalOf({ name, owner, ttlMs, wants }: LeaseAsked): Extract<LeaseResult, { status: 'held' }> | undefined {
     const held = this.#live(name);
     if (held === undefined || held.lease.owner === owner) return undefined;
@@ -55,7 +55,7 @@ export class LeaseTable {
     return { status: 'held', holder: held.holder, ...(isSilent && { isSilent }) };
   }
 
-  /** Whether another owner was refused it and wants it. */
+  /** Tells whether another owner was refused the lease and still wants it. */
   isWanted({ name, owner }: Pick<Lease, 'name' | 'owner'>): boolean {
     const wish = this.#wishes.get(name);
     if (wish === undefined) return false;
@@ -68,7 +68,7 @@ export class LeaseTable {
     this.#held.set(lease.name, { lease, holder, lapsesAtMs: this.#monotonicMs() + lease.ttlMs });
   }
 
-  /** A lapsed lease is lost even if nobody took it: its owner may have been thought dead meanwhile. */
+  /** Renews a live lease. A lapsed lease is lost even if nobody took it: others may have counted its owner as dead. */
   renew(lease: Lease): Renewal {
     const held = this.#own(lease);
     if (held === undefined) return false;

@@ -1,15 +1,18 @@
 /**
- * Which names stores take (addresses, topics, sources, leases) and in which order they list them. One rule for
- * all, so that what a test does on the memory store holds on LMDB and Redis too.
+ * Names that stores accept (addresses, topics, sources, leases), and the order of their listings. One rule for all
+ * stores, so that results on the memory store also hold on LMDB and Redis.
  */
 
-/** Two names and a separator must fit one LMDB key of 1,978 bytes: a topic's mark stands under topic and source. */
+/**
+ * Two names and a separator must fit one LMDB key of 1,978 bytes: the mark of a topic has topic and source in its
+ * key.
+ */
 export const longestNameBytes = 960;
 
 /** Control characters and halves of surrogate pairs: LMDB's key encoding would change or confuse them. */
 const unwritable = /[\p{Cc}\p{Cs}]/u;
 
-/** @throws {TypeError} for a name that some store could not keep; nothing has been written then */
+/** @throws {TypeError} for a name that some store cannot keep; nothing has been written then */
 export function checkName(name: string): void {
   const bytes = Buffer.byteLength(name);
   if (bytes >= 1 && bytes <= longestNameBytes && !unwritable.test(name)) return;
@@ -19,7 +22,7 @@ export function checkName(name: string): void {
   );
 }
 
-/** Orders as the bytes of UTF-8 do, which is how LMDB and Redis order; `<` would put U+1F600 before U+FF01. */
+/** Compares as the bytes of UTF-8 do, which is the order of LMDB and Redis; `<` would put U+1F600 before U+FF01. */
 export function compareNames(a: string, b: string): number {
   const shared = Math.min(a.length, b.length);
   for (let i = 0; i < shared; i++) {
@@ -29,7 +32,10 @@ export function compareNames(a: string, b: string): number {
   return a.length - b.length;
 }
 
-/** Index of the first name at or after `name`; `names` is in order. */
+/**
+ * Returns the index of the first name at or after `name`.
+ * @param names in order
+ */
 export function indexFrom(names: readonly string[], name: string): number {
   let low = 0;
   let high = names.length;
@@ -41,7 +47,7 @@ export function indexFrom(names: readonly string[], name: string): number {
   return low;
 }
 
-/** Surrogates stand for code points above all that fit one unit. */
+/** Ranks surrogates above all other code units: their code points are higher than any that fits one unit. */
 function rank(unit: number): number {
   return unit >= 0xd800 && unit <= 0xdfff ? unit + 0x1_0000 : unit;
 }

@@ -1,8 +1,8 @@
-/** Pages of long listings, and the tokens that name where the next one begins. */
+/** Pages of long listings, and the tokens that name the start of the next page. */
 
 import type { StorePage } from '../engine/store.js';
 
-/** The first `limit` of `rows`. `next` names the last one taken, and is absent where none follows. */
+/** Takes the first `limit` of `rows`. `next` names the last row taken; absent if no row follows. */
 export function pageOf<T>(rows: Iterable<T>, limit: number, tokenOf: (row: T) => string): StorePage<T> {
   const taken: T[] = [];
   for (const row of rows) {
@@ -13,7 +13,10 @@ export function pageOf<T>(rows: Iterable<T>, limit: number, tokenOf: (row: T) =>
   return { rows: taken };
 }
 
-/** `<number>/<address>`, for rows told apart by both: the number first, since it holds no slash. */
+/**
+ * Makes the token `<number>/<address>`, for rows that differ by both. The number is first because it contains no
+ * slash.
+ */
 export function numberedToken(number: number, address: string): string {
   return `${number}/${address}`;
 }

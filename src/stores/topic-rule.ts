@@ -1,8 +1,8 @@
-/** What a topic takes: of each source only what comes after the last that it has. */
+/** Decides which events a topic accepts: of each source, only those after the last one that it has. */
 
 import type { TopicEntry } from '../engine/store.js';
 
-/** The last event that a topic has of one source. */
+/** Last event that a topic has of one source. */
 export type TopicMark = Pick<TopicEntry, 'seq' | 'index'>;
 
 export function isNewer(entry: TopicMark, mark: TopicMark | undefined): boolean {

@@ -109,7 +109,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
   /**
    * Reports a refused call (FAILED_PRECONDITION) for a comparison with ListVolumes, which may show what is in the way.
    */
-  const heeded = <TAnswer>(
+  const reportingFailure = <TAnswer>(
     answer: Promise<TAnswer>,
     { plugin }: VolumeCall,
     { capabilities }: PluginObservation,
@@ -152,7 +152,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
           without: isUnoffered('CREATE_DELETE_VOLUME'),
           already: null,
           call: async (client, bounds, observation) => {
-            await heeded(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, observation);
+            await reportingFailure(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, observation);
             return null;
           },
         }),
@@ -168,7 +168,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
           const { csiId, csiNodeId, capability, volumeContext } = input;
           const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
           const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
-          return heeded(controller.controllerPublish(client, request, bounds), input, observation);
+          return reportingFailure(controller.controllerPublish(client, request, bounds), input, observation);
         },
       })),
       controllerUnpublish: effect<UnpublishCall, null>(
@@ -191,7 +191,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
         call: (client, bounds, observation) => {
           const { csiId, capacity, capability } = input;
           const request = { csiId, capacity, ...(capability && { capability }) };
-          return heeded(controller.controllerExpand(client, request, bounds), input, observation);
+          return reportingFailure(controller.controllerExpand(client, request, bounds), input, observation);
         },
       })),
       controllerModify: effect<ModifyCall, null>(({ csiId, mutableParameters }) => ({

@@ -1,13 +1,13 @@
 /**
- * Opens the LMDB environment of a store and names its databases. All of lmdb-js that Stagecraft depends on is
- * here and in lmdb.ts. Where to read next: lmdb.ts, which says what is written into them.
+ * Opens the LMDB environment of a store and names its databases. Only this file and lmdb.ts depend on lmdb-js. What
+ * is written into the databases: lmdb.ts
  */
 
 import { access, constants, type FileHandle, mkdir, open as openFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 
-// By the CommonJS door, since lmdb 3.5.6's types for the other one (`export =` in a module) don't compile.
+// CommonJS import: the types of lmdb 3.5.6 for ES modules (`export =` in a module) do not compile.
 import type lmdb = require('lmdb');
 
 const { open }: Pick<typeof lmdb, 'open'> = createRequire(import.meta.url)('lmdb');
@@ -15,14 +15,14 @@ const { open }: Pick<typeof lmdb, 'open'> = createRequire(import.meta.url)('lmdb
 type Database<Key extends lmdb.Key> = lmdb.Database<string, Key>;
 
 /**
- * One named database per kind of row, all in one environment and so in one transaction: a listing then walks
- * rows of one kind only, and a key needs no tag. Tuple keys sort by their first part, then by their second.
+ * One named database per kind of row, all in one environment and thus in one transaction: a listing reads rows of one
+ * kind only, and keys need no tag. Tuple keys sort by their first part, then by their second.
  */
 export interface Environment {
   root: lmdb.RootDatabase<string, string>;
   /** address → live record */
   records: Database<string>;
-  /** address → tombstone: apart, so that listings never walk over what is gone */
+  /** address → tombstone. Kept apart, so that listings never read deleted actors. */
   tombstones: Database<string>;
   /** [wakeAtMs, address] */
   wakes: Database<[number, string]>;
@@ -34,21 +34,24 @@ export interface Environment {
   inbox: Database<[string, number]>;
   /** [topic, cursor] */
   topics: Database<[string, number]>;
-  /** [topic, source] → the last (seq, index) that the topic has of it */
+  /** [topic, source] → (seq, index) of the newest event of this source in the topic */
   marks: Database<[string, string]>;
-  /** lease name → who was granted it last, and since which epoch nobody else was */
+  /** lease name → last holder, and the epoch since which it was granted to nobody else */
   holders: Database<string>;
-  /** The last number given: of epochs by lease name, of inbox ids by address, of cursors by topic. */
+  /** Last number used: of epochs by lease name, of inbox ids by address, of cursors by topic. */
   counters: Database<['epoch' | 'inbox' | 'topic', string]>;
 }
 
-/** @throws {Error} naming the path: no directory can be there, or what is there is no database */
+/**
+ * Opens the environment in a directory.
+ * @throws {Error} naming the path: the directory cannot be made, or the file in it is no LMDB database
+ */
 export async function openEnvironment(path: string): Promise<Environment> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
     await checkOpenable(path);
     const environment = openDatabases(path);
-    // A new file outlives a power cut only once the directories that name it are on disk; LMDB syncs the file alone.
+    // A new file survives a power cut only once the directories that name it are on disk; LMDB syncs the file alone.
     for (const directory of [path, dirname(path)]) await syncDirectory(directory);
     return environment;
   } catch (cause) {
@@ -60,12 +63,12 @@ export async function openEnvironment(path: string): Promise<Environment> {
 function openDatabases(path: string): Environment {
   const root = open<string, string>({
     path,
-    // Else a directory whose name has a dot is taken for a file.
+    // By default lmdb-js takes a directory with a dot in its name for a file.
     noSubdir: false,
-    // A commit then becomes visible only once it is on disk: nobody reads or repeats what a power cut could undo.
+    // A commit becomes visible only once it is on disk: nobody reads or repeats what a power cut could undo.
     // Costs about 5 % in bursts. noSync and separateFlushed, which would break that promise too, are never set.
     overlappingSync: false,
-    // lmdb-js would mark each turn's batch by a promise of its own that nobody can catch: a full disk would end the
+    // lmdb-js would mark the batch of each turn by a promise that nobody can catch, and a full disk would end the
     // process. Transactions asked for in one turn share one LMDB transaction without it too.
     eventTurnBatching: false,
     compression: false,
@@ -94,7 +97,10 @@ function syncDirectory(path: string): Promise<void> {
   return withFile(path, 'r', (directory) => directory.sync());
 }
 
-/** What LMDB would refuse is refused here: lmdb-js 3.5.6 frees twice when it can't open, which may end the process. */
+/**
+ * Refuses a path before LMDB does: lmdb-js 3.5.6 frees memory twice if it cannot open a file, which may end the
+ * process.
+ */
 async function checkOpenable(path: string): Promise<void> {
   await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
   const file = join(path, 'data.mdb');
@@ -106,7 +112,10 @@ async function checkOpenable(path: string): Promise<void> {
     throw new Error(`${file} is no LMDB database, or a damaged one`);
 }
 
-/** An empty file is one too: LMDB fills it. Else it begins with two meta pages, each with a magic and a version. */
+/**
+ * Accepts an empty file, which LMDB fills. Any other database begins with two meta pages, each with a magic and a
+ * version.
+ */
 async function isDatabase(file: FileHandle): Promise<boolean> {
   const { size } = await file.stat();
   if (size === 0) return true;

@@ -1,6 +1,6 @@
 /**
- * What the LMDB store writes within one transaction, row by row. Every function here runs to its end inside a
- * write transaction, so that what it checks still holds when it writes. Who calls it: lmdb.ts
+ * Reads and writes rows within one LMDB transaction. Each function runs to its end inside a write transaction, so its
+ * checks still hold when it writes. The caller: lmdb.ts
  */
 
 import type {
@@ -17,10 +17,10 @@ import { holderAfter, type LastHolder, nextEpoch } from '../leases.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
 import type { Environment } from './lmdb-environment.js';
 
-/** A record without the parts that its key and its text hold. */
+/** Part of a record that is neither in its key nor in its text. */
 type RecordHead = Omit<StoredRecord, 'address' | 'text'>;
 
-/** No commit makes seq 0. */
+/** Recognizable: no commit has seq 0. */
 const unreadableHead: RecordHead = { seq: 0, epoch: 0, owner: '', commitId: '', gone: false };
 
 export function readRecord(env: Environment, address: string): StoredRecord | undefined {
@@ -28,15 +28,18 @@ export function readRecord(env: Environment, address: string): StoredRecord | un
   return value === undefined ? undefined : decodeRecord(address, value);
 }
 
-/** A row with an unreadable head is handed on as a record whose text nobody can decode: it harms itself alone. */
+/**
+ * Decodes a record. A row with an unreadable head becomes a record whose text cannot be decoded, so that only this
+ * one actor is harmed.
+ */
 export function decodeRecord(address: string, value: string): StoredRecord {
   const [head, text] = split(value, isRecordHead) ?? [unreadableHead, `unreadable row: ${value}`];
   return { address, ...head, text };
 }
 
 /**
- * Writes one commit, or tells why not. The record goes last: should a put fail half-way, the commit hasn't
- * happened, `isOwed` hides the outbox row it left, and the next commit of that seq replaces what it left.
+ * Writes one commit, or returns its refusal. Writes the record last. If a put fails before that, the commit has not
+ * happened: `isOwed` hides its outbox row, and the next commit of this seq overwrites its rows.
  */
 export function applyCommit(env: Environment, commit: Commit): CommitResult {
   const { address } = commit;
@@ -54,7 +57,7 @@ export function applyCommit(env: Environment, commit: Commit): CommitResult {
   return { status: 'done' };
 }
 
-/** Whether the commit that an outbox row belongs to has happened. */
+/** Tells whether the commit of an outbox row has happened. */
 export function isOwed(env: Environment, address: string, seq: number): boolean {
   return seq <= (readRecord(env, address)?.seq ?? 0);
 }
@@ -70,10 +73,10 @@ export function appendInbox(env: Environment, address: string, texts: string[]):
   return ids;
 }
 
-/** Answers with the cursor of the topic's newest event. */
+/** Appends events to a topic. Returns the cursor of the topic's newest event. */
 export function appendTopic(env: Environment, topic: string, entries: TopicEntry[]): number {
   let cursor = newestCursor(env, topic);
-  // All before the first write: an unreadable one must not leave half of the entries behind.
+  // Reads all marks before the first write: an unreadable mark must not leave half of the entries written.
   const marks = new Map(entries.map(({ source }) => [source, readMark(env, topic, source)]));
   for (const { source, seq, index, text } of entries) {
     if (!isNewer({ seq, index }, marks.get(source))) continue;
@@ -86,7 +89,10 @@ export function appendTopic(env: Environment, topic: string, entries: TopicEntry
   return cursor;
 }
 
-/** @throws {Error} naming topic and cursor of a row that can't be read */
+/**
+ * Decodes one event of a topic.
+ * @throws {Error} naming topic and cursor if the row cannot be read
+ */
 export function decodeTopicRow(topic: string, cursor: number, value: string): TopicRow {
   const parts = split(value, isTopicHead);
   if (parts === undefined) throw new Error(`The event at cursor ${cursor} of topic ${topic} can't be read.`);
@@ -114,7 +120,10 @@ function lastGrant(env: Environment, lease: string | undefined): { epoch: number
   return last && lease !== undefined ? { epoch: lastGiven(env, 'epoch', lease), owner: last.owner } : undefined;
 }
 
-/** Absent too where it can't be read: then nobody is taken for the last holder. */
+/**
+ * Returns the last holder of a lease; undefined also if the row cannot be read: then nobody counts as the last
+ * holder.
+ */
 function lastHolder(env: Environment, lease: string): LastHolder | undefined {
   const last = parsed(env.holders.get(lease) ?? '');
   return isLastHolder(last) ? last : undefined;
@@ -150,12 +159,12 @@ function moveWake(env: Environment, address: string, from: number | undefined, t
   if (to !== undefined) env.wakes.putSync([to, address], '');
 }
 
-/** JSON holds no bare line feed: the first one ends the head, and the text is kept as it came. */
+/** Joins head and text by a line feed: JSON contains no bare one, so the first one ends the head. */
 function join(head: object, text: string): string {
   return `${JSON.stringify(head)}\n${text}`;
 }
 
-/** Absent where the head can't be read. */
+/** Splits a row into head and text; undefined if the head cannot be read. */
 function split<Head>(value: string, isHead: (head: unknown) => head is Head): [Head, string] | undefined {
   const end = value.indexOf('\n');
   const head = end < 0 ? undefined : parsed(value.slice(0, end));

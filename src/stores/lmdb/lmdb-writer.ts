@@ -1,28 +1,28 @@
 /**
- * Group commit: everything asked for while one transaction goes to disk is written by the next one, and all of it
- * resolves with that. What may wait a moment begins none by itself, so that what comes meanwhile need not wait for it.
- * One transaction is in flight at a time, because lmdb-js never answers one that could not begin: what follows a
- * failure is tried with an empty one first. What is written is in lmdb-rows.ts
+ * Group commit: all writes requested while one transaction goes to disk share the next transaction. A write that may
+ * wait starts no transaction for a moment, so that later writes can join it. At most one transaction is in flight,
+ * because lmdb-js never answers a transaction that could not begin: after a failure, an empty transaction is tried
+ * first. The writes themselves: lmdb-rows.ts
  */
 
 import type { Environment } from './lmdb-environment.js';
 
 interface Job {
-  /** Within the transaction; never throws. */
+  /** Writes within the transaction. Never throws. */
   run(env: Environment): void;
-  /** After the transaction: the caller gets what `run` came to. */
+  /** Called after the transaction: passes the result of `run` to the caller. */
   answer(): void;
   reject(error: unknown): void;
 }
 
-/** Most of what follows a commit is asked for by then. */
+/** Time in which most writes that follow a commit are requested. */
 const companyMs = 2;
 
 export class LmdbWriter {
   readonly #env: Environment;
   readonly #path: string;
   #waiting: Job[] = [];
-  /** A transaction is to begin; else what waits has time. */
+  /** Whether a transaction must begin now. Otherwise the waiting writes have time. */
   #isDue = false;
   #later: NodeJS.Timeout | undefined;
   #draining: Promise<void> | undefined;
@@ -33,20 +33,20 @@ export class LmdbWriter {
     this.#path = path;
   }
 
-  /** Runs `work` in a write transaction. Resolves with its result once all of that transaction is on disk. */
+  /** Runs `work` in a write transaction. Resolves with its result once the whole transaction is on disk. */
   write<T>(work: (env: Environment) => T): Promise<T> {
     const written = this.#wait(work);
     this.#begin();
     return written;
   }
 
-  /** The same in the next transaction, which may begin a moment later. */
+  /** Runs `work` like `write`, in a transaction that may begin a moment later. */
   writeSoon<T>(work: (env: Environment) => T): Promise<T> {
     this.#later ??= setTimeout(() => this.#begin(), companyMs);
     return this.#wait(work);
   }
 
-  /** Resolves when nothing waits or is under way. */
+  /** Resolves when no write waits or is in flight. */
   async idle(): Promise<void> {
     if (this.#waiting.length > 0) this.#begin();
     await this.#draining;
@@ -71,7 +71,7 @@ export class LmdbWriter {
     try {
       if (this.#hasFailed) this.#probe();
       await this.#env.root.transaction(() => {
-        // Only now, so that it takes along what came since the transaction was asked for.
+        // Taken as late as possible, so that the transaction includes writes requested since it was started.
         group = this.#takeWaiting();
         for (const job of group) job.run(this.#env);
       });
@@ -92,7 +92,10 @@ export class LmdbWriter {
     return jobs;
   }
 
-  /** @throws {Error} when LMDB gave the environment up, as it does after a failed write of its meta page */
+  /**
+   * Runs an empty transaction.
+   * @throws {Error} if LMDB gave up the environment, as it does after a failed write of its meta page
+   */
   #probe(): void {
     try {
       this.#env.root.transactionSync(() => undefined);
@@ -136,7 +139,10 @@ class Work<T> implements Job {
   }
 }
 
-/** lmdb-js says "Commit failed" and hands the reason over in a promise that rejects. */
+/**
+ * Returns the reason for a failed commit: lmdb-js says "Commit failed" and gives the reason in a promise that
+ * rejects.
+ */
 async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error;
   return Promise.resolve(error.commitError).catch((reason: unknown) => reason);

@@ -1,9 +1,7 @@
 /**
- * The embedded store: one LMDB environment in one directory, used by one process (the runtime locks its data
- * directory). What resolves is on disk. Boundary: how calls share a transaction is in lmdb-writer.ts, which rows
- * one writes in lmdb-rows.ts; here is what the port asks for, and what is read outside of transactions: always
- * synchronously from first to last row, so that no read transaction outlives an await and holds back the reuse of
- * pages.
+ * Embedded store: one LMDB environment in one directory, used by one process (the runtime locks its data directory).
+ * A write resolves once it is on disk. Transactions: lmdb-writer.ts. Rows: lmdb-rows.ts. Reads run synchronously from
+ * first to last row: a read transaction that outlives an await would keep LMDB from reusing pages.
  */
 
 import type {
@@ -40,20 +38,20 @@ export interface LmdbStoreOptions {
 }
 
 /**
- * A store in the directory `path`, which open() makes (0700) where it is missing. Leases of former processes are
- * void at open; their epochs count on.
+ * Makes a store in the directory `path`, which open() creates (mode 0700) if it is missing. Leases of earlier
+ * processes are void at open; their epochs are kept.
  */
 export function lmdbStore(path: string, options: LmdbStoreOptions = {}): Store {
   return new LmdbStore(path, options.monotonicMs ?? (() => performance.now()));
 }
 
-/** Rows that one transaction forgets: a long trim must not hold up the event loop. */
+/** Rows deleted in one transaction: deleting more at a time would block the event loop. */
 const trimStep = 1_000;
 const afterAll = Number.MAX_SAFE_INTEGER;
 
 type NumberedRows = Environment['journal'];
 
-/** From open() to close(). */
+/** Lasts from open() to close(). */
 interface Session {
   env: Environment;
   writer: LmdbWriter;
@@ -79,7 +77,7 @@ class LmdbStore implements Store {
     const session = this.#current;
     this.#current = undefined;
     await session?.writer.idle();
-    // Now only: what was waiting may have been granted.
+    // Cleared only now: a waiting write may have been granted a lease.
     this.#leases.clear();
     await session?.env.root.close();
   }
@@ -187,7 +185,7 @@ class LmdbStore implements Store {
     return this.#session().env;
   }
 
-  /** Resolves once `work` and all that shared its transaction are on disk. */
+  /** Runs `work` in a write transaction. Resolves once the whole transaction is on disk. */
   #write<T>(work: (env: Environment) => T): Promise<T> {
     return this.#session().writer.write(work);
   }

@@ -1,7 +1,7 @@
 /**
- * The store that forgets with its process: for tests, simulations and benchmarks. Its data lives as long as the
- * object: close() then open() is a process that died and came back on the same data. Boundary: nothing here is
- * shared between processes. The contract: src/engine/store.ts
+ * Store in memory, for tests, simulations and benchmarks. Its data lives as long as the object: close() and open()
+ * stand for a process that died and came back on the same data. Shares nothing between processes. The contract:
+ * src/engine/store.ts
  */
 
 import type {
@@ -35,7 +35,7 @@ export interface MemoryStoreOptions {
   monotonicMs?: MonotonicMs;
 }
 
-/** A store in this process's memory. Writing costs the same however much it holds; listings sort when asked. */
+/** Makes a store in this process's memory. A write costs the same at any size; listings sort when called. */
 export function memoryStore(options: MemoryStoreOptions = {}): Store {
   return new MemoryStore(options.monotonicMs ?? (() => performance.now()));
 }
@@ -52,7 +52,7 @@ interface Topic {
 
 class MemoryStore implements Store {
   readonly #records = new Map<string, StoredRecord>();
-  /** Tombstones included, in order; undefined when an address has come since the last listing. */
+  /** All addresses in order, with tombstones; undefined if an address was added since the last listing. */
   #addresses: string[] | undefined;
   readonly #wakes = new Map<string, number>();
   readonly #journals = new Map<string, TrimmedLog<Encoded>>();
@@ -292,22 +292,22 @@ const newOutbox = (): Map<number, Encoded> => new Map<number, Encoded>();
 const newInbox = (): Inbox => ({ lastId: 0, texts: new Map<number, Encoded>() });
 const newTopic = (): Topic => ({ log: new TrimmedLog<TopicEntry>(), marks: new Map<string, TopicMark>() });
 
-/** A list whose positions rise for ever, while its beginning may be forgotten. For the memory store. */
+/** List whose positions only rise while its beginning may be deleted. Used by the memory store. */
 export class TrimmedLog<T> {
   #rows: { at: number; item: T }[] = [];
   #newest = 0;
 
-  /** The first position still kept; after all is trimmed, the next one to come. */
+  /** First position still kept; if all were deleted, the next position to be used. */
   get oldest(): number {
     return this.#rows[0]?.at ?? this.#newest + 1;
   }
 
-  /** The last position ever given, 0 before the first. */
+  /** Last position used; 0 before the first. */
   get newest(): number {
     return this.#newest;
   }
 
-  /** @param at above `newest`; what lies between stays empty */
+  /** @param at above `newest`; positions in between stay empty */
   push(item: T, at = this.#newest + 1): void {
     this.#rows.push({ at, item });
     this.#newest = at;

@@ -1,6 +1,6 @@
 /**
- * The masters of a Redis Cluster: which has which bucket, and what to do when that changes amid calls. Own code
- * rather than ioredis's, which would send to a node that it has just found before anybody could look at it.
+ * Masters of a Redis Cluster: which master has which bucket, and what happens when that changes during calls.
+ * Replaces the cluster client of ioredis, which would send to a newly found node before its data was checked.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -18,30 +18,30 @@ interface Node {
   port: number;
 }
 
-/** The slots from first to last, and the master that has them. */
+/** Range of slots, both ends included, and the master that has them. */
 interface SlotRange {
   first: number;
   last: number;
   node: Node;
 }
 
-/** A call that has no final answer yet, and whom to ask next. */
+/** Call without a final answer yet, and the node to ask next. */
 interface Pending {
   index: number;
   call: Call;
   where: string;
-  /** The node has the bucket only half as yet, and answers those who say that they know. */
+  /** True if the bucket is still moving to this node, which then answers only calls that announce it (ASKING). */
   asking: boolean;
 }
 
-/** What one node is asked in one go. */
+/** Calls sent to one node together. */
 interface Group {
   where: string;
   asking: boolean;
   calls: Pending[];
 }
 
-/** How soon a bucket that is being moved is asked for again. */
+/** Milliseconds until a call for a moving bucket is repeated. */
 const movingPauseMs = 10;
 
 export class RedisCluster implements RedisServers {
@@ -50,11 +50,11 @@ export class RedisCluster implements RedisServers {
   readonly #settings: RedisSettings;
   readonly #seeds: Node[];
   readonly #events: StoreEvents;
-  /** To every master, and to nodes that have begun to take buckets. */
+  /** Links to every master, and to nodes that have begun to take over buckets. */
   readonly #links = new Map<string, RedisLink>();
   readonly #known = new Map<string, Identity>();
   #masters = new Set<string>();
-  /** By bucket, the node that has it. */
+  /** Node of each bucket, by the bucket's number. */
   #places: string[] = [];
   #looking: Promise<void> | undefined;
   #isClosed = false;
@@ -137,7 +137,7 @@ export class RedisCluster implements RedisServers {
     return this.#places[bucket] ?? '';
   }
 
-  /** Finds out anew which node has what; callers at the same time share one look. */
+  /** Asks again which node has which slots. Concurrent callers share one query. */
   #look(): Promise<void> {
     this.#looking ??= this.#lookOnce().finally(() => {
       this.#looking = undefined;
@@ -170,7 +170,7 @@ export class RedisCluster implements RedisServers {
     });
   }
 
-  /** Makes sure that there is a link to this node; where it can't be reached now, the link keeps trying. */
+  /** Makes sure that there is a link to this node. If the node cannot be reached now, the link keeps trying. */
   async #meet(node: Node | undefined): Promise<void> {
     if (node === undefined || this.#isClosed || this.#links.has(whereOf(node))) return;
     const where = whereOf(node);
@@ -182,7 +182,7 @@ export class RedisCluster implements RedisServers {
     });
     this.#links.set(where, link);
     await link.open().catch(() => {
-      // Not where it was closed, or given up, meanwhile.
+      // Skips a link that was closed or given up meanwhile.
       if (!this.#isClosed && this.#links.get(where) === link) link.start();
     });
   }
@@ -192,7 +192,7 @@ export class RedisCluster implements RedisServers {
     return new RedisLink({ connection: { ...connection, ...node }, durability, commandTimeoutMs, greet: greetNode });
   }
 
-  /** As told by the first node that answers: one in use, else a seed. */
+  /** Returns the slots as reported by the first node that answers: one in use, else one from the configuration. */
   async #slotRanges(): Promise<SlotRange[]> {
     const failures: string[] = [];
     const ask = async (link: RedisLink, node: Node): Promise<SlotRange[] | undefined> => {
@@ -233,7 +233,7 @@ function groupsOf(pending: Pending[]): Group[] {
   return [...groups.values()];
 }
 
-/** `[first, last, [host, port, …], …]`; a node that doesn't know its own host is the one that was asked. */
+/** Reads `[first, last, [host, port, …], …]`. A node that does not know its own host is the node that was asked. */
 function slotRangeOf(reply: unknown, asked: Node): SlotRange {
   const [first, last, master] = rowOf(reply);
   const [host, port] = rowOf(master);
@@ -241,7 +241,7 @@ function slotRangeOf(reply: unknown, asked: Node): SlotRange {
   return { first: numberOf(first), last: numberOf(last), node };
 }
 
-/** `ASK <slot> <host>:<port>` */
+/** Reads `ASK <slot> <host>:<port>`. */
 function importerOf(answer: unknown): Node | undefined {
   return isReply(answer, 'ASK ') ? nodeOf(answer.message.split(' ')[2] ?? '') : undefined;
 }

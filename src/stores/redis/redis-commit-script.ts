@@ -1,6 +1,7 @@
 /**
- * The script that writes commits, and how they are put into it. One call takes many; what becomes of one harms no
- * other. The rule is that of commit-rule.ts, word for word, since nobody else can write while a script runs.
+ * Lua script that writes commits, and how commits are passed to it. One call writes many commits; the refusal of one
+ * leaves the others unharmed. The script applies the rule of commit-rule.ts: nobody else can write while a script
+ * runs.
  */
 
 import type { Commit, CommitResult } from '../../engine/store.js';
@@ -11,8 +12,8 @@ import { conflictHead } from './redis-rows.js';
 import { type Call, call, script } from './redis-script.js';
 
 /**
- * The journal goes first, guarded: a server that takes no writes now (full, read-only …) says so at the first write
- * of a script, and nothing has happened then. Numbers stay texts, since Lua would write 1.8e+12.
+ * Writes the journal first, and guards that write: a server that accepts no writes now (full, read-only …) refuses
+ * the first write of a script, and nothing has happened then. Numbers stay text: Lua would write 1.8e+12.
  */
 const commitScript = script(`
 -- Of what is asked for of a record: where but a part is there, it was damaged, and is never written over.
@@ -101,7 +102,7 @@ end
 return results
 `);
 
-/** One call that writes these, in this order. They are of one bucket, or all buckets are on one server. */
+/** Makes the call that writes these commits in order. All are of one bucket, or all buckets are on one server. */
 export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
   const bases = new Map<number, number>();
   const bucketKeys: string[] = [];
@@ -136,7 +137,7 @@ export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
   return call(commitScript, bucket, [...bucketKeys, ...itemKeys], [String(bucketKeys.length), ...args]);
 }
 
-/** What the script answered for each commit. */
+/** Reads the script's answer for each commit. */
 export function commitResults(reply: unknown): CommitResult[] {
   return rowOf(reply).map(commitResult);
 }

@@ -1,4 +1,4 @@
-/** Many commits in few calls: how they are put together, and what their answers mean. */
+/** Sends many commits in few calls, and reads their answers. */
 
 import type { Commit, CommitResult } from '../../engine/store.js';
 import { commitCall, commitResults } from './redis-commit-script.js';
@@ -7,18 +7,19 @@ import { NotSentError } from './redis-link.js';
 import type { Call } from './redis-script.js';
 import { isUndone, type RedisServers } from './redis-servers.js';
 
-/** Items of one script call: while it runs, the server does nothing else. */
+/** Items of one script call: the server does nothing else while a script runs. */
 const stepSize = 64;
 
-/** Some of the items, by their places among all, and the call that writes them. */
+/** Some of the items, by their indexes among all, and the call that writes them. */
 interface Step {
   places: number[];
   call: Call;
 }
 
 /**
- * Resolves in the order given. What was certainly not begun is refused, and harms no other.
- * @throws {Error} nothing at all could be sent, or nobody knows what became of some
+ * Sends items in calls and resolves in the order given. Items that were certainly not begun are refused, and leave
+ * the others unharmed.
+ * @throws {Error} if nothing could be sent, or the outcome of some items is unknown
  */
 export async function commitAll(servers: RedisServers, keys: RedisKeys, items: Commit[]): Promise<CommitResult[]> {
   const steps = stepsOf(items, keys, servers.shareCalls);
@@ -43,7 +44,7 @@ function missing(place: number): never {
   throw new Error(`Redis answered nothing for commit ${place}.`);
 }
 
-/** Those of one address must stay in order, also where one of them has to be sent again: then one step at a time. */
+/** Sends calls for one address one after the other if one of them must be repeated: their order must not change. */
 async function sendSteps(servers: RedisServers, steps: Step[], items: Commit[]): Promise<unknown[]> {
   const isDistinct = new Set(items.map(({ address }) => address)).size === items.length;
   if (isDistinct) return servers.send(callsOf(steps), true);

@@ -1,13 +1,13 @@
 /**
- * What is asked of a server before anything else: whether it is the one that answered before, with the same data,
- * and whether its settings keep what the store promises. Asked on every new connection.
+ * Checks made on every new connection before anything else: whether this is the same server with the same data as
+ * before, and whether its settings keep the store's promises.
  */
 
 import type { StoreEvents } from '../../engine/store.js';
 import type { Say } from './redis-link.js';
 import { allScripts } from './redis-script.js';
 
-/** A server's process, and the history of its data. */
+/** Identity of a server's process and of the history of its data. */
 export interface Identity {
   runId: string;
   replicationId: string;
@@ -15,26 +15,26 @@ export interface Identity {
 }
 
 export interface Greeting {
-  /** Of the server, for messages. */
+  /** Address of the server, for messages. */
   where: string;
-  /** Its number; 0 is the one that every connection begins with. */
+  /** Number of the database. Every connection begins with 0. */
   db: number;
-  /** Sentinels may still name a master that was demoted meanwhile. */
+  /** True behind sentinels: they may still name a master that was demoted meanwhile. */
   onlyMaster: boolean;
-  /** As of the last connection. */
+  /** Identity seen on the last connection. */
   known: Identity | undefined;
   events: StoreEvents;
 }
 
-/** The oldest server whose streams count on by themselves and whose scripts fail before their first write. */
+/** Oldest supported version: its streams number their entries, and its scripts fail before their first write. */
 const oldestMajor = 7;
 
 /**
- * Resolves with who answers, once `suspect` and `warn` have heard what there is to hear.
- * @throws {Error} the server can't be used, or not yet
+ * Checks the server, calls `suspect` and `warn` as needed, and resolves with its identity.
+ * @throws {Error} the server cannot be used, or not yet
  */
 export async function greet(say: Say, { where, db, onlyMaster, known, events }: Greeting): Promise<Identity> {
-  // ioredis would go on in the first database where it may not choose another.
+  // Selects explicitly: ioredis would go on in the first database if it may not select another.
   if (db !== 0) await answered(say('select', String(db)), 'SELECT');
   const info = parseInfo(await answered(say('info'), 'INFO'));
   const version = info.get('redis_version') ?? 'unknown';

@@ -1,20 +1,20 @@
 /**
- * Where things lie in Redis. Every address, topic and lease belongs to one of 64 buckets, and all keys of a bucket
- * carry one hash tag: they share a cluster slot, so that one script can write a record and all that follows from it.
- * What is written under these keys: redis-scripts.ts
+ * Keys of a store in Redis. Every address, topic and lease belongs to one of 64 buckets. All keys of a bucket share
+ * one hash tag and so one cluster slot: one script can write a record and everything that belongs to it. The values
+ * under these keys: redis-scripts.ts
  */
 
-/** Kept in the store's meta key: another number would look for everything in the wrong place. */
+/** Stored in the meta key: with another number, every key would be looked for in the wrong bucket. */
 export const buckets = 64;
 export const allBuckets: readonly number[] = Array.from({ length: buckets }, (_, bucket) => bucket);
 
-/** The keys of one store: all begin with its prefix. */
+/** Keys of one store: all begin with its prefix. */
 export class RedisKeys {
   readonly prefix: string;
   /** `{format, buckets}` */
   readonly meta: string;
 
-  /** Written and deleted at open, to see whether that is allowed. */
+  /** Written and deleted at open, to check the rights to do so. */
   readonly probe: string;
 
   constructor(prefix: string) {
@@ -27,43 +27,43 @@ export class RedisKeys {
   record = (address: string): string => this.#named('r', address);
   /** Stream, ids `<seq>-0` */
   journal = (address: string): string => this.#named('j', address);
-  /** Stream, ids `<seq>-0`; absent where nothing is owed */
+  /** Stream, ids `<seq>-0`; absent if nothing is owed */
   outbox = (address: string): string => this.#named('o', address);
-  /** Stream, ids `0-<id>`: Redis counts on by itself, also when all was consumed */
+  /** Stream, ids `0-<id>`: Redis numbers the entries, also after all were deleted */
   inbox = (address: string): string => this.#named('i', address);
   /** Stream, ids `0-<cursor>` */
   topic = (topic: string): string => this.#named('t', topic);
   /** Hash: source → `<seq> <index>` of its last event in the topic */
   marks = (topic: string): string => this.#named('m', topic);
-  /** Hash: the last holder of a lease and its epoch, for ever */
+  /** Hash: last holder of a lease and its epoch, kept for ever */
   lease = (name: string): string => this.#named('l', name);
-  /** String that lapses with the lease: the epoch that holds it */
+  /** String that expires with the lease: the epoch that holds it */
   held = (name: string): string => this.#named('h', name);
-  /** String that lapses: the owner who was refused the lease last, and wants it */
+  /** String that expires: the owner that was refused the lease last and wants it */
   wish = (name: string): string => this.#named('w', name);
 
-  /** The bucket's zsets, ordered by name alone, and the hash that counts what must be in them. */
+  /** Zsets of the bucket, ordered by name alone. A hash counts their members. */
   index = (bucket: number): string => this.#of(bucket, 'index');
   due = (bucket: number): string => this.#of(bucket, 'due');
   owed = (bucket: number): string => this.#of(bucket, 'owed');
   counts = (bucket: number): string => this.#of(bucket, 'counts');
-  /** Hash: lease → `<newest epoch> <owner>`. In each bucket, since a script of a cluster sees no other. */
+  /** Hash: lease → `<newest epoch> <owner>`. Copied to each bucket: a script in a cluster sees no other bucket. */
   fences = (bucket: number): string => this.#of(bucket, 'fences');
 
   indexes(bucket: number): string[] {
     return [this.index(bucket), this.due(bucket), this.owed(bucket), this.counts(bucket)];
   }
 
-  /** What all record keys of a bucket begin with; addresses follow. */
+  /** Beginning of all record keys of a bucket; the address follows. */
   records = (bucket: number): string => this.#of(bucket, 'r:');
   outboxes = (bucket: number): string => this.#of(bucket, 'o:');
 
-  /** A glob that finds every record's key, and what little looks like one. */
+  /** Glob pattern that matches every record key, and few others. */
   get recordPattern(): string {
     return `${this.prefix.replace(/[\\*?[\]^]/g, '\\$&')}{*}:r:*`;
   }
 
-  /** The address whose record has this key. */
+  /** Returns the address of a record key. */
   addressOf(key: string): string | undefined {
     const address = key.slice(key.indexOf('}:r:') + 4);
     return address !== '' && key === this.record(address) ? address : undefined;
@@ -78,17 +78,17 @@ export class RedisKeys {
   }
 }
 
-/** Never to be changed: what is stored lies where this says. */
+/** Returns the bucket of a name. Never change it: stored data would not be found. */
 export function bucketOf(name: string): number {
   return crc16(name) % buckets;
 }
 
-/** The cluster slot of a bucket's keys, whatever the prefix: the hash tag alone counts. */
+/** Returns the cluster slot of a bucket. Only the hash tag counts, whatever the prefix is. */
 export function slotOf(bucket: number): number {
   return crc16(String(bucket)) % 16_384;
 }
 
-/** A moment as text whose order is that of time: the bits of the double, those of negative ones turned. */
+/** Encodes a time as text that sorts by time: the bits of the double, with those of negative numbers inverted. */
 export function sortable(ms: number): string {
   const bits = Buffer.alloc(8);
   bits.writeDoubleBE(ms);
@@ -110,7 +110,7 @@ const crcTable = Uint16Array.from({ length: 256 }, (_, byte) => {
   return crc;
 });
 
-/** CRC16-XMODEM over UTF-8, as Redis Cluster has it. */
+/** CRC16-XMODEM over UTF-8, as in Redis Cluster. */
 function crc16(text: string): number {
   let crc = 0;
   for (const byte of Buffer.from(text)) crc = ((crc << 8) & 0xffff) ^ (crcTable[((crc >> 8) ^ byte) & 0xff] ?? 0);

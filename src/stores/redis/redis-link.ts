@@ -1,7 +1,7 @@
 /**
- * One connection to one server, made again whenever it is lost. ioredis never repeats anything here: a call that
- * was lost with its connection rejects, and who made it decides. Boundary: nothing is sent before `greet` has seen
- * which server it is that answers now: redis-greeting.ts
+ * One connection to one server, made again whenever it is lost. ioredis repeats nothing here: a call lost with its
+ * connection rejects, and the caller decides. Nothing is sent before redis-greeting.ts has checked which server
+ * answers.
  */
 
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,10 +10,10 @@ import { onAbort } from '../../abort.js';
 import { type RedisDurability, whereOf } from './redis-options.js';
 import { type Call, inFull } from './redis-script.js';
 
-/** It is known that the call had no effect: it was never sent. */
+/** Call that certainly had no effect: it was never sent. */
 export class NotSentError extends Error {}
 
-/** Sends one command and resolves with its answer, or with the error that the server answered. */
+/** Sends one command. Resolves with its answer, or with the error that the server answered. */
 export type Say = (name: string, ...args: string[]) => Promise<unknown>;
 
 export interface LinkOptions {
@@ -21,13 +21,14 @@ export interface LinkOptions {
   durability: RedisDurability;
   commandTimeoutMs: number;
   /**
-   * Sees each new connection before it is used; a rejection closes it, and another is made after a while. Answers
-   * whether the server is a master: one that isn't may become one any time, with other data, and is greeted again.
+   * Checks each new connection before it is used. A rejection closes the connection; another is made after a pause.
+   * Resolves with whether the server is a master: another server may become one at any time, with other data, and is
+   * checked again.
    */
   greet(say: Say): Promise<boolean>;
 }
 
-/** A server that answers so has become a replica, whose data may be replaced. */
+/** Error codes of a server that has become a replica: its data may be replaced. */
 const signsOfChange = ['READONLY', 'LOADING', 'MASTERDOWN'];
 
 const firstBackoffMs = 10;
@@ -36,7 +37,7 @@ const longestBackoffMs = 1_000;
 export class RedisLink {
   readonly where: string;
   readonly #options: LinkOptions;
-  /** Of the connection that may be used now. */
+  /** Connection in use. */
   #live: Redis | undefined;
   #isDoubted = false;
   #greeting: Promise<void> | undefined;
@@ -48,7 +49,7 @@ export class RedisLink {
     this.where = whereOf(options.connection);
   }
 
-  /** Resolves with the first connection; rejects with why there is none, and then tries no more. */
+  /** Resolves with the first connection. Rejects with the reason if there is none, and then tries no more. */
   async open(): Promise<void> {
     const closing = new AbortController();
     this.#closing = closing;
@@ -61,7 +62,7 @@ export class RedisLink {
     }
   }
 
-  /** As open(), but keeps trying. */
+  /** Connects as `open` does, and keeps trying. */
   start(): void {
     this.#closing = new AbortController();
     void this.#keep(undefined, this.#closing.signal);
@@ -77,8 +78,8 @@ export class RedisLink {
   }
 
   /**
-   * Sends all in one go and resolves with the answers, errors that the server answered among them.
-   * @param sure with writes: waits for the replicas that durability asks for
+   * Sends all calls together and resolves with their answers; errors that the server answered are among them.
+   * @param sure with writes: waits for the replicas that `durability` demands
    * @throws {NotSentError} there is no connection
    * @throws {Error} the outcome is unknown: the connection was lost, or no answer came in time
    */
@@ -86,7 +87,7 @@ export class RedisLink {
     const answers = await this.#sendOnce(calls, sure);
     const forgotten = calls.filter((call, i) => call.script !== undefined && isReply(answers[i], 'NOSCRIPT'));
     if (forgotten.length === 0) return answers;
-    // What was answered the first time stays so, whatever becomes of these.
+    // Keeps the first answers of the other calls, whatever happens to the repeated ones.
     const again = await this.#sendOnce(forgotten.map(inFull), sure).catch((error: Error) => forgotten.map(() => error));
     return answers.map((answer) => (isReply(answer, 'NOSCRIPT') ? again.shift() : answer));
   }
@@ -107,12 +108,12 @@ export class RedisLink {
     throw new Error(`Redis at ${this.where}: ${replicas} replicas are to confirm each write, but got ${got}.`);
   }
 
-  /** Where answers show that the server may no longer be what it was, it is greeted again before the next call. */
-  #heed(...answers: unknown[]): void {
+  /** Checks the server again before the next call if an answer shows that its role may have changed. */
+  #checkRole(...answers: unknown[]): void {
     if (answers.some((answer) => isReply(answer, ...signsOfChange))) this.#isDoubted = true;
   }
 
-  /** All who call meanwhile wait, in the order in which they called. */
+  /** Makes all callers wait meanwhile, in the order of their calls. */
   #greetAgain(): Promise<void> {
     const redis = this.#live;
     this.#greeting ??= this.#greet(redis).finally(() => {
@@ -133,20 +134,23 @@ export class RedisLink {
     }
   }
 
-  /** Resolves with the error where the server answered one; rejects where nothing is known. */
+  /** Resolves with the error if the server answered one; rejects if the outcome is unknown. */
   async #say(redis: Redis, name: string, args: (string | Buffer)[]): Promise<unknown> {
     try {
       const answer = await redis.sendCommand(new Command(name, args, { replyEncoding: 'utf8' }));
-      if (Array.isArray(answer)) this.#heed(...answer);
+      if (Array.isArray(answer)) this.#checkRole(...answer);
       return answer;
     } catch (error) {
-      this.#heed(error);
+      this.#checkRole(error);
       if (isReply(error)) return error;
       throw new Error(`Redis at ${this.where} gave no answer: ${this.#why(error)}`, { cause: error });
     }
   }
 
-  /** A connection that leaves us waiting is given up: another may get through, and no late answer confuses it. */
+  /**
+   * Gives up a connection that does not answer in time: another may get through, and no late answer is mistaken for a
+   * new one.
+   */
   async #answered<T>(redis: Redis, answers: Promise<T>, moreMs: number): Promise<T> {
     const timeoutMs = this.#options.commandTimeoutMs + moreMs;
     const late = new Error(`Redis at ${this.where} gave no answer within ${timeoutMs} ms.`);
@@ -179,7 +183,7 @@ export class RedisLink {
     }
   }
 
-  /** Resolves with a connection that was greeted and is in use. */
+  /** Resolves with a checked connection that is in use. */
   async #connect(signal: AbortSignal): Promise<Redis> {
     const options: RedisOptions = {
       connectTimeout: this.#options.commandTimeoutMs,
@@ -217,14 +221,14 @@ export class RedisLink {
     }
   }
 
-  /** ioredis says that a connection was closed, and what went wrong with it beside that. */
+  /** Explains a failure: ioredis reports a closed connection and its cause separately. */
   #why(error: unknown): string {
     const message = error instanceof Error ? error.message : String(error);
     return message === 'Connection is closed.' ? this.#lastError : message;
   }
 }
 
-/** An error that the server answered, with this code if one is given. */
+/** Tells whether the server answered an error, with one of these codes if any are given. */
 export function isReply(answer: unknown, ...codes: string[]): answer is Error {
   if (!(answer instanceof Error) || answer.name !== 'ReplyError') return false;
   return codes.length === 0 || codes.some((code) => answer.message.startsWith(code));

@@ -1,6 +1,6 @@
 /**
- * Names from all buckets as one listing, in order. Each bucket's names are in order of their bytes; here they are
- * merged, and fetched in chunks as they are needed: all buckets that need more are asked in one go.
+ * Lists names of all buckets in order. Redis keeps each bucket's names in the order of their bytes; this file merges
+ * them and fetches them in chunks as needed. All buckets that need more names are asked together.
  */
 
 import { compareNames, indexFrom } from '../names.js';
@@ -8,30 +8,30 @@ import { allBuckets } from './redis-keys.js';
 import { textsOf } from './redis-replies.js';
 import { type Call, command } from './redis-script.js';
 
-/** Sends the calls and resolves with their answers; rejects if one failed. */
+/** Sends the calls and resolves with their answers; rejects if one call failed. */
 export type Ask = (calls: Call[]) => Promise<unknown[]>;
 
 export interface NameRange {
-  /** The zset of a bucket whose members are the names. */
+  /** Returns the key of a bucket's zset whose members are the names. */
   keyOf(bucket: number): string;
-  /** As ZRANGE BYLEX has it. */
+  /** First bound, in the form of ZRANGE BYLEX. */
   from: string | Buffer;
   to: string | Buffer;
-  /** How many are likely to be taken. */
+  /** Number of names that the caller is likely to use. */
   wanted: number;
 }
 
 interface BucketPart {
   bucket: number;
   from: string | Buffer;
-  /** Fetched, and not handed on yet. */
+  /** Fetched names that were not returned yet. */
   names: string[];
   mayHaveMore: boolean;
 }
 
-/** All names of a range, in steps: each step is in order and comes after the one before. */
+/** Yields all names of a range in steps: each step is in order and follows the one before. */
 export async function* namesInOrder(ask: Ask, range: NameRange): AsyncGenerator<string[]> {
-  // A fair share of what is wanted, and some more, since no bucket has exactly that.
+  // A fair share of the wanted names plus a margin: buckets are not equally full.
   const chunk = Math.ceil((range.wanted * 1.5) / allBuckets.length) + 4;
   const parts = allBuckets.map((bucket): BucketPart => ({ bucket, from: range.from, names: [], mayHaveMore: true }));
   while (parts.some((part) => part.mayHaveMore || part.names.length > 0)) {
@@ -54,7 +54,7 @@ async function refill(ask: Ask, { keyOf, to }: NameRange, parts: BucketPart[], c
   }
 }
 
-/** No bucket has unfetched names up to this one; undefined where none has any at all. */
+/** Returns the name up to which no bucket has unfetched names; undefined if no bucket has any left. */
 function endOfStep(parts: BucketPart[]): string | undefined {
   const lasts = parts.flatMap(({ names, mayHaveMore }) => (mayHaveMore ? (names.at(-1) ?? []) : []));
   return lasts.reduce<string | undefined>((a, b) => (a === undefined || compareNames(b, a) < 0 ? b : a), undefined);
@@ -66,10 +66,10 @@ function countUpTo(names: string[], end: string | undefined): number {
   return names[at] === end ? at + 1 : at;
 }
 
-/** Bounds for all names that begin with `prefix`, or for those after `after`. */
+/** Returns the bounds for all names that begin with `prefix`, or for those after `after`. */
 export function prefixBounds(prefix: string, after?: string): { from: string; to: string | Buffer } {
   const from = after === undefined || compareNames(after, prefix) < 0 ? `[${prefix}` : `(${after}`;
-  // No UTF-8 text has this byte.
+  // No UTF-8 text contains this byte.
   const to = prefix === '' ? '+' : Buffer.concat([Buffer.from(`(${prefix}`), Buffer.of(0xff)]);
   return { from, to };
 }

@@ -1,4 +1,4 @@
-/** What is looked at before a store on Redis is open: the format of what is stored, rights, and indexes. */
+/** Checks a Redis store at open: format of the stored data, rights of the user, and indexes. */
 
 import { allBuckets, bucketOf, buckets, type RedisKeys } from './redis-keys.js';
 import { isReply } from './redis-link.js';
@@ -9,7 +9,7 @@ import { askAll, type RedisServers } from './redis-servers.js';
 
 const format = '1';
 
-/** Refuses what another version wrote, and repairs what an operator broke. */
+/** Refuses data of another version, and repairs indexes that an operator damaged. */
 export async function checkStored(servers: RedisServers, keys: RedisKeys): Promise<void> {
   const [made] = await askAll(servers, [call(metaScript, 0, [keys.meta], [format, String(buckets)])]);
   const [isNew, storedFormat, storedBuckets] = rowOf(made);
@@ -24,7 +24,7 @@ export async function checkStored(servers: RedisServers, keys: RedisKeys): Promi
   if (!(await isComplete(servers, keys)) || (await isBare(servers, keys))) await rebuild(servers, keys);
 }
 
-/** A right that lacks must not show amid a commit, which would then be written by half. */
+/** Checks all rights at open: a right missing during a commit would leave it half written. */
 async function checkRights(servers: RedisServers, keys: RedisKeys): Promise<void> {
   const [answer] = await servers.send([call(probeScript, 0, [keys.probe], [])]);
   if (answer instanceof Error && /^(ERR|NOPERM)/.test(answer.message)) throw answer;
@@ -47,7 +47,7 @@ const hints: [RegExp, string][] = [
   [/no answer within|ETIMEDOUT/, 'Does it hang, does a firewall drop packets, or does only one side expect TLS?'],
 ];
 
-/** Why a store could not be opened, with what to look at. */
+/** Explains why a store could not be opened, and what to check. */
 export function openFailure(cause: unknown, where: string): Error {
   const reason = cause instanceof Error ? cause.message : String(cause);
   const hint = hints.find(([pattern]) => pattern.test(reason))?.[1];
@@ -57,7 +57,7 @@ export function openFailure(cause: unknown, where: string): Error {
 
 const scanStep = '1000';
 
-/** Whether every bucket lists as much as was counted when it was written. */
+/** Tells whether every bucket's indexes have as many members as were counted when they were written. */
 export async function isComplete(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
   const answers = await askAll(
     servers,
@@ -66,7 +66,7 @@ export async function isComplete(servers: RedisServers, keys: RedisKeys): Promis
   return answers.every((answer) => answer === 1);
 }
 
-/** Whether nothing is listed and nothing counted, which is so as well where an operator deleted both. */
+/** Tells whether the indexes and their counts are empty, which is also the case if an operator deleted both. */
 export async function isBare(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
   const answers = await askAll(
     servers,
@@ -75,7 +75,10 @@ export async function isBare(servers: RedisServers, keys: RedisKeys): Promise<bo
   return answers.every((answer) => answer === 0);
 }
 
-/** Others may use the store meanwhile: each step adds or strikes what the records say at that moment. */
+/**
+ * Rebuilds the indexes from the records. Others may use the store meanwhile: each step uses the records of its
+ * moment.
+ */
 export async function rebuild(servers: RedisServers, keys: RedisKeys): Promise<void> {
   for (const master of servers.masters()) {
     let cursor = '0';

@@ -1,16 +1,16 @@
-/** How a Redis is named: the options of redisStore, checked and made into what ioredis takes. */
+/** Options of redisStore: checks them and converts them to those of ioredis. */
 
 import type { RedisOptions } from 'ioredis';
 import { z } from 'zod';
 
 /** When a write counts as done. */
 export type RedisDurability =
-  /** When the server says so: how much that is, its own settings decide (see redisStore). */
+  /** Once the server has answered. Its own settings decide how durable that is (see redisStore). */
   | 'server'
-  /** When so many replicas have it too; a call that gets fewer within `timeoutMs` rejects. */
+  /** Once so many replicas have the write too. A call that reaches fewer within `timeoutMs` rejects. */
   | { replicas: number; timeoutMs: number };
 
-/** What ioredis takes, but for what decides over order and repeats: that is the store's. */
+/** Options of ioredis, except those about order and repetition, which the store decides. */
 type ConnectionOptions = Pick<
   RedisOptions,
   | 'host'
@@ -36,17 +36,20 @@ type ConnectionOptions = Pick<
   | 'disableClientInfo'
 >;
 
-/** Where the server is: exactly one of `url`, `host`, `path`, `sentinels` and `cluster`. */
+/** Address of the server: exactly one of `url`, `host`, `path`, `sentinels` and `cluster`. */
 export interface RedisStoreOptions extends ConnectionOptions {
-  /** `redis://user:password@host:6379/0`, `rediss://` for TLS; user, password and so on beside it go before it. */
+  /**
+   * `redis://user:password@host:6379/0`, or `rediss://` for TLS. Options beside it (user, password …) override its
+   * parts.
+   */
   url?: string;
-  /** Some nodes of a cluster; the others are found. */
+  /** Some nodes of a cluster; the store finds the others. */
   cluster?: { host: string; port: number }[];
-  /** All keys begin with it; default `stagecraft:`. Stores of different prefixes on one server share nothing. */
+  /** Prefix of all keys; default `stagecraft:`. Stores with different prefixes on one server share nothing. */
   prefix?: string;
   /** Default `server`. */
   durability?: RedisDurability;
-  /** A call without an answer for so long rejects; default 5,000. */
+  /** Time for an answer, in milliseconds; then the call rejects. Default 5,000. */
   commandTimeoutMs?: number;
 }
 
@@ -65,7 +68,7 @@ const text = z.string().min(1);
 const tlsOptions = z.custom((value) => typeof value === 'object' && value !== null, 'must be an object');
 const natMap = z.custom((value) => value instanceof Object, 'must be an object or a function');
 
-/** As strict objects of zod are, with words for the keys that they don't have. */
+/** Strict object of zod with our message for unknown keys. */
 const only = <T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.$strict> =>
   z.strictObject(shape, {
     error: ({ code }) =>
@@ -74,7 +77,7 @@ const only = <T extends z.core.$ZodLooseShape>(shape: T): z.ZodObject<T, z.core.
 
 const optionsSchema = only({
   url: z.string().refine((url) => fromUrl(url), {
-    // Not the url itself: it may hold a password.
+    // Does not show the URL: it may contain a password.
     message: 'must be redis://[user:password@]host[:port][/db], or rediss:// for TLS',
   }),
   host: text,
@@ -107,7 +110,7 @@ const optionsSchema = only({
   disableClientInfo: z.boolean(),
 } satisfies Record<keyof RedisStoreOptions, z.ZodType>).partial();
 
-/** What options contradict that are right each by itself. */
+/** Finds options that are valid alone and contradict each other. */
 function* contradictions(options: RedisStoreOptions): Generator<string> {
   const { url, host, path, sentinels, name, cluster, db } = options;
   if ([url, host, path, sentinels, cluster].filter((place) => place !== undefined).length !== 1)
@@ -117,7 +120,7 @@ function* contradictions(options: RedisStoreOptions): Generator<string> {
   if (cluster !== undefined && db) yield 'db: a cluster has no database but 0';
 }
 
-/** Each fault with its path; values are not told, they may be secret. */
+/** Lists each fault with its path. Values are not shown: they may be secret. */
 function faultsOf(options: RedisStoreOptions): string[] {
   const { error } = optionsSchema.safeParse(options);
   const faults = (error?.issues ?? []).flatMap((issue) => {
@@ -127,7 +130,10 @@ function faultsOf(options: RedisStoreOptions): string[] {
   return options instanceof Object ? [...faults, ...contradictions(options)] : faults;
 }
 
-/** @throws {TypeError} for options that can't be used, naming every fault with its path */
+/**
+ * Checks and converts the options.
+ * @throws {TypeError} naming every fault with its path
+ */
 export function redisSettings(given: string | RedisStoreOptions): RedisSettings {
   const options = typeof given === 'string' ? { url: given } : given;
   const faults = faultsOf(options);
@@ -149,7 +155,7 @@ export function redisSettings(given: string | RedisStoreOptions): RedisSettings 
   };
 }
 
-/** Absent for what is no url of a Redis. */
+/** Returns undefined if the text is no URL of a Redis server. */
 function fromUrl(text: string): RedisOptions | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const db = /^\/?(\d*)$/.exec(url?.pathname ?? '-')?.[1];
@@ -171,11 +177,11 @@ function decoded(part: string): string | undefined {
   try {
     return decodeURIComponent(part);
   } catch {
-    return undefined; // a % that begins no character
+    return undefined; // a % that begins no valid escape
   }
 }
 
-/** Where a connection goes, in words. */
+/** Describes the server's address, for messages. */
 export function whereOf({ sentinels, name, path, host = '127.0.0.1', port = 6379 }: RedisOptions): string {
   if (sentinels) return `${name} (sentinels ${sentinels.map((at) => `${at.host}:${at.port}`).join(', ')})`;
   return path ?? `${host}:${port}`;

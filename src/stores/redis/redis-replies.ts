@@ -1,10 +1,10 @@
-/** Reads what Redis answers, which has no type: each function takes the one shape that it names. */
+/** Reads the untyped replies of Redis: each function accepts the one shape that it names. */
 
 export function textOf(reply: unknown): string {
   return typeof reply === 'string' ? reply : unexpected(reply);
 }
 
-/** Integers, which arrive as numbers or as texts. */
+/** Reads an integer, which arrives as a number or as text. */
 export function numberOf(reply: unknown): number {
   const number = typeof reply === 'string' && reply !== '' ? Number(reply) : reply;
   return typeof number === 'number' && !Number.isNaN(number) ? number : unexpected(reply);
@@ -32,7 +32,7 @@ export function entriesOf(reply: unknown): StreamEntry[] {
   });
 }
 
-/** `name, value, name, value …` */
+/** Reads `name, value, name, value …`. */
 export function pairsOf(reply: unknown): Map<string, string> {
   const texts = textsOf(reply);
   return new Map(texts.flatMap((name, i) => (i % 2 === 0 ? [[name, texts[i + 1] ?? '']] : [])));

@@ -1,17 +1,20 @@
-/** Rows as they come out of Redis. How they got in: redis-commit-script.ts, redis-scripts.ts */
+/** Decodes rows read from Redis. How they are written: redis-commit-script.ts, redis-scripts.ts */
 
 import type { DueRow, OutboxRow, StoredRecord, TopicRow } from '../../engine/store.js';
 import type { Head } from '../commit-rule.js';
 import { fromSortable } from './redis-keys.js';
 import { numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
 
-/** No commit makes seq 0. */
+/** Recognizable: no commit has seq 0. */
 const unreadableHead: Head = { seq: 0, epoch: 0, owner: '', commitId: '' };
 
-/** Of a record's hash, in the order in which recordRow reads them. */
+/** Fields of a record's hash, in the order in which recordRow reads them. */
 export const recordFields = ['seq', 'epoch', 'owner', 'commitId', 'gone', 'wake', 'text'];
 
-/** A hash that nobody can read is handed on as a record whose text nobody can decode: it harms itself alone. */
+/**
+ * Decodes a record. An unreadable hash becomes a record whose text cannot be decoded, so that only this one actor is
+ * harmed.
+ */
 export function recordRow(address: string, reply: unknown): StoredRecord | undefined {
   const fields = rowOf(reply);
   if (fields.every((field) => field === null)) return undefined;
@@ -31,7 +34,7 @@ function headRow([seq, epoch, owner, commitId]: unknown[]): Head {
   return { seq: numberOf(seq), epoch: numberOf(epoch), owner: textOf(owner), commitId: textOf(commitId) };
 }
 
-/** What a conflict tells of a record, in the order of recordFields. */
+/** Reads the fields that a conflict reports, in the order of recordFields. */
 export function conflictHead(fields: unknown[]): Head {
   try {
     return headRow(fields);
@@ -40,7 +43,7 @@ export function conflictHead(fields: unknown[]): Head {
   }
 }
 
-/** The member of the due zset that says so. */
+/** Decodes a member of the zset of due times. */
 export function dueRow(member: string): DueRow {
   return { wakeAtMs: fromSortable(member.slice(0, 16)), address: member.slice(17) };
 }

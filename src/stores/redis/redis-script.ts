@@ -1,4 +1,4 @@
-/** What is sent to Redis: one command, or one script by its hash. Which scripts there are: redis-scripts.ts */
+/** Calls to Redis: one command, or one script by its hash. The scripts: redis-scripts.ts */
 
 import { createHash } from 'node:crypto';
 
@@ -12,13 +12,13 @@ export interface Call {
   bucket: number;
   command: string;
   args: (string | Buffer)[];
-  /** What EVALSHA names, for a server that forgot it. */
+  /** Script that EVALSHA names, to be sent in full if the server has forgotten it. */
   script?: Script;
 }
 
 const known: Script[] = [];
 
-/** Every script of the store: each server is told them before it is asked for anything. */
+/** Every script of the store: loaded into each server before its first call. */
 export const allScripts: readonly Script[] = known;
 
 export function script(lua: string): Script {
@@ -35,7 +35,7 @@ export function command(bucket: number, name: string, ...args: (string | Buffer)
   return { bucket, command: name, args };
 }
 
-/** The same call with the script itself. */
+/** Returns the same call with the whole script instead of its hash. */
 export function inFull({ bucket, args, script }: Call): Call {
   return { bucket, command: 'eval', args: [script?.lua ?? '', ...args.slice(1)] };
 }

@@ -1,12 +1,12 @@
 /**
- * The scripts besides that of commits. Each is atomic, keeps to one bucket and names its keys, but for one that
- * sweeps what an operator has left: those are of its bucket too.
- * The one that reads while it writes is guarded in its first write: see redis-commit-script.ts
+ * Lua scripts other than the one for commits. Each is atomic, stays in one bucket and names its keys; only the sweep
+ * after an operator's damage finds keys by itself, in its own bucket. The script that reads between its writes is
+ * guarded in its first write: see redis-commit-script.ts
  */
 
 import { script } from './redis-script.js';
 
-/** KEYS: meta. ARGV: format, buckets. Answers whether it is new, and what it says. */
+/** KEYS: meta. ARGV: format, buckets. Returns whether the key is new, and its value. */
 export const metaScript = script(`
 local isNew = redis.call('EXISTS', KEYS[1]) == 0 and 1 or 0
 if isNew == 1 then redis.call('HSET', KEYS[1], 'format', ARGV[1], 'buckets', ARGV[2]) end
@@ -14,7 +14,10 @@ local meta = redis.call('HMGET', KEYS[1], 'format', 'buckets')
 return {isNew, meta[1], meta[2]}
 `);
 
-/** KEYS: a key that nothing else uses. Does all that the others do, so that a right that lacks is seen beforehand. */
+/**
+ * KEYS: a key that nothing else uses. Runs every command that the other scripts use, so that a missing right shows at
+ * open.
+ */
 export const probeScript = script(`
 local key = KEYS[1]
 redis.call('DEL', key)
@@ -42,7 +45,7 @@ redis.call('EXISTS', key)
 redis.call('DEL', key)
 `);
 
-/** KEYS: owed, counts, then each outbox. ARGV: per outbox its address, how many seqs, the seqs. */
+/** KEYS: owed, counts, then each outbox. ARGV: per outbox its address, the number of seqs, the seqs. */
 export const settleScript = script(`
 local a, k = 1, 3
 while ARGV[a] do
@@ -56,14 +59,14 @@ while ARGV[a] do
 end
 `);
 
-/** KEYS: inbox. ARGV: texts. Answers with their ids. */
+/** KEYS: inbox. ARGV: texts. Returns their ids. */
 export const inboxScript = script(`
 local ids = {}
 for i, text in ipairs(ARGV) do ids[i] = string.sub(redis.call('XADD', KEYS[1], '0-*', 't', text), 3) end
 return ids
 `);
 
-/** What scripts on topics share. */
+/** Shared by the scripts that read topics. */
 const topicReader = `
 local function state(key)
   local info, found = redis.pcall('XINFO', 'STREAM', key), {}
@@ -74,8 +77,8 @@ end
 `;
 
 /**
- * KEYS: topic, marks. ARGV: source, seq, index, text of each event. Answers with the newest cursor. Marks are written
- * also where nothing is newer, so that WAIT, on whatever connection, waits for what the first answer's write left.
+ * KEYS: topic, marks. ARGV: source, seq, index, text of each event. Returns the newest cursor. Writes the marks even
+ * if no event is new, so that WAIT on any connection also waits for the write of the first attempt.
  */
 export const appendTopicScript = script(`${topicReader}
 local marks = {}
@@ -96,14 +99,14 @@ end
 return (state(KEYS[1]))
 `);
 
-/** KEYS: topic. ARGV: first cursor, limit. Answers with events, oldest id (or nil), newest cursor. */
+/** KEYS: topic. ARGV: first cursor, limit. Returns events, oldest id (or nil), newest cursor. */
 export const readTopicScript = script(`${topicReader}
 local newest, oldest = state(KEYS[1])
 local rows = redis.call('XRANGE', KEYS[1], '0-' .. ARGV[1], '+', 'COUNT', ARGV[2])
 return {rows, newest, oldest}
 `);
 
-/** In a script with the keys of a lease: whether the wish of another owner is kept. */
+/** Shared by the lease scripts: whether another owner's wish is recorded. */
 const wanted = `
 local function wanted(key, owner)
   local wish = redis.call('GET', key)
@@ -112,8 +115,8 @@ end
 `;
 
 /**
- * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether it wants it. Answers {epoch, since, whether another wants
- * it}, or {who holds it, whether that is silent}.
+ * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether the owner wants the lease. Returns {epoch,
+ * since, whether another wants it}, or {holder, whether the holder is silent}.
  */
 export const acquireScript = script(`${wanted}
 local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since', 'ttl')
@@ -129,26 +132,28 @@ redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
 return {epoch, since, wanted(KEYS[3], ARGV[1])}
 `);
 
-/** KEYS: fences. ARGV: lease, epoch, owner. Commits of the bucket under an older epoch are refused from here on. */
+/** KEYS: fences. ARGV: lease, epoch, owner. From then on, commits of the bucket under an older epoch are refused. */
 export const fenceScript = script(`
 local epoch = tonumber(string.match(redis.call('HGET', KEYS[1], ARGV[1]) or '0', '^%d+'))
 if epoch <= tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] .. ' ' .. ARGV[3]) end
 `);
 
-/** KEYS: lease, held, wish. ARGV: owner, epoch, ttlMs. Answers 0: lost, 1: renewed, 2: renewed, and another wants it. */
+/**
+ * KEYS: lease, held, wish. ARGV: owner, epoch, ttlMs. Returns 0: lost, 1: renewed, 2: renewed and wanted by another.
+ */
 export const renewScript = script(`${wanted}
 if redis.call('GET', KEYS[2]) ~= ARGV[2] or redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[2], ARGV[3]) + wanted(KEYS[3], ARGV[1])
 `);
 
-/** KEYS: lease, held, wish. ARGV: owner, epoch. A lease that lapsed is given back too, unless somebody has taken it. */
+/** KEYS: lease, held, wish. ARGV: owner, epoch. Also gives back a lapsed lease, unless somebody has taken it. */
 export const releaseScript = script(`
 local last = redis.call('HMGET', KEYS[1], 'owner', 'epoch')
 if last[1] ~= ARGV[1] or last[2] ~= ARGV[2] then return end
 redis.call('DEL', KEYS[2])
 `);
 
-/** KEYS: index, due, owed, counts. Answers 1 where all hold as many as counted, 0 where not. */
+/** KEYS: index, due, owed, counts. Returns 1 if each has as many members as counted, else 0. */
 export const tallyScript = script(`
 local counts = redis.call('HMGET', KEYS[4], 'index', 'due', 'owed')
 for i = 1, 3 do
@@ -157,7 +162,7 @@ end
 return 1
 `);
 
-/** KEYS: index, due, owed, then record and outbox of each address. ARGV: addresses. Enlists what is missing. */
+/** KEYS: index, due, owed, then record and outbox of each address. ARGV: addresses. Adds missing members. */
 export const enlistScript = script(`
 for i, address in ipairs(ARGV) do
   local record, outbox = KEYS[2 + 2 * i], KEYS[3 + 2 * i]
@@ -169,8 +174,8 @@ end
 `);
 
 /**
- * KEYS: index, due, owed, counts. ARGV: what keys of records and of outboxes begin with. Strikes what is listed
- * without reason, and counts anew.
+ * KEYS: index, due, owed, counts. ARGV: prefixes of the keys of records and of outboxes. Removes members without a
+ * record, and counts again.
  */
 export const sweepScript = script(`
 for _, address in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do

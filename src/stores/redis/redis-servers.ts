@@ -1,6 +1,6 @@
 /**
- * The servers behind a store: one, or the one that sentinels name. A cluster of them: redis-cluster.ts. Here is also
- * what may be known of a call that got no proper answer.
+ * Servers behind a store: a single one, or the one that sentinels name. For a cluster: redis-cluster.ts. Also decides
+ * what is known of a call without a proper answer.
  */
 
 import type { StoreEvents } from '../../engine/store.js';
@@ -10,30 +10,30 @@ import type { RedisSettings } from './redis-options.js';
 import type { Call } from './redis-script.js';
 
 export interface RedisServers {
-  /** What a person knows them by. */
+  /** Address for messages. */
   readonly where: string;
-  /** One call may touch several buckets. */
+  /** Whether one call may cover several buckets. */
   readonly shareCalls: boolean;
-  /** Rejects with why they can't be reached or used. */
+  /** Rejects with the reason if the servers cannot be reached or used. */
   open(): Promise<void>;
   close(): void;
   /**
-   * Sends each call to the server that has its bucket, those of one server in one go. Resolves with the answers in
-   * the order given, an Error in place of each that there is none of.
-   * @param sure with writes: as many replicas have them as durability asks for
+   * Sends each call to the server that has its bucket; calls for one server go together. Resolves with the answers in
+   * the order of the calls; an Error stands for a missing answer.
+   * @param sure with writes: waits for as many replicas as `durability` demands
    */
   send(calls: Call[], sure?: boolean): Promise<unknown[]>;
-  /** A connection to each master. */
+  /** Returns a connection to each master. */
   masters(): RedisLink[];
 }
 
-/** Codes of servers that did not begin with what they were asked for. */
+/** Error codes of servers that did not begin the call. */
 const refusals = [
   ...['OOM', 'MISCONF', 'READONLY', 'LOADING', 'CLUSTERDOWN', 'NOREPLICAS', 'BUSY', 'TRYAGAIN', 'MASTERDOWN', 'NOPERM'],
   ...['NOAUTH', 'MOVED', 'ASK', 'NOSCRIPT'],
 ];
 
-/** Nothing was written: the call was not sent, or refused before it began. */
+/** Tells whether nothing was written: the call was not sent, or refused before it began. */
 export function isUndone(answer: unknown): answer is Error {
   if (answer instanceof NotSentError) return true;
   // A script that had begun names the line at which it failed.
@@ -84,7 +84,7 @@ export class RedisServer implements RedisServers {
   }
 }
 
-/** Never rejects: a lost connection is the answer to each call. */
+/** Sends calls and never rejects: for a lost connection, each answer is its error. */
 export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Promise<unknown[]> {
   try {
     return await link.send(calls, sure);
@@ -93,7 +93,7 @@ export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Pro
   }
 }
 
-/** @throws {Error} one of the calls failed */
+/** @throws {Error} if one of the calls failed */
 export async function askAll(servers: RedisServers, calls: Call[], sure = false): Promise<unknown[]> {
   const answers = await servers.send(calls, sure);
   const failure = answers.find((answer) => answer instanceof Error);

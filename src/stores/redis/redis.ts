@@ -1,7 +1,7 @@
 /**
- * The store on Redis: one server, one that sentinels name, or a cluster. All that one commit changes is written by
- * one script, beside the record it belongs to. Where to read next: redis-keys.ts says where things lie,
- * redis-commit-script.ts how they are written, redis-link.ts what becomes of a call that gets no answer.
+ * Store on Redis: one server, one that sentinels name, or a cluster. One script writes the whole of a commit, next to
+ * its record. Read next: redis-keys.ts (keys), redis-commit-script.ts (writes), redis-link.ts (calls without an
+ * answer).
  */
 
 import type {
@@ -57,7 +57,7 @@ export function redisStore(options: string | RedisStoreOptions): Store {
   return new RedisStore(redisSettings(options));
 }
 
-/** Texts of one script call that only appends. */
+/** Texts per script call that only appends. */
 const appendStep = 256;
 const silent: StoreEvents = { warn: () => undefined, suspect: () => undefined };
 
@@ -73,7 +73,7 @@ class RedisStore implements Store {
     this.#keys = new RedisKeys(settings.prefix);
   }
 
-  /** Who calls while it is being opened waits for the same. */
+  /** Concurrent callers wait for the same opening. */
   open(events: StoreEvents = silent): Promise<void> {
     this.#opening ??= this.#open(events);
     return this.#opening;
@@ -96,7 +96,7 @@ class RedisStore implements Store {
       return { status: 'held', holder: textOf(rival), ...(numberOf(isSilent) === 1 && { isSilent: true }) };
     }
     const [epoch, since, isWanted] = row;
-    // Before it is granted: whoever held it before must not get anything written any more.
+    // Fences before the grant: the earlier holder must not write anything any more.
     const fences = allBuckets.map((bucket) =>
       call(scripts.fenceScript, bucket, [this.#keys.fences(bucket)], [name, textOf(epoch), owner]),
     );
@@ -104,7 +104,7 @@ class RedisStore implements Store {
     try {
       await this.#ask(fences, true);
     } catch (cause) {
-      // Nobody is to wait for a lease that nobody has.
+      // Gives the lease back: nobody should wait for a lease that nobody holds.
       await this.releaseLease(lease).catch(() => {});
       throw cause;
     }
@@ -133,7 +133,7 @@ class RedisStore implements Store {
       if (names.length > limit) break;
     }
     const { rows, next } = pageOf(names, limit, (name) => name);
-    // One that was deleted meanwhile is left out.
+    // Leaves out actors that were deleted meanwhile.
     const records = (await this.#records(rows)).flatMap((record) => (record && !record.gone ? record : []));
     return next === undefined ? { rows: records } : { rows: records, next };
   }
@@ -141,7 +141,7 @@ class RedisStore implements Store {
   async due({ prefix, after, limit, untilMs }: Range & { untilMs: number }): Promise<StorePage<DueRow>> {
     const begin = after === undefined ? undefined : numberedPosition(after);
     const from = begin === undefined ? '-' : `(${sortable(begin.number)}/${begin.address}`;
-    // `0` is what follows on `/`.
+    // `0` is the character after `/`.
     const range = { from, to: `(${sortable(untilMs)}0`, wanted: limit + 1 };
     const rows: DueRow[] = [];
     for await (const members of this.#names(this.#keys.due, range)) {
@@ -213,7 +213,7 @@ class RedisStore implements Store {
     for (const name of [topic, ...entries.map((entry) => entry.source)]) checkName(name);
     const keys = [this.#keys.topic(topic), this.#keys.marks(topic)];
     let newest: unknown = 0;
-    // One after the other: were a later step written first, the earlier one would count as old. None asks too.
+    // Sends steps one after the other: were a later step written first, the earlier one would count as old. Without entries one empty step asks for the cursor.
     for (const step of entries.length === 0 ? [[]] : slices(entries, appendStep)) {
       const args = step.flatMap(({ source, seq, index, text }) => [source, String(seq), String(index), text]);
       newest = await this.#write(call(scripts.appendTopicScript, bucketOf(topic), keys, args));
@@ -276,7 +276,7 @@ class RedisStore implements Store {
     return addresses.map((address, i) => recordRow(address, replies[i]));
   }
 
-  /** Entries of the stream of `name`; the key says of which kind. */
+  /** Reads the stream of `name`; `key` tells which kind of stream. */
   async #entries(name: string, key: string, from: string, limit: number): Promise<StreamEntry[]> {
     this.#opened();
     if (limit <= 0) return [];
@@ -293,7 +293,7 @@ class RedisStore implements Store {
     return reply;
   }
 
-  /** @throws {Error} one of the calls failed */
+  /** @throws {Error} if one of the calls failed */
   async #ask(calls: Call[], sure = false): Promise<unknown[]> {
     return askAll(this.#opened(), calls, sure);
   }
