@@ -1,4 +1,4 @@
-/** How a driver is asked, and what it answers. */
+/** Requests to a driver and its answers. */
 import type { AnswerClass } from '../csi/answers.js';
 import type { Given } from '../csi/codec.js';
 import type { Rpcs } from '../csi/generated/plain.js';
@@ -6,21 +6,21 @@ import type { GrpcCode } from '../csi/grpc-codes.js';
 import type { UnaryRpc } from '../csi/server.js';
 import type { CallReport } from './verdict.js';
 
-/** Of a driver whose two services are apart, which one. */
+/** Service of a driver whose controller and node plugins run apart. */
 export type Side = 'controller' | 'node';
 
 export interface Answer<Rpc extends UnaryRpc> {
   code: GrpcCode;
   answerClass: AnswerClass;
-  /** Only with OK. */
+  /** Present only with OK. */
   value?: Rpcs[Rpc]['response'];
   report: CallReport;
 }
 
 export interface AskOptions {
-  /** Default: that of the RPC's service; of Identity, the controller's. */
+  /** Default: the side of the RPC's service; for Identity, the controller. */
   side?: Side;
-  /** Whether ABORTED is an answer too, instead of a reason to ask again. */
+  /** Whether ABORTED counts as an answer instead of a reason to repeat the call. */
   takesAborted?: boolean;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Calls to the driver under test: to the endpoint that serves them, with the secrets that were given for them, repeated
- * while it is busy. Each tells the ledger what it makes. What an answer should have been: bench.ts
+ * Calls to the driver under test: picks the endpoint, adds the configured secrets, and repeats a call while the
+ * driver is busy. Records in resources.ts what each call may create. The judgement of answers: context.ts
  */
 import { setTimeout } from 'node:timers/promises';
 import { Metadata, type ServiceError } from '@grpc/grpc-js';
@@ -22,7 +22,7 @@ import type { CallReport } from './verdict.js';
 export interface CallsOptions {
   socketPaths: Partial<Record<Side, string>>;
   timeoutMs: number;
-  /** By RPC. */
+  /** Secrets by RPC. */
   secrets: Readonly<Record<string, Record<string, string>>>;
 }
 
@@ -31,7 +31,7 @@ const longestPauseMs = 1_000;
 
 export class DriverCalls {
   readonly ledger = new Resources();
-  /** RPCs whose last call got no answer in time. */
+  /** RPCs whose last call timed out. */
   readonly hung = new Set<RpcName>();
   readonly timeoutMs: number;
   /** The last call that ended. */
@@ -51,7 +51,7 @@ export class DriverCalls {
     this.#calls = bothSides(this.#connections, (connection) => new CsiCalls(connection, timeouts));
   }
 
-  /** Those that have an endpoint of their own. */
+  /** Sides with an endpoint of their own. */
   sides(): Side[] {
     const { controller, node } = this.#connections;
     if (controller && node) return controller.socketPath === node.socketPath ? ['controller'] : ['controller', 'node'];
@@ -62,14 +62,14 @@ export class DriverCalls {
     return this.#connections[side] !== undefined;
   }
 
-  /** From now on calls are cancelled by this, or by nothing. */
+  /** Sets the signal that cancels calls from now on; undefined: nothing does. */
   cancelBy(signal: AbortSignal | undefined): void {
     this.#signal = signal;
   }
 
   /**
-   * @returns also what the driver refused
-   * @throws TypeError: the request is none; the reason of the signal: the call was cancelled
+   * @returns the answer, also a refusal
+   * @throws TypeError: the request does not fit the RPC; the signal's reason: the call was cancelled
    */
   ask = async <Rpc extends UnaryRpc>(
     rpc: Rpc,
@@ -85,15 +85,15 @@ export class DriverCalls {
     }
   };
 
-  /** @throws the reason of the signal that calls are cancelled by */
+  /** @throws the reason of the signal that cancelled the calls */
   throwIfCancelled(): void {
     this.#signal?.throwIfAborted();
   }
 
-  /** A text without the secrets of any call: drivers repeat them where nobody expects it. */
+  /** Removes all secrets from a text: drivers repeat them in unexpected places. */
   hide = (text: string): string => withoutSecrets(text, this.#allSecrets);
 
-  /** How a call was answered, and the names of the trailers, which of a status that the client made are none. */
+  /** Returns the answer and the names of its trailers; a status made by the client itself has none. */
   async trailers<Rpc extends UnaryRpc>(
     rpc: Rpc,
     given: Given<Rpcs[Rpc]['request']>,
@@ -126,7 +126,7 @@ export class DriverCalls {
     return { code, trailers: error ? Object.keys(error.metadata.getMap()) : [] };
   }
 
-  /** So that a check is not told about the call of another. */
+  /** Forgets the last call, so that the next check does not report it as its own. */
   forgetLast(): void {
     this.last = undefined;
   }
@@ -192,7 +192,7 @@ function statusOf({ grpcCode, answerClass }: StagecraftError): { code: GrpcCode;
 
 const isAnswerClass = (name: string | undefined): name is AnswerClass => name !== undefined;
 
-/** The message without what the report says anyway. */
+/** Returns the error's message without the parts that the report shows anyway. */
 function textOf(code: GrpcCode, { message, rpc = '' }: StagecraftError): string {
   const text = message.startsWith(`${rpc}: `) ? message.slice(rpc.length + 2) : message;
   return text.startsWith(code) ? text : `${code}: ${text}`;

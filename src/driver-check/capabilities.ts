@@ -1,4 +1,4 @@
-/** What the driver says that it can do, and so which checks are for it. */
+/** Capabilities that the driver reports. They decide which checks apply. */
 import type { RpcName } from '../csi/answers.js';
 import { rpcs } from '../csi/generated/plain.js';
 import type { UnaryRpc } from '../csi/server.js';
@@ -10,7 +10,7 @@ import { type CheckNeeds, type Need, Verdict } from './verdict.js';
 
 type Teller = 'plugin' | 'controller' | 'group' | 'node';
 
-/** Capabilities, or why they are not known. */
+/** Capabilities, or the reason why they are unknown. */
 type Told = ReadonlySet<string> | string;
 
 export class Capabilities {
@@ -37,7 +37,7 @@ export class Capabilities {
     return typeof told !== 'string' && told.has(need);
   }
 
-  /** @throws {Verdict} not offered, or blocked: the check can't be made on this driver, here */
+  /** @throws {Verdict} not offered, or blocked: the check cannot be made on this driver or this host */
   admit({ rpc, needs, mounts = false }: CheckNeeds): void {
     this.#admitService(rpc);
     for (const need of needs) this.#admitNeed(typeof need === 'string' ? [need] : need);
@@ -70,7 +70,7 @@ const tellers: Readonly<Record<string, Teller>> = {
 
 const tellerOf = (need: Need): Teller => tellers[need.split('/')[0] ?? ''] ?? 'plugin';
 
-/** Of both sides, where they are apart: neither has to tell what the other does. */
+/** Asks both sides if they run apart: neither has to report the capabilities of the other. */
 async function pluginOffers(calls: DriverCalls): Promise<Told> {
   const offers = new Set<string>();
   for (const side of calls.sides()) {

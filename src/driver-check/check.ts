@@ -1,15 +1,13 @@
-/**
- * What a check is, and what can come out of it. The checks: checks/. What they work with: bench.ts. Who runs them: run.ts
- */
+/** Definition of a check and its possible results. The checks: checks/. Their tools: context.ts. The run: run.ts */
 import type { CheckContext } from './context.js';
 import type { CallReport, CheckNeeds, Outcome } from './verdict.js';
 
 export interface Check extends CheckNeeds {
   /** `<rpc>/<what>`, or `content/<what>`; stays the same. */
   readonly id: string;
-  /** What the specification says, in one sentence. */
+  /** Rule of the specification, in one sentence. */
   readonly rule: string;
-  /** Returns if the rule is kept, else throws a {@link Verdict}. */
+  /** Returns if the driver keeps the rule, else throws a {@link Verdict}. */
   run(bench: CheckContext): Promise<void>;
 }
 
@@ -18,9 +16,9 @@ export interface CheckResult {
   rpc: string;
   rule: string;
   outcome: Outcome;
-  /** Of all but `passed`: what was expected and what came, or what is missing. */
+  /** Expected and actual answer, or what is missing. Absent for `passed`. */
   why?: string;
-  /** The call that decided. */
+  /** Call that decided the result. */
   call?: CallReport;
   durationMs: number;
 }

@@ -1,4 +1,4 @@
-/** Removes what an earlier run of checks, one that was killed, has left: as far as the driver lists it. */
+/** Removes what an earlier, killed run of checks left behind, as far as the driver lists it. */
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StagecraftError } from '../errors.js';
@@ -12,16 +12,16 @@ import { reach } from './run.js';
 
 export interface CleanUpReport {
   removed: string[];
-  /** Things that could not be removed, each with the reason. */
+  /** Objects that could not be removed, each with the reason. */
   left: string[];
-  /** Gaps, each with the reason: lists that the driver doesn't give, things that show no name of a run. */
+  /** Gaps, each with the reason: lists that the driver does not offer, objects that show no name of a run. */
   unknown: string[];
 }
 
-/** A shorter text might be a part of others' names. */
+/** A shorter text may be part of other names. */
 const shortestPrefix = 8;
 
-/** So many things of others are named. */
+/** Most objects of others that are named. */
 const mostNamed = 10;
 
 /**
@@ -53,7 +53,7 @@ async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpR
   const inventory = await readInventory(calls, offers);
   const things = new ListedThings(calls, inventory, settings.prefix);
   const directories = directoriesOf(settings);
-  // First what is in use on this host: a driver may delete a volume under a mount.
+  // Objects in use on this host come first: a driver may delete a volume under a mount.
   await beginUses(calls, things, directories);
   await takeBack(calls, new Set());
   const unswept: string[] = [];
@@ -69,7 +69,7 @@ async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpR
   };
 }
 
-/** Writes into the ledger that each volume may be staged, and published, at each path of that run. */
+/** Records that each volume may be staged and published at each path of that run. */
 async function beginUses(calls: DriverCalls, things: ListedThings, directories: RunDirectories): Promise<void> {
   if (!calls.has('node')) return;
   const [stagingPaths, targetPaths] = [await pathsIn(directories.staging), await pathsIn(directories.target)];
@@ -81,7 +81,7 @@ async function beginUses(calls: DriverCalls, things: ListedThings, directories: 
   }
 }
 
-/** Paths in a directory. None where the directory is absent. */
+/** Lists paths in a directory; none if the directory is absent. */
 async function pathsIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).map((name) => join(directory, name));

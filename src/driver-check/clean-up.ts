@@ -1,6 +1,6 @@
 /**
- * Takes back what the ledger says was made, and whatever is left mounted in the run's own directories. Only what is
- * in there is touched; nothing is removed recursively.
+ * Takes back what resources.ts has recorded, and unmounts whatever is left in the run's own directories. Touches
+ * nothing outside of them and removes nothing recursively.
  */
 import { lstat, readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -14,9 +14,10 @@ import { callLine } from './report.js';
 import type { Made } from './resources.js';
 
 /**
- * By the driver's own calls, the last first; again for as long as that removes something, as one thing may hold another.
- * @param stubborn keys that are left alone, and to which those are added that could not be taken back
- * @returns what is left of the others, each with why
+ * Takes back by the driver's own calls, the newest object first. Repeats that as long as it removes something: one
+ * object may hold another.
+ * @param stubborn keys to leave alone; keys that could not be taken back are added
+ * @returns the other objects that are left, each with the reason
  */
 export async function takeBack(calls: DriverCalls, stubborn: Set<string>): Promise<string[]> {
   const due = (): Made[] => calls.ledger.entries().filter(({ key }) => !stubborn.has(key));
@@ -35,16 +36,16 @@ export async function takeBack(calls: DriverCalls, stubborn: Set<string>): Promi
 
 export interface TakenBack {
   removed: string[];
-  /** Each with why. */
+  /** Objects of the run, each with the reason. */
   left: string[];
-  /** Not known to be of the run. */
+  /** Objects that may belong to somebody else. */
   others: Listed[];
 }
 
 /**
- * Takes back what the driver lists and the ledger does not hold: what a call made in spite of its answer, and what is
- * left of things that the driver said it had removed.
- * @param before what was listed before the run: it is nobody's concern
+ * Takes back objects that the driver lists and the run has not recorded: created by a call that answered otherwise,
+ * or still there after the driver said that it had removed them.
+ * @param before objects listed before the run, which are left alone
  */
 export async function takeBackListed(
   calls: DriverCalls,
@@ -69,7 +70,7 @@ export async function takeBackListed(
   };
 }
 
-/** @returns why it is still there */
+/** @returns the reason why the object is still there */
 async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo }: Made): Promise<string | undefined> {
   if (calls.hung.has(undoneBy)) return `${undoneBy} gave no answer in time before, and was not called again`;
   let answer = 'unknown';
@@ -84,14 +85,14 @@ async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo 
     return messageOf(error);
   }
   if (!calls.ledger.has(key)) return undefined;
-  // Refused twice: there is nothing that another call could bring to light.
+  // Refused twice: no further call can show more.
   if (!isCertain && answer !== 'unknown' && answer !== 'busy') calls.ledger.drop(key);
   return calls.ledger.has(key) ? (calls.last ? callLine(calls.last) : 'no call was made') : undefined;
 }
 
 /**
- * Unmounts what the driver left in a directory of the run, then removes what is empty in there, and the directory.
- * @returns what is left, each with why
+ * Unmounts what the driver left in a directory of the run, then removes empty entries and the directory.
+ * @returns what is left, each with the reason
  */
 export async function clearDirectory(directory: string, timeoutMs: number): Promise<string[]> {
   const left: string[] = [];
@@ -106,7 +107,7 @@ export async function clearDirectory(directory: string, timeoutMs: number): Prom
   return left;
 }
 
-/** @returns what stood in the way; nothing did where the thing is gone already */
+/** @returns the obstacle; undefined also if the object was gone already */
 async function whyNot(work: () => Promise<string | undefined>): Promise<string | undefined> {
   try {
     return await work();
@@ -117,7 +118,7 @@ async function whyNot(work: () => Promise<string | undefined>): Promise<string |
 
 const isAbsence = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
-/** The last that was mounted first. */
+/** Lists mounts in a directory, the newest first. */
 const mountedIn = async (directory: string): Promise<string[]> =>
   (await readMounts())
     .map(({ path }) => path)
@@ -129,7 +130,7 @@ async function takenOff(path: string, timeoutMs: number): Promise<string | undef
   return status === 0 ? undefined : stderr.trim();
 }
 
-/** None, if it can't be read: then it can't be removed either, which tells why. */
+/** Lists no paths if the directory cannot be read: its removal then fails with the reason. */
 async function pathsIn(directory: string): Promise<string[]> {
   try {
     return (await readdir(directory)).map((name) => join(directory, name));

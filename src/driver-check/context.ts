@@ -1,6 +1,6 @@
 /**
- * What a check works with: calls whose answers are judged, and volumes made ready for them. An answer that breaks the
- * rule under test fails the check; a step that only leads up to it blocks it.
+ * Tools of a check: calls with judged answers, and prepared volumes. An answer against the rule under test fails the
+ * check; a failed step on the way there blocks it.
  */
 import { join } from 'node:path';
 import type { Given } from '../csi/codec.js';
@@ -22,22 +22,22 @@ export type AccessMode = plain.VolumeCapabilityAccessModeMode;
 export interface CheckContextOptions {
   calls: DriverCalls;
   offers: Capabilities;
-  /** Begins the name of everything that the run makes. */
+  /** Beginning of the names of everything that the run creates. */
   prefix: string;
-  /** By RPC, as the fields `parameters`, and `mutableParameters` of ControllerModifyVolume. */
+  /** Values of `parameters` by RPC, and of `mutableParameters` for ControllerModifyVolume. */
   parameters: Readonly<Record<string, Record<string, string>>>;
   /** Undefined: both, mount first. */
   accessType: AccessType | undefined;
   fsType: string;
   sizeBytes: number;
-  /** Directories of this run alone. */
+  /** Directories that only this run uses. */
   stagingDir: string;
   targetDir: string;
-  /** Another node that the controller knows, if one was named. */
+  /** Id of a second node that the controller knows, if one was given. */
   otherNodeId: string | undefined;
 }
 
-/** How long is waited between two looks at what takes its time. */
+/** Pause between two polls, in milliseconds. */
 const lookPauseMs = 200;
 
 export class CheckContext {
@@ -57,19 +57,19 @@ export class CheckContext {
     return this.calls.timeoutMs;
   }
 
-  /** Any answer, to be judged by the check. */
+  /** Returns any answer; the check judges it. */
   ask<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Answer<Rpc>> {
     return this.calls.ask(rpc, request, options);
   }
 
-  /** @throws {Verdict} failed: anything but OK */
+  /** @throws {Verdict} failed: any answer but OK */
   async ok<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, options?: AskOptions): Promise<Response<Rpc>> {
     const answer = await this.ask(rpc, request, options);
     if (answer.value) return answer.value;
     throw new Verdict('failed', expectedBut('OK', answer), answer.report);
   }
 
-  /** @throws {Verdict} failed: another code than these */
+  /** @throws {Verdict} failed: any other code */
   async refused<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>, ...codes: GrpcCode[]): Promise<Answer<Rpc>> {
     const answer = await this.ask(rpc, request, { takesAborted: codes.includes('ABORTED') });
     if (codes.includes(answer.code)) return answer;
@@ -86,7 +86,10 @@ export class CheckContext {
     throw new Verdict('warning', why, this.calls.last);
   }
 
-  /** A step on the way. @throws {Verdict} blocked: anything but OK, or the RPC has hung before */
+  /**
+   * Makes a preparing call.
+   * @throws {Verdict} blocked: any answer but OK, or the RPC timed out before
+   */
   async step<Rpc extends UnaryRpc>(rpc: Rpc, request: Request<Rpc>): Promise<Response<Rpc>> {
     if (this.calls.hung.has(rpc))
       throw new Verdict('blocked', `${rpc}, which comes before it, gave no answer in time before`);
@@ -95,23 +98,23 @@ export class CheckContext {
     throw new Verdict('blocked', `${rpc}, which comes before it, failed: ${callLine(answer.report)}`, answer.report);
   }
 
-  /** Of this run, and not yet used. */
+  /** Returns an unused name of this run. */
   name(): string {
     this.#names += 1;
     return `${this.options.prefix}-${this.#names}`;
   }
 
-  /** A name or id of so many bytes. */
+  /** Returns a name or id of the given length. */
   longText(bytes: number): string {
     return `${this.name()}-`.padEnd(bytes, 'x');
   }
 
-  /** One that nobody made. */
+  /** Returns an id that no driver has created. */
   unknownId(): string {
     return `${this.name()}-unknown`;
   }
 
-  /** That of volumes where nothing else is said. */
+  /** Access type of volumes if the check does not say otherwise. */
   get accessType(): AccessType {
     return this.options.accessType ?? 'mount';
   }
@@ -121,13 +124,16 @@ export class CheckContext {
     return { ...access, accessMode: { mode } };
   }
 
-  /** How a volume of `capability()` may not be usable: of the other type, on several nodes. */
+  /** Capabilities that the volume may lack: the other access type, use on several nodes. */
   otherCapabilities(): Given<plain.VolumeCapability>[] {
     const otherType = this.accessType === 'mount' ? 'block' : 'mount';
     return [this.capability('SINGLE_NODE_WRITER', otherType), this.capability('MULTI_NODE_MULTI_WRITER')];
   }
 
-  /** Whether ValidateVolumeCapabilities says that the volume can be used so. @throws {Verdict} blocked */
+  /**
+   * Tells whether ValidateVolumeCapabilities confirms this use.
+   * @throws {Verdict} blocked
+   */
   async confirms(volumeId: string, capability: Given<plain.VolumeCapability>): Promise<boolean> {
     const { code, value, report } = await this.ask('ValidateVolumeCapabilities', {
       volumeId,
@@ -149,7 +155,7 @@ export class CheckContext {
     };
   }
 
-  /** A new volume, on the way to something else. */
+  /** Creates a volume as a preparing step. */
   async volume(given: Request<'CreateVolume'> = {}): Promise<plain.Volume> {
     if (!this.offers.has('controller/CREATE_DELETE_VOLUME'))
       throw new Verdict('blocked', 'it needs a volume, and the driver does not offer controller/CREATE_DELETE_VOLUME');
@@ -158,7 +164,7 @@ export class CheckContext {
     return volume;
   }
 
-  /** For requests that are refused before anything is looked up: of a volume that is there, if one can be made. */
+  /** Returns the id of an existing volume if one can be created: for requests that are refused before any lookup. */
   async someVolumeId(): Promise<string> {
     return this.offers.has('controller/CREATE_DELETE_VOLUME') ? (await this.volume()).volumeId : this.unknownId();
   }
@@ -167,7 +173,7 @@ export class CheckContext {
     return { name: this.name(), sourceVolumeId, parameters: this.options.parameters.CreateSnapshot ?? {}, ...given };
   }
 
-  /** A new snapshot that is ready to use, on the way to something else. */
+  /** Creates a snapshot and waits until it is ready, as a preparing step. */
   async snapshot(sourceVolumeId: string): Promise<plain.Snapshot> {
     const request = this.snapshotRequest(sourceVolumeId);
     const isReady = await this.until(async () => (await this.step('CreateSnapshot', request)).snapshot?.readyToUse);
@@ -176,7 +182,7 @@ export class CheckContext {
     throw new Verdict('blocked', `the snapshot was not ready within ${this.timeoutMs} ms`, this.calls.last);
   }
 
-  /** Looks again and again, for as long as a call may take. */
+  /** Polls for as long as a call may take. */
   async until(look: () => Promise<boolean | undefined>): Promise<boolean> {
     const untilMs = performance.now() + this.timeoutMs;
     while (!(await look())) {
@@ -196,8 +202,8 @@ export class CheckContext {
   }
 
   /**
-   * Whether volumes of this type can be had. What was asked for by option is.
-   * @throws {Verdict} not offered: they can't, or only the other type was asked for
+   * Requires this access type. A type chosen by option counts as available.
+   * @throws {Verdict} not offered: the driver has no such volumes, or the option chose the other type
    */
   async needAccessType(type: AccessType): Promise<void> {
     const { accessType } = this.options;
@@ -227,7 +233,7 @@ export class CheckContext {
     return this.#names;
   }
 
-  /** So that the volume can be used where the checks are made. */
+  /** Returns a topology that makes the volume usable on the host of the checks. */
   async #topology(): Promise<Request<'CreateVolume'>> {
     if (!this.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS') || !this.calls.has('node')) return {};
     const { accessibleTopology } = await this.step('NodeGetInfo', {});

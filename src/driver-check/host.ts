@@ -1,6 +1,6 @@
 /**
- * What the driver did on this host: mounts, files, devices. A mount may hang, so it is touched by short-lived commands
- * with a deadline only; the mount table is safe to read.
+ * Effects of the driver on this host: mounts, files, devices. Accesses to a mount may hang, so only short-lived
+ * commands with a deadline make them. Reading the mount table is always safe.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,10 +22,10 @@ export interface Ran {
 
 const outputLimit = 64 * 1024;
 
-/** As root, or with what root may do about mounts. */
+/** Tells whether this process may mount. */
 export const mayMount = (): boolean => process.geteuid?.() === 0;
 
-/** All mounts that this process sees, in the order in which they were made. */
+/** Lists all mounts that this process sees, in the order of their creation. */
 export async function readMounts(): Promise<Mount[]> {
   const table = await readFile('/proc/self/mountinfo', 'utf8');
   return table.split('\n').filter(Boolean).map(parseMount);
@@ -45,7 +45,7 @@ function parseMount(line: string): Mount {
   };
 }
 
-/** What is at a path. */
+/** Kind of the file at a path. */
 export type PathKind = 'nothing' | 'directory' | 'block device' | 'file' | 'something else';
 
 const kinds: Readonly<Record<string, PathKind>> = {
@@ -62,15 +62,17 @@ export async function kindOf(path: string, timeoutMs: number): Promise<PathKind>
   throw new Verdict('failed', `${path} can't be looked at: ${stderr.trim()}`);
 }
 
-/** Writes at the beginning of a file, made if need be, in a mounted volume, until it is on the storage. */
+/**
+ * Writes at the beginning of a file in a mounted volume, creating it if needed, and waits until it is on the storage.
+ */
 export const writeFile = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
   run(['dd', `of=${path}`, 'conv=notrunc,fsync', 'status=none'], timeoutMs, text);
 
-/** The same, of a device: where there is none, nothing is made. */
+/** Writes to a device. Creates nothing if the device is absent. */
 export const writeDevice = (path: string, text: string, timeoutMs: number): Promise<Ran> =>
   run(['dd', `of=${path}`, 'conv=nocreat,notrunc,fsync', 'status=none'], timeoutMs, text);
 
-/** The first bytes of a file or of a device. */
+/** Reads the first bytes of a file or device. */
 export const read = (path: string, bytes: number, timeoutMs: number): Promise<Ran> =>
   run(['head', '-c', String(bytes), path], timeoutMs);
 
@@ -80,7 +82,7 @@ export async function deviceBytes(path: string, timeoutMs: number): Promise<bigi
   return BigInt(stdout.trim());
 }
 
-/** The size of the file system at a path. */
+/** Returns the size of the file system at a path. */
 export async function fileSystemBytes(path: string, timeoutMs: number): Promise<bigint> {
   const { status, stdout, stderr } = await run(['stat', '-f', '-c', '%b %S', path], timeoutMs);
   if (status !== 0) throw new Verdict('failed', `the file system at ${path} can't be measured: ${stderr.trim()}`);
@@ -88,10 +90,10 @@ export async function fileSystemBytes(path: string, timeoutMs: number): Promise<
   return BigInt(blocks) * BigInt(blockBytes);
 }
 
-/** Takes away one mount that the driver left at a path. */
+/** Removes one mount that the driver left at a path. */
 export const unmount = (path: string, timeoutMs: number): Promise<Ran> => run(['umount', path], timeoutMs);
 
-/** @throws {Verdict} blocked: no such command; failed: it didn't end in time, as where a mount hangs */
+/** @throws {Verdict} blocked: no such command; failed: it did not end in time, as with a hanging mount */
 async function run([command = '', ...parameters]: string[], timeoutMs: number, input = ''): Promise<Ran> {
   const child = spawn(command, parameters, { env: { ...process.env, LC_ALL: 'C' } });
   const output = { stdout: '', stderr: '' };
@@ -99,7 +101,8 @@ async function run([command = '', ...parameters]: string[], timeoutMs: number, i
     child[name].setEncoding('utf8').on('data', (text: string) => {
       output[name] = (output[name] + text).slice(0, outputLimit);
     });
-  child.stdin.on('error', () => {}); // it ended before it read all; its status tells why
+  // The command may end before it has read everything; its status tells why.
+  child.stdin.on('error', () => {});
   child.stdin.end(input);
   const over = new AbortController();
   try {
@@ -109,7 +112,7 @@ async function run([command = '', ...parameters]: string[], timeoutMs: number, i
     over.abort();
   }
   child.kill('SIGKILL');
-  // It may never end, as long as the mount hangs: this process must not wait for it.
+  // The command may never end while the mount hangs: this process must not wait for it.
   child.unref();
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
   throw new Verdict(

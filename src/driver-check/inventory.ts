@@ -1,4 +1,4 @@
-/** All volumes and snapshots that the driver lists: what a call made without saying so shows up only here. */
+/** All volumes and snapshots that the driver lists: shows objects that a call created without reporting them. */
 import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
@@ -11,10 +11,10 @@ export interface ListedVolume {
 }
 
 export interface Inventory {
-  /** By id; undefined: the driver gives no such list. */
+  /** By id; undefined: the driver offers no such list. */
   volumes: ReadonlyMap<string, ListedVolume> | undefined;
   snapshots: ReadonlyMap<string, Snapshot> | undefined;
-  /** Why a list is missing. */
+  /** Reasons for missing lists. */
   gaps: string[];
 }
 
@@ -23,7 +23,7 @@ interface Page<Entry> {
   report: CallReport;
 }
 
-/** @returns also where the driver lists nothing, or breaks while it does */
+/** @returns an inventory even if the driver lists nothing or fails meanwhile */
 export async function readInventory(calls: DriverCalls, offers: Capabilities): Promise<Inventory> {
   const gaps: string[] = [];
   const read = async <Entry>(
@@ -59,7 +59,7 @@ const volumeOf = ({ volume, status }: ListVolumesResponseEntry): [string, Listed
 const snapshotOf = ({ snapshot }: ListSnapshotsResponseEntry): [string, Snapshot][] =>
   snapshot?.snapshotId ? [[snapshot.snapshotId, snapshot]] : [];
 
-/** @returns a text: why the list could not be read */
+/** @returns a text if the list could not be read: the reason */
 async function allPages<Entry>(page: (startingToken: string) => Promise<Page<Entry>>): Promise<Entry[] | string> {
   const entries: Entry[] = [];
   const tokens = new Set<string>();

@@ -1,16 +1,16 @@
-/** Finds, in the lists of the driver, what belongs to a run of checks, and writes it into the ledger to be taken back. */
+/** Finds objects of a run of checks in the driver's lists, and records them to be taken back. */
 import type { Snapshot } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
 import type { Inventory, ListedVolume } from './inventory.js';
 import { keyOf, type Made } from './resources.js';
 
-/** Thing in the driver's lists, as text for people. */
+/** Object in the driver's lists, as text for people. */
 export interface Listed {
   key: string;
   what: string;
 }
 
-/** Whether a text holds a name that a run with this prefix gives. */
+/** Tells whether one of the texts contains a name of a run with this prefix. */
 const hasNameOf = (prefix: string, ...texts: string[]): boolean =>
   texts.some((text) => new RegExp(`${prefix}-\\d`).test(text));
 
@@ -25,19 +25,19 @@ export class ListedThings {
     this.#prefix = prefix;
   }
 
-  /** Things of the run: by their name where the driver shows it, by the run's records, and by their source. */
+  /** Finds objects of the run: by their name if the driver shows it, by the run's records, or by their source. */
   ofRun(): Made[] {
     const volumes = this.#volumes().filter(({ volume }) => this.#isOurVolume(volume.volumeId));
     const snapshots = this.#snapshots().filter((snapshot) => this.#isOurSnapshot(snapshot));
     return [...volumes.map(madeVolume), ...snapshots.map(madeSnapshot)];
   }
 
-  /** The volumes of the run, with the nodes that they are published to. */
+  /** Finds the volumes of the run, with the nodes that they are published to. */
   volumesOfRun(): ListedVolume[] {
     return this.#volumes().filter(({ volume }) => this.#isOurVolume(volume.volumeId));
   }
 
-  /** Writes into the ledger the groups that snapshots of the run are in: some drivers delete those together only. */
+  /** Records the groups of the run's snapshots: some drivers delete grouped snapshots only together. */
   beginGroups(): void {
     const members = this.#snapshots().filter((one) => one.groupSnapshotId !== '' && this.#isOurSnapshot(one));
     for (const groupSnapshotId of new Set(members.map((member) => member.groupSnapshotId))) {
@@ -48,14 +48,17 @@ export class ListedThings {
     }
   }
 
-  /** Writes into the ledger what the controller published of the run: it is taken back before the volumes. */
+  /** Records publications of the run's volumes by the controller: they are taken back before the volumes. */
   beginPublications(): void {
     for (const { volume, publishedNodeIds } of this.volumesOfRun())
       for (const nodeId of publishedNodeIds)
         this.#calls.ledger.begin('ControllerPublishVolume', { volumeId: volume.volumeId, nodeId });
   }
 
-  /** Things of unknown owners. @param before leaves out the things that it holds, and the kinds that it does not list */
+  /**
+   * Finds objects of unknown owners.
+   * @param before objects to leave out; kinds that it does not list are left out, too
+   */
   ofOthers(before?: Inventory): Listed[] {
     const ours = new Set(this.ofRun().map(({ key }) => key));
     const volumes = before && !before.volumes ? [] : this.#volumes();

@@ -1,6 +1,6 @@
 /**
- * One volume on its way to this node, step by step in the specification's order: published by the controller, staged,
- * published here. Steps of what the driver doesn't offer are left out. What is judged, the check calls itself.
+ * Brings one volume to this node in the order of the specification: controller publish, stage, publish. Leaves out
+ * steps that the driver does not offer. The check itself makes the calls that it judges.
  */
 import { mkdir } from 'node:fs/promises';
 import type { Given } from '../csi/codec.js';
@@ -15,7 +15,7 @@ import type { AccessMode, AccessType, CheckContext } from './context.js';
 export interface UseOptions {
   accessType?: AccessType;
   mode?: AccessMode;
-  /** Default: one made for it. */
+  /** Default: a volume created for this use. */
   volume?: Volume;
 }
 
@@ -35,7 +35,7 @@ export class NodeUse {
     this.stagingPath = bench.stagingPath();
   }
 
-  /** Published by the controller, and no further. */
+  /** Publishes by the controller only. */
   static async attached(
     bench: CheckContext,
     { accessType = bench.accessType, mode, volume }: UseOptions = {},
@@ -49,7 +49,7 @@ export class NodeUse {
     return use;
   }
 
-  /** Ready to be published here. */
+  /** Prepares everything but the publication on this node. */
   static async staged(bench: CheckContext, options?: UseOptions): Promise<NodeUse> {
     const use = await NodeUse.attached(bench, options);
     await use.stage();
@@ -60,7 +60,7 @@ export class NodeUse {
     return this.volume.volumeId;
   }
 
-  /** Whether the driver stages at all. */
+  /** Tells whether the driver has a staging step. */
   get isStaged(): boolean {
     return this.#bench.offers.has('node/STAGE_UNSTAGE_VOLUME');
   }
@@ -88,7 +88,7 @@ export class NodeUse {
     if (this.isStaged) await this.#bench.step('NodeStageVolume', this.stageRequest);
   }
 
-  /** @returns where it is published */
+  /** @returns the target path */
   async publish(): Promise<string> {
     const target = this.#bench.targetPath();
     await this.#bench.step('NodePublishVolume', this.publishRequest(target));
@@ -99,7 +99,7 @@ export class NodeUse {
     await this.#bench.step('NodeUnpublishVolume', { volumeId: this.volumeId, targetPath });
   }
 
-  /** Off this node again, so that it can be copied, deleted, or used anew. */
+  /** Removes the volume from this node, so that it can be copied, deleted or used again. */
   async detach(): Promise<void> {
     const { volumeId } = this;
     if (this.isStaged) await this.#bench.step('NodeUnstageVolume', { volumeId, stagingTargetPath: this.stagingPath });

@@ -1,4 +1,4 @@
-/** What a run is told: which driver, with what, and where on this host. */
+/** Options of a run: the driver, its parameters and the paths on this host. */
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,43 +8,51 @@ import { checkSocketPath } from '../host/socket-path.js';
 import type { Side } from './ask.js';
 import type { AccessType } from './context.js';
 
-/** By the name of an RPC, e.g. `CreateVolume`. */
+/** Values by the name of an RPC, e.g. `CreateVolume`. */
 export type ByRpc = Readonly<Record<string, Record<string, string>>>;
 
 export interface CheckDriverOptions {
-  /** `unix:///abs/path` or `/abs/path`: serves all of the driver. */
+  /** `unix:///abs/path` or `/abs/path`: serves all of the driver's services. */
   endpoint?: string;
-  /** Serves Identity, Controller and GroupController, where those are apart. */
+  /** Serves Identity, Controller and GroupController if they run apart from the node. */
   controllerEndpoint?: string;
-  /** Serves Identity and Node, where those are apart. */
+  /** Serves Identity and Node if they run apart from the controller. */
   nodeEndpoint?: string;
-  /** The `parameters` of CreateVolume, CreateSnapshot and CreateVolumeGroupSnapshot; the `mutableParameters` of ControllerModifyVolume. */
+  /**
+   * `parameters` of CreateVolume, CreateSnapshot and CreateVolumeGroupSnapshot; `mutableParameters` of
+   * ControllerModifyVolume.
+   */
   parameters?: ByRpc;
-  /** The `secrets` of any RPC that has them. */
+  /** `secrets` of any RPC that takes them. */
   secrets?: ByRpc;
-  /** Default: mount, and block too where the driver takes it. */
+  /** Default: mount, and also block if the driver accepts it. */
   accessType?: AccessType;
-  /** Of mounted volumes; default: what the driver chooses. */
+  /** File system of mounted volumes; default: chosen by the driver. */
   fsType?: string;
-  /** Of each volume; default 1 GiB. */
+  /** Size of each volume; default 1 GiB. */
   sizeBytes?: number;
-  /** A directory of the driver's host that exists; the run makes one of its own in it. Default: that for temporary files. */
+  /**
+   * Existing directory on the driver's host, in which the run creates its own. Default: the one for temporary files.
+   */
   stagingDir?: string;
-  /** The same, for targets. */
+  /** Existing directory for target paths, likewise. */
   targetDir?: string;
-  /** Another node that the controller knows, for what concerns two nodes. */
+  /** Id of a second node that the controller knows, for checks with two nodes. */
   otherNodeId?: string;
-  /** Only the checks in whose id or rule this is found. */
+  /** Run only checks with this text in their id or rule. */
   only?: string;
-  /** Ids of checks, or how they begin: these are not made, and are `skipped`. */
+  /** Ids of checks, or beginnings of ids, to report as `skipped`. */
   skip?: readonly string[];
-  /** How long a driver is waited for that is gone after a check, before the next is made; default 30 s. */
+  /** Wait for a driver that is gone after a check, in milliseconds; default 30,000. */
   restartWaitMs?: number;
-  /** Of each call, and of each look at a mount; default 30 s. */
+  /** Limit for each call and each access to a mount, in milliseconds; default 30,000. */
   timeoutMs?: number;
-  /** Ends the run early: it cleans up, and the checks that are left are not made. */
+  /** Ends the run early: it cleans up, and leaves out the remaining checks. */
   signal?: AbortSignal;
-  /** Begins the name of everything that the run makes; up to 64 letters, digits, dashes and underscores; default `stagecraft-check-` and 8 random characters. */
+  /**
+   * Beginning of the names of everything that the run creates: up to 64 letters, digits, dashes and underscores;
+   * default `stagecraft-check-` and 8 random characters.
+   */
   prefix?: string;
 }
 
@@ -67,14 +75,14 @@ export interface Settings {
 
 const defaultSizeBytes = 2 ** 30;
 const defaultTimeoutMs = 30_000;
-/** As long as a supervisor may take to start a container anew. */
+/** Time that a supervisor may need to restart a container. */
 const defaultRestartWaitMs = 30_000;
 const prefixForm = /^[\w-]{1,64}$/;
 const parameterRpcs = ['CreateVolume', 'CreateSnapshot', 'CreateVolumeGroupSnapshot', 'ControllerModifyVolume'];
 
 export const newPrefix = (): string => `stagecraft-check-${randomBytes(4).toString('hex')}`;
 
-/** @throws {StagecraftError} INVALID_ARGUMENT, and what checkSocketPath throws */
+/** @throws {StagecraftError} INVALID_ARGUMENT, and the errors of checkSocketPath */
 export function settingsOf(options: CheckDriverOptions): Settings {
   const { sizeBytes = defaultSizeBytes, timeoutMs = defaultTimeoutMs, accessType } = options;
   if (!(Number.isSafeInteger(sizeBytes) && sizeBytes > 0))
@@ -82,7 +90,7 @@ export function settingsOf(options: CheckDriverOptions): Settings {
   if (!(timeoutMs > 0)) throw invalid(`the timeout must be above 0 ms, not ${timeoutMs}`);
   const { prefix = newPrefix(), restartWaitMs = defaultRestartWaitMs } = options;
   if (!(restartWaitMs >= 0)) throw invalid(`the wait for a restart must not be below 0 ms, as ${restartWaitMs} is`);
-  // It begins the names of directories too.
+  // The prefix also begins names of directories.
   if (!prefixForm.test(prefix))
     throw invalid(`the prefix must be up to 64 letters, digits, dashes and underscores, not ${JSON.stringify(prefix)}`);
   return {
@@ -108,7 +116,7 @@ export interface RunDirectories {
   target: string;
 }
 
-/** Directories of one run alone. */
+/** Returns directories that only this run uses. */
 export const directoriesOf = ({ stagingDir, targetDir, prefix }: Settings): RunDirectories => ({
   staging: join(resolve(stagingDir ?? tmpdir()), `${prefix}-s`),
   target: join(resolve(targetDir ?? tmpdir()), `${prefix}-t`),

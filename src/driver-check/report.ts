@@ -5,7 +5,7 @@ import type { CallReport } from './verdict.js';
 
 const longestText = 80;
 
-/** Takes secrets out of a text. */
+/** Removes secrets from a text. */
 type Hide = (text: string) => string;
 
 export const tellCall = (rpc: RpcName, request: object, answer: string, hide: Hide): CallReport => ({
@@ -19,7 +19,7 @@ export const callLine = ({ rpc, request, answer }: CallReport): string =>
 
 export const tellAnswer = (answer: object, hide: Hide): string => JSON.stringify(plainly(answer, hide));
 
-/** As JSON can hold it. Secrets go before a text is cut, perhaps within one. */
+/** Converts to JSON values. Removes secrets before a text is cut, since the cut may be within one. */
 function plainly(value: unknown, hide: Hide): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (typeof value === 'string') return cut(hide(value));

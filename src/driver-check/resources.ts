@@ -1,7 +1,7 @@
 /**
- * All that the run has made with the driver and not yet taken back, learned from the calls themselves: nothing that a
- * check does can be forgotten. Written down before the call, as a call without an answer may have made something too.
- * Who takes it back: clean-up.ts
+ * Objects that the run has created with the driver and not yet taken back. Learns them from the calls themselves, so
+ * that no check can forget one. Records them before the call: a call without an answer may also have created
+ * something. They are taken back by clean-up.ts
  */
 import type { AnswerClass } from '../csi/answers.js';
 import type { Given } from '../csi/codec.js';
@@ -11,37 +11,37 @@ import type { Ask } from './ask.js';
 
 export interface Made {
   readonly key: string;
-  /** For people. */
+  /** Text for people. */
   readonly what: string;
-  /** The call that takes it back. */
+  /** Call that takes the object back. */
   readonly undoneBy: UnaryRpc;
-  /** Whether the driver has said that it is there. */
+  /** Whether the driver has confirmed that the object exists. */
   readonly isCertain: boolean;
   undo(ask: Ask): Promise<void>;
 }
 
-/** What one call makes or takes back. */
+/** Objects that one call creates or removes. */
 interface Effect<Rpc extends UnaryRpc> {
-  /** What may come to be. */
+  /** Objects that the call may create. */
   makes?(request: Given<Rpcs[Rpc]['request']>): Made;
-  /** What has come to be, instead of that. */
+  /** Objects that the call has created, according to its answer. */
   made?(request: Given<Rpcs[Rpc]['request']>, response: Rpcs[Rpc]['response']): Made | undefined;
-  /** The beginning of the keys of what is gone. */
+  /** Beginnings of the keys of removed objects. */
   removes?(request: Given<Rpcs[Rpc]['request']>): string;
 }
 
 export const keyOf = (...parts: string[]): string => parts.join('\0');
 
-/** Nothing has happened, as far as the driver tells. */
+/** True if nothing has happened, as far as the driver reports. */
 const isRefusal = (answerClass: AnswerClass): boolean => !['unknown', 'driver-bug', 'busy'].includes(answerClass);
 const isGone = (answerClass: AnswerClass): boolean => answerClass.startsWith('already-so');
 
 export class Resources {
   readonly #made = new Map<string, Made>();
-  /** The keys of all that the driver said was made, also of what it said is gone. */
+  /** Keys of all objects that the driver has confirmed, including removed ones. */
   readonly #everMade = new Set<string>();
 
-  /** The last that was made first. */
+  /** Lists the objects, the newest first. */
   entries(): Made[] {
     return [...this.#made.values()].reverse();
   }
@@ -50,12 +50,12 @@ export class Resources {
     return this.#made.has(key);
   }
 
-  /** Whether the driver has said of this run that it made it. */
+  /** Tells whether the driver has confirmed the object in this run. */
   wasMade(key: string): boolean {
     return this.#everMade.has(key);
   }
 
-  /** Adds a thing found at the driver, to be taken back too. */
+  /** Adds an object found in the driver's lists, to be taken back, too. */
   adopt(made: Made): void {
     this.#made.set(made.key, made);
   }
@@ -64,7 +64,10 @@ export class Resources {
     this.#made.delete(key);
   }
 
-  /** Before the call. @returns what to tell of its answer */
+  /**
+   * Call it before a call.
+   * @returns a function for its answer
+   */
   begin<Rpc extends UnaryRpc>(rpc: Rpc, request: Given<Rpcs[Rpc]['request']>): Begun<Rpc> {
     const effect: Effect<Rpc> | undefined = effects[rpc];
     const intended = effect?.makes?.(request);
@@ -104,7 +107,7 @@ const effects: { readonly [Rpc in UnaryRpc]?: Effect<Rpc> } = {
       undoneBy: 'CreateVolume',
       isCertain: false,
       undo: async (ask) => {
-        // The specification's own way to learn what became of it: the same call again.
+        // The specification's own way to learn the outcome: the same call again.
         const again = await ask('CreateVolume', request);
         const volumeId = again.value?.volume?.volumeId;
         if (volumeId) await ask('DeleteVolume', { volumeId });

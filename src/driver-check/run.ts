@@ -1,6 +1,6 @@
 /**
- * Runs the checks on a driver, one after the other, and cleans up behind each. A driver that breaks, hangs or dies makes
- * checks fail; the run goes on.
+ * Runs the checks on a driver one after the other, and cleans up after each. A driver that fails, hangs or dies makes
+ * checks fail; the run continues.
  */
 import { mkdir } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
@@ -35,7 +35,7 @@ export async function* checkDriver(options: CheckDriverOptions): AsyncGenerator<
   }
 }
 
-/** Those in whose id or rule the text is found, in the order in which they are made. */
+/** Returns the checks with this text in their id or rule, in their order. */
 export const selectedChecks = (only = ''): readonly Check[] =>
   checks.filter(({ id, rule }) => `${id} ${rule}`.toLowerCase().includes(only.toLowerCase()));
 
@@ -45,7 +45,7 @@ function expectCheckToSkip(name: string): void {
   throw new StagecraftError('INVALID_ARGUMENT', message);
 }
 
-/** @returns false: the run was aborted before there was anything to clean up */
+/** @returns false if the run was aborted before there was anything to clean up */
 async function isReached(calls: DriverCalls, signal: AbortSignal | undefined): Promise<boolean> {
   try {
     await reach(calls);
@@ -56,7 +56,7 @@ async function isReached(calls: DriverCalls, signal: AbortSignal | undefined): P
   }
 }
 
-/** @throws {StagecraftError} NOT_REACHABLE: nobody answers at an endpoint */
+/** @throws {StagecraftError} NOT_REACHABLE: no answer at an endpoint */
 export async function reach(calls: DriverCalls): Promise<void> {
   for (const side of calls.sides()) {
     const { code, report } = await calls.ask('GetPluginInfo', {}, { side });
@@ -65,10 +65,10 @@ export async function reach(calls: DriverCalls): Promise<void> {
   }
 }
 
-/** How a call may end when the driver dies in it, and otherwise too. */
+/** Codes of a call during which the driver dies; other failures have them, too. */
 const deathRattle = /^(UNAVAILABLE|INTERNAL|CANCELLED)\b/;
 
-/** Between two looks whether the driver is back. */
+/** Pause between two checks whether the driver is back, in milliseconds. */
 const restartPauseMs = 100;
 
 class Run {
@@ -76,16 +76,16 @@ class Run {
   readonly #settings: Settings;
   readonly #signal: AbortSignal | undefined;
   readonly #directories: RunDirectories;
-  /** Directories of the run. */
+  /** Directories that the run has created. */
   readonly #made: string[] = [];
-  /** What could not be taken back after its check: the end of the run tries again. */
+  /** Objects that could not be taken back after their check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
   #offers: Capabilities | undefined;
-  /** Lists of the driver before the run made anything. */
+  /** Lists of the driver before the run created anything. */
   #before: Inventory | undefined;
-  /** The check after which the driver was gone, or seemed to be. */
+  /** Check after which the driver was gone, or seemed to be. */
   #goneSince: string | undefined;
-  /** The check after which its return was waited for: once for each time that it goes. */
+  /** Check after which the run waited for the driver's return: it waits once each time the driver goes. */
   #awaitedSince: string | undefined;
 
   constructor(calls: DriverCalls, settings: Settings, signal: AbortSignal | undefined) {
@@ -102,7 +102,7 @@ class Run {
       yield* this.#checkAll();
       cleaned = await this.#cleanUp();
     } finally {
-      // Its reader has left: nobody takes a result any more.
+      // The reader has left the loop: nobody accepts a result any more.
       if (!cleaned) await this.#cleanUpOrThrow();
     }
     yield cleaned;
@@ -172,7 +172,7 @@ class Run {
     return { id, rpc, rule, outcome, why: this.#calls.hide(message), ...(call && { call }), durationMs };
   }
 
-  /** @returns undefined: passed */
+  /** @returns undefined if the check passed */
   async #verdictOf(bench: CheckContext, check: Check): Promise<Verdict | undefined> {
     this.#calls.forgetLast();
     try {
@@ -187,7 +187,7 @@ class Run {
     }
   }
 
-  /** Where the driver is gone after a check, so that what the check made can be taken back, and the next be made. */
+  /** Waits for a driver that is gone after a check, so that the check can be cleaned up and the next one made. */
   async #awaitRestart(): Promise<void> {
     const isNewlyGone = this.#goneSince !== undefined && this.#goneSince !== this.#awaitedSince;
     if (!isNewlyGone) return;
@@ -209,12 +209,15 @@ class Run {
     return code === 'UNAVAILABLE';
   }
 
-  /** For the next check. @returns of the last one: failed, as a directory that is not the driver's is gone */
+  /**
+   * Creates the run's directories again for the next check.
+   * @returns the verdict on the last check: failed if the driver removed a directory that is not its own
+   */
   async #remakeDirectories(): Promise<Verdict | undefined> {
     let verdict: Verdict | undefined;
     for (const directory of this.#made) {
       try {
-        // An empty parent directory may have been removed too.
+        // The driver may have removed an empty parent directory, too.
         const isGone = (await mkdir(directory, { mode: 0o700, recursive: true })) !== undefined;
         if (isGone) verdict = new Verdict('failed', `the driver removed ${directory}, which it did not make`);
       } catch (error) {
@@ -264,7 +267,7 @@ class Run {
   }
 }
 
-/** @returns undefined: nothing is left, and nothing had to be looked for */
+/** @returns undefined if nothing is left and nothing had to be searched */
 function cleanUpVerdict(prefix: string, left: string[], listed: TakenBack | undefined): Verdict | undefined {
   const others = listed?.others.map(({ what }) => what) ?? [];
   const notes = [

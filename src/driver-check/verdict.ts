@@ -1,4 +1,4 @@
-/** What a check needs, and what can come out of it. */
+/** Needs of a check, and its possible results. */
 import type { RpcName } from '../csi/answers.js';
 import type {
   ControllerServiceCapabilityRPCType,
@@ -8,7 +8,7 @@ import type {
   PluginCapabilityVolumeExpansionType,
 } from '../csi/generated/plain.js';
 
-/** A capability, by who tells it. */
+/** Capability, with the side that reports it. */
 export type Need =
   | `plugin/${PluginCapabilityServiceType}`
   | `expansion/${PluginCapabilityVolumeExpansionType}`
@@ -16,37 +16,37 @@ export type Need =
   | `group/${GroupControllerServiceCapabilityRPCType}`
   | `node/${NodeServiceCapabilityRPCType}`;
 
-/** What a check needs of a driver and of this host. */
+/** Requirements of a check on the driver and on this host. */
 export interface CheckNeeds {
-  /** The RPC that is judged; its service must be there. */
+  /** RPC under test; the driver must have its service. */
   readonly rpc: RpcName;
-  /** All of these must be offered; of an inner list, one. */
+  /** Capabilities that the driver must have: all of the list, one of each inner list. */
   readonly needs: readonly (Need | readonly Need[])[];
-  /** Whether something is mounted on this host, which only root may do and see. */
+  /** Whether the check mounts on this host, which only root may do. */
   readonly mounts?: boolean;
 }
 
 export type Outcome =
   | 'passed'
   | 'failed'
-  /** Nothing that the specification forbids, but what callers stumble over. */
+  /** Allowed by the specification, and a likely problem for callers */
   | 'warning'
-  /** It could not be found out; `why` says what stood in the way. */
+  /** Not decidable; `why` names the obstacle. */
   | 'blocked'
-  /** The driver does not say that it can do this. */
+  /** The driver does not report the capability. */
   | 'not offered'
-  /** Check not made, by request. */
+  /** Left out by option. */
   | 'skipped';
 
-/** A call as it is told: secrets masked, long texts cut, sizes as text. */
+/** Call as shown to people: secrets masked, long texts cut, sizes as text. */
 export interface CallReport {
   rpc: RpcName;
   request: unknown;
-  /** OK with what came, or the name of the status with the driver's text. */
+  /** OK with the answer, or the status name with the driver's text. */
   answer: string;
 }
 
-/** Ends a check with anything but `passed`. */
+/** Thrown by a check for any result but `passed`. */
 export class Verdict extends Error {
   override readonly name = 'Verdict';
   readonly outcome: Exclude<Outcome, 'passed'>;

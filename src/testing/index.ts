@@ -1,6 +1,6 @@
 /**
- * Entry point `stagecraft/testing`: what makes runs repeatable, the contract of a store as tests, that of a CSI driver as
- * checks, a CSI driver that fails on command, and dispensers of the test’s own.
+ * Entry point `stagecraft/testing`: a simulated clock and seeded randomness, the contract of a store as tests, that
+ * of a CSI driver as checks, a CSI driver that fails on command, and replaceable dispensers.
  */
 export { type CsiHandlers, CsiStatus } from '../csi/server.js';
 export type { CheckResult } from '../driver-check/check.js';

@@ -1,14 +1,14 @@
-/** Time that stands still until it is told to go on: the `Clock` port for tests. */
+/** Clock that stands still until a test advances it: the `Clock` port for tests. */
 import type { Clock } from '../engine/clock.js';
 
 export interface SimulatedClock extends Clock {
   /**
-   * Lets this much time pass and runs what falls due, in order; between two timers everything that they set off
-   * in this process comes to rest first. Resolves when that is done.
-   * @param ms milliseconds, 0 to let present work come to rest only
+   * Advances the time and runs due timers in order. Before each timer, everything that the earlier ones started in
+   * this process comes to rest. Resolves when that is done.
+   * @param ms milliseconds; 0: only lets present work come to rest
    */
   advance(ms: number): Promise<void>;
-  /** How many timers are set. */
+  /** Number of set timers. */
   readonly pending: number;
 }
 
@@ -17,7 +17,7 @@ interface Timer {
   callback: () => void;
 }
 
-/** @param startMs the wall clock at the beginning, milliseconds since the epoch */
+/** @param startMs wall clock at the start, in milliseconds since the epoch */
 export function simulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
   let nowMs = startMs;
   const timers = new Set<Timer>();
@@ -26,7 +26,7 @@ export function simulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
     let next: Timer | undefined;
     for (const timer of timers) {
       if (timer.dueAtMs > untilMs) continue;
-      // Those of the same moment in the order in which they were set, which a Set keeps.
+      // Timers of the same time run in the order in which they were set, which a Set keeps.
       if (!next || timer.dueAtMs < next.dueAtMs) next = timer;
     }
     return next;
@@ -57,7 +57,7 @@ export function simulatedClock(startMs = Date.UTC(2026, 0, 1)): SimulatedClock {
   };
 }
 
-/** A few turns of the event loop: enough for chains of promises and for a store that answers in a later turn. */
+/** Waits a few turns of the event loop: enough for chains of promises, and for a store that answers in a later turn. */
 async function rest(): Promise<void> {
   for (let turn = 0; turn < 5; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }

@@ -1,4 +1,4 @@
-/** Every check, in the order in which they are made: who the driver is first, what it does on this host last. */
+/** All checks in their order: identity of the driver first, volumes on this host last. */
 import type { Check } from '../check.js';
 import { capacityChecks } from './capacity.js';
 import { contentChecks } from './content.js';

@@ -1,11 +1,14 @@
-/** Equal calls at once. The specification wants one effect of them, and asks drivers to bear them: it does not demand that. */
+/**
+ * Equal calls at the same time. The specification wants them to have one effect; it recommends and does not demand
+ * that drivers accept them.
+ */
 import type { UnaryRpc } from '../../csi/server.js';
 import type { Answer } from '../ask.js';
 import type { CheckContext } from '../context.js';
 
 /**
  * Call it last, after the effect of the calls was judged.
- * @throws {Verdict} warning: an answer that is neither OK nor ABORTED
+ * @throws {Verdict} warning: an answer other than OK and ABORTED
  */
 export function warnUnlessBorne(bench: CheckContext, answers: readonly Answer<UnaryRpc>[]): void {
   const other = answers.find(({ code }) => code !== 'OK' && code !== 'ABORTED');

@@ -1,4 +1,4 @@
-/** GetCapacity: how much there is. */
+/** Checks GetCapacity. */
 
 import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';

@@ -1,4 +1,4 @@
-/** What is in volumes: kept while they are elsewhere, and really copied. Written and read through published volumes. */
+/** Content of volumes: kept while they are detached, and really copied. Written and read through published volumes. */
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { VolumeContentSource } from '../../csi/generated/plain.js';
@@ -12,7 +12,7 @@ const [before, after] = ['stagecraft-check: before', 'stagecraft-check: after!']
 
 const pathIn = (use: NodeUse, target: string): string => (use.isBlock ? target : join(target, 'stagecraft-check'));
 
-/** From nothing to published, and back to nothing, with something done in between. */
+/** Publishes the volume, does the work, and takes everything back. */
 async function visit(use: NodeUse, work: (path: string) => Promise<void>): Promise<void> {
   const target = await use.publish();
   await work(pathIn(use, target));
@@ -37,7 +37,7 @@ async function written(bench: CheckContext, type: AccessType): Promise<NodeUse> 
   return use;
 }
 
-/** The same volume once more on this node. */
+/** Publishes the volume once more on this node. */
 async function returned(bench: CheckContext, { volume, isBlock }: NodeUse): Promise<NodeUse> {
   return NodeUse.staged(bench, { volume, accessType: isBlock ? 'block' : 'mount' });
 }

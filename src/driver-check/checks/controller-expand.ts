@@ -1,4 +1,4 @@
-/** ControllerExpandVolume: a volume made larger on the controller's side. On the node: stats-expand.ts */
+/** ControllerExpandVolume. Expansion on the node: stats-expand.ts */
 
 import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
@@ -74,7 +74,7 @@ export const controllerExpandChecks: readonly Check[] = [
     'A node_expansion_required is told only where the node offers EXPAND_VOLUME.',
     expands,
     async (bench) => {
-      await bench.nodeId(); // blocked where the node can't be asked
+      await bench.nodeId(); // blocked if the node plugin cannot be called
       const request = expansion(bench, (await bench.volume()).volumeId);
       const { nodeExpansionRequired } = await bench.ok('ControllerExpandVolume', request);
       bench.expect(
@@ -116,7 +116,7 @@ export const controllerExpandChecks: readonly Check[] = [
   ),
 ];
 
-/** How a driver says that a volume becomes no smaller. */
+/** Error codes of a driver that refuses to shrink a volume. */
 const refusals = ['INVALID_ARGUMENT', 'OUT_OF_RANGE', 'FAILED_PRECONDITION'] as const;
 
 const expansion = (bench: CheckContext, volumeId: string) => ({

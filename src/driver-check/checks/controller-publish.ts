@@ -1,4 +1,4 @@
-/** ControllerPublishVolume and ControllerUnpublishVolume: a volume attached to nodes, and not. */
+/** ControllerPublishVolume and ControllerUnpublishVolume. */
 import type { Given } from '../../csi/codec.js';
 import type { ControllerPublishVolumeRequest } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';
@@ -8,7 +8,7 @@ import { refusal } from './refusal.js';
 
 const rpc = 'ControllerPublishVolume';
 const needs: readonly Need[] = ['controller/PUBLISH_UNPUBLISH_VOLUME'];
-/** Up to so many volumes are made to find out what comes after the last. */
+/** Most volumes created to reach the node's limit. */
 const mostAttached = 16;
 
 type Request = Given<ControllerPublishVolumeRequest>;
@@ -178,7 +178,7 @@ const unpublishChecks: readonly Check[] = [
       const asked = await request(bench);
       await bench.step(rpc, asked);
       await bench.ok(undo, { volumeId: asked.volumeId });
-      // Only where it is no longer published may it be published in another way.
+      // Only an unpublished volume may be published with other options.
       await bench.ok(rpc, { ...asked, readonly: true });
     },
   },

@@ -1,4 +1,4 @@
-/** CreateVolume: what it takes, what it refuses, and what a repeat is. Content of volumes: content.ts */
+/** CreateVolume: accepted and refused requests, and repeated ones. Content of volumes: content.ts */
 import type { Given } from '../../csi/codec.js';
 import type { Volume, VolumeContentSource } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';
@@ -225,7 +225,7 @@ export const createVolumeChecks: readonly Check[] = [
     async (bench) => {
       const answer = await bench.ask(rpc, await bench.volumeRequest({ capacityRange: { requiredBytes: hugeBytes } }));
       const capacityBytes = answer.value?.volume?.capacityBytes;
-      // 0 says that the size is not known.
+      // 0 means an unknown size.
       if (capacityBytes !== 0n) expectNoSuchSize(bench, answer, capacityBytes);
     },
   ),

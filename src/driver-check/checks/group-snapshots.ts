@@ -1,4 +1,4 @@
-/** Snapshots of several volumes at once. */
+/** Snapshots of several volumes at the same time. */
 import type { Given } from '../../csi/codec.js';
 import type { CreateVolumeGroupSnapshotRequest, VolumeGroupSnapshot } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';
@@ -25,7 +25,7 @@ async function request(bench: CheckContext, given: Request = {}): Promise<Reques
   return { name: bench.name(), parameters, ...given, sourceVolumeIds };
 }
 
-/** A group that is there, on the way to something else. */
+/** Creates a group that another check step needs. */
 async function group(bench: CheckContext): Promise<VolumeGroupSnapshot> {
   const { groupSnapshot } = await bench.step('CreateVolumeGroupSnapshot', await request(bench));
   if (!groupSnapshot) throw new Verdict('blocked', 'CreateVolumeGroupSnapshot gave no group', bench.calls.last);
@@ -48,7 +48,7 @@ const refuses = (
   asked: (bench: CheckContext) => Promise<{ groupSnapshotId?: string; snapshotIds?: string[] }>,
 ): Check => refusal({ id, rpc, rule, needs, expects, request: asked });
 
-/** A driver that does not need the list should look at it, and need not. */
+/** A driver may ignore the list if it does not need it. */
 const otherList = (rpc: 'DeleteVolumeGroupSnapshot' | 'GetVolumeGroupSnapshot'): Check =>
   refusal({
     id: 'other-list',

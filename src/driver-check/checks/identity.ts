@@ -1,4 +1,4 @@
-/** Who the driver is, whether it is well, and what it says of all that it offers. */
+/** Identity of the driver, its health, and its capabilities. */
 import type { RpcName } from '../../csi/answers.js';
 import { controllerGates, type Gates, nodeGates } from '../../csi/gates.js';
 import type { Check } from '../check.js';
@@ -52,7 +52,7 @@ const version: Check = {
   },
 };
 
-/** The RPCs that tell what there is: all take an empty request. */
+/** RPCs that report capabilities; all take an empty request. */
 type Telling =
   | 'GetPluginInfo'
   | 'GetPluginCapabilities'
@@ -61,7 +61,7 @@ type Telling =
   | 'NodeGetCapabilities'
   | 'NodeGetInfo';
 
-/** In any order, as capabilities are a set. */
+/** Compares without order: capabilities are a set. */
 const asSet = (answer: object): string =>
   JSON.stringify(answer, (_, value: unknown) =>
     Array.isArray(value)
@@ -89,7 +89,7 @@ const stable = (rpc: Telling): Check => ({
   },
 });
 
-/** The types in a list of capabilities; undefined for an entry that has none. */
+/** Types in a list of capabilities; undefined for an entry without type. */
 type Types = (bench: CheckContext) => Promise<(string | undefined)[]>;
 
 const named = (rpc: RpcName, types: Types): Check => ({
@@ -107,7 +107,7 @@ const named = (rpc: RpcName, types: Types): Check => ({
   },
 });
 
-/** Each is called with nothing, so that nothing can happen. */
+/** Each RPC is called with an empty request, so that it cannot change anything. */
 const unadvertised = <Type extends string>(rpc: RpcName, gates: Gates<Type>, needOf: (type: Type) => Need): Check => ({
   id: `${rpc}/unadvertised`,
   rpc,

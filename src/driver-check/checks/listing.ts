@@ -1,4 +1,4 @@
-/** ListVolumes and ListSnapshots: a driver may hold others' things, so only the run's own are counted. */
+/** ListVolumes and ListSnapshots. A driver may hold objects of others, so only objects of this run are counted. */
 
 import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
@@ -12,9 +12,9 @@ interface Page {
   nextToken: string;
 }
 
-/** So many are made to be listed in pages. */
+/** Objects created to be listed in pages. */
 const own = 3;
-/** Longer lists are of a driver that never comes to an end. */
+/** More pages than this mean a driver that never ends its list. */
 const mostPages = 10_000;
 
 const page = async (bench: CheckContext, rpc: Listing, maxEntries: number, startingToken: string): Promise<Page> => {
@@ -50,7 +50,7 @@ async function remove(bench: CheckContext, rpc: Listing, id: string): Promise<vo
   else await bench.step('DeleteSnapshot', { snapshotId: id });
 }
 
-/** Few enough for several pages of the run's own, many enough for a driver that holds thousands. */
+/** Small enough for several pages of this run's objects, large enough for a driver that holds thousands. */
 const pageSize = (total: number): number => Math.max(2, Math.ceil(total / 20));
 
 const listChecks = (rpc: Listing, gate: Need, making: Need): readonly Check[] => [

@@ -1,4 +1,4 @@
-/** NodeGetInfo: how a node is called, what it can hold, and where it is. */
+/** NodeGetInfo: id of the node, its limit and its topology. */
 import type { Check } from '../check.js';
 
 const rpc = 'NodeGetInfo';

@@ -1,4 +1,4 @@
-/** NodePublishVolume and NodeUnpublishVolume: a volume at a path of this node. */
+/** NodePublishVolume and NodeUnpublishVolume. */
 
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
@@ -55,24 +55,24 @@ const published = async (bench: CheckContext, options?: UseOptions): Promise<{ u
 
 const isDir = (type: AccessType): boolean => type === 'mount';
 
-/** @returns what is not as it has to be where a volume is published, once */
+/** @returns the difference from a volume that is published exactly once */
 async function faultAt(bench: CheckContext, target: string, type: AccessType): Promise<string | undefined> {
   const kind = await kindOf(target, bench.timeoutMs);
   const wanted = isDir(type) ? 'directory' : 'block device';
   if (kind !== wanted) return `there should be a ${wanted} at the target path, but there is: ${kind}`;
   const { length } = await mountsAt(target);
-  // A device may be there without a mount, as a node of its own.
+  // A device may appear without a mount, as a device node of its own.
   const isOnce = isDir(type) ? length === 1 : length <= 1;
   return isOnce ? undefined : `there should be one mount at the target path, but there are ${length}`;
 }
 
-/** @throws {Verdict} failed: the volume is not there, or more than once */
+/** @throws {Verdict} failed: the volume is not published, or more than once */
 async function expectPublished(bench: CheckContext, target: string, type: AccessType): Promise<void> {
   const fault = await faultAt(bench, target, type);
   if (fault !== undefined) throw new Verdict('failed', fault, bench.calls.last);
 }
 
-/** For either type of access, as drivers go different ways for them. */
+/** Repeats a check for both access types: drivers implement them differently. */
 const eitherType = (type: AccessType): readonly Check[] => [
   check(
     rpc,

@@ -1,4 +1,4 @@
-/** NodeStageVolume and NodeUnstageVolume: once per volume on this node. */
+/** NodeStageVolume and NodeUnstageVolume. */
 import { join } from 'node:path';
 import type { Given } from '../../csi/codec.js';
 import type { NodeStageVolumeRequest } from '../../csi/generated/plain.js';

@@ -1,4 +1,4 @@
-/** The commonest check: a request that must be refused, and with which code. */
+/** Most common check: the driver must refuse a request with a certain error code. */
 import type { Given } from '../../csi/codec.js';
 import type { Rpcs } from '../../csi/generated/plain.js';
 import type { GrpcCode } from '../../csi/grpc-codes.js';
@@ -9,13 +9,13 @@ import type { CheckContext } from '../context.js';
 import type { Need } from '../verdict.js';
 
 export interface Refusal<Rpc extends UnaryRpc> {
-  /** The second part of the check's id. */
+  /** Second part of the check's id. */
   id: string;
   rpc: Rpc;
   rule: string;
   needs?: readonly (Need | readonly Need[])[];
   expects: GrpcCode | readonly GrpcCode[];
-  /** Why an OK is worth no more than a warning: nothing makes the driver refuse it. Default: it fails. */
+  /** Reason why OK is only a warning: no rule makes the driver refuse. Default: OK fails the check. */
   warnsOfOk?: string;
   request: (bench: CheckContext) => Given<Rpcs[Rpc]['request']> | Promise<Given<Rpcs[Rpc]['request']>>;
 }
@@ -40,13 +40,13 @@ export const refusal = <Rpc extends UnaryRpc>({
   },
 });
 
-/** More than any storage has. */
+/** Larger than any storage. */
 export const hugeBytes = 2n ** 62n;
 
 /**
- * Of an answer to who asked for `hugeBytes`. Storage that sets no limits may have them.
- * @param capacityBytes in the answer, where it is OK
- * @throws {Verdict} failed: another code, or a volume that is smaller
+ * Judges the answer to a request for `hugeBytes`. Storage without limits may accept it.
+ * @param capacityBytes in the answer, if it is OK
+ * @throws {Verdict} failed: another code, or a smaller volume
  */
 export function expectNoSuchSize(
   bench: CheckContext,
@@ -58,10 +58,10 @@ export function expectNoSuchSize(
   bench.expect(isRefused || isHad, 'OUT_OF_RANGE or RESOURCE_EXHAUSTED', `there came ${report.answer}`);
 }
 
-/** The longest that a name or an id may be. */
+/** Longest name or id that the specification allows. */
 export const maxTextBytes = 128;
 
-/** A text over the limit: the specification binds who sends it, so taking it is no more than worth a warning. */
+/** Text over the limit: the specification binds the caller, so a driver that accepts it only gets a warning. */
 export const overLimit = <Rpc extends UnaryRpc>({
   rpc,
   field,
@@ -79,5 +79,5 @@ export const overLimit = <Rpc extends UnaryRpc>({
   },
 });
 
-/** Names that any driver has to take, whatever it makes of them. */
+/** Name that every driver must accept, whatever it derives from it. */
 export const oddName = (name: string): string => `${name} ../Größe/„ß“ 卷 %s'"\\`;

@@ -1,4 +1,4 @@
-/** Snapshots of one volume: taken, looked at, deleted. What is in them: content.ts. Lists of them: listing.ts */
+/** Snapshots of one volume: created, read, deleted. Their content: content.ts. Lists of them: listing.ts */
 
 import type { Snapshot } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';

@@ -1,4 +1,4 @@
-/** NodeGetVolumeStats and NodeExpandVolume: a volume that is in use here, measured and made larger. */
+/** NodeGetVolumeStats and NodeExpandVolume, on a volume in use on this host. */
 import type { Given } from '../../csi/codec.js';
 import type { NodeExpandVolumeRequest } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';
@@ -187,7 +187,10 @@ const expandChecks: readonly Check[] = [
 
 const wantedBytes = (bench: CheckContext): bigint => BigInt(2 * bench.options.sizeBytes);
 
-/** A volume on this node, and what makes it larger on the controller's side: before that where it must not be in use. */
+/**
+ * Publishes a volume on this node and expands it on the controller: before publishing if the driver expands offline
+ * only.
+ */
 async function growing(
   bench: CheckContext,
   accessType: AccessType,
@@ -210,7 +213,7 @@ async function growing(
   return { use, grow: isOnline ? grow : async () => {} };
 }
 
-/** Of an answer, in which 0 says nothing. */
+/** Judges the capacity of an answer, in which 0 means unknown. */
 function expectAsLarge(bench: CheckContext, capacityBytes: bigint): void {
   const wanted = wantedBytes(bench);
   bench.expect(
@@ -221,8 +224,8 @@ function expectAsLarge(bench: CheckContext, capacityBytes: bigint): void {
 }
 
 /**
- * A file system takes a part of its device for itself, and that of a directory may be larger than the volume: what is
- * certain is that it must not be smaller than the volume was.
+ * A file system uses a part of its device, and the one of a directory may be larger than the volume. Certain is only
+ * that the volume must not shrink.
  */
 function expectRoom(
   bench: CheckContext,

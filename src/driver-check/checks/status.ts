@@ -1,12 +1,12 @@
-/** What is true of every answer: looked at where any driver refuses something. */
+/** Rules for every answer, checked on a refusal that any driver can give. */
 import type { UnaryRpc } from '../../csi/server.js';
 import type { Check } from '../check.js';
 import { Verdict } from '../verdict.js';
 
-/** How gRPC carries the details of a status. */
+/** gRPC trailer with the details of a status. */
 const detailsTrailer = 'grpc-status-details-bin';
 
-/** What the client says by itself where nothing comes. */
+/** Status codes that the client makes by itself if no answer comes. */
 const withoutDriver: readonly string[] = ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'CANCELLED'];
 
 const noDetails = (rpc: Extract<UnaryRpc, 'ValidateVolumeCapabilities' | 'NodePublishVolume'>): Check => ({

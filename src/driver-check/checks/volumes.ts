@@ -1,4 +1,4 @@
-/** What becomes of a volume that is there: deleted, validated, looked at, changed. Made larger: controller-expand.ts */
+/** Existing volumes: deleted, validated, read, modified. Expanded: controller-expand.ts */
 import type { Given } from '../../csi/codec.js';
 import type { VolumeCapability } from '../../csi/generated/plain.js';
 import type { Check } from '../check.js';
@@ -251,7 +251,7 @@ const modifyChecks: readonly Check[] = [
   ),
 ];
 
-/** All that callers can see of the mutable parameters of a volume: whether they are confirmed, and the volume itself. */
+/** All that callers can see of a volume's mutable parameters: whether they are confirmed, and the volume itself. */
 async function seen(bench: CheckContext, volumeId: string, mutableParameters: Record<string, string>): Promise<string> {
   const asked = { volumeId, volumeCapabilities: [bench.capability()], mutableParameters };
   const { value } = await bench.ask('ValidateVolumeCapabilities', asked);

@@ -1,6 +1,6 @@
 /**
- * The script and the record of calls, kept by who writes the test: both outlive the driver's process. What each call
- * gets is decided here, before any work is done for it. What was wrong with the calls: judge/
+ * Script and record of the calls. Kept in the test's process, so that both outlive the driver's process. Decides the
+ * fate of each call before the driver does any work for it. The judgement of calls: judge/
  */
 
 import { isDeepStrictEqual } from 'node:util';
@@ -20,7 +20,7 @@ import {
 import { changes, subjectsOf } from './subjects.js';
 
 export interface WaitOptions {
-  /** Default 10 s. */
+  /** Milliseconds; default 10,000. */
   timeoutMs?: number;
 }
 
@@ -35,12 +35,12 @@ export class CallBook {
   readonly #nodeId: string;
   readonly #script = new Script();
   readonly #calls: RecordedCall[] = [];
-  /** Of each RPC, the last call that was waited for. */
+  /** By RPC, the last call that a test has waited for. */
   readonly #awaited = new Map<RpcName, number>();
-  /** What calls under way hold, by their numbers. */
+  /** Subjects held by calls in flight, by the number of the call. */
   readonly #held = new Map<number, readonly string[]>();
   readonly #hanging = new Map<number, () => void>();
-  /** Calls that are to go on as soon as they come to where they would hang. */
+  /** Calls to release as soon as they hang. */
   readonly #released = new Set<number>();
   readonly #waiters = new Set<Waiter>();
 
@@ -65,10 +65,10 @@ export class CallBook {
     return [...this.#calls];
   }
 
-  /** Resolves with the first call of this RPC that was not waited for before. */
+  /** Resolves with the first call of this RPC that no test has waited for yet. */
   async waitForCall(rpc: RpcName, options: WaitOptions = {}): Promise<RecordedCall> {
     const name = checkedRpc(rpc);
-    // Taken as it is found: another who waits gets the next.
+    // Marks the call as found at once: a second waiter gets the next call.
     const take = (): RecordedCall | undefined => {
       const last = this.#awaited.get(name) ?? 0;
       const call = this.#calls.find(({ rpc, number }) => rpc === name && number > last);
@@ -89,7 +89,7 @@ export class CallBook {
     return this.#until(gone, `the caller of call ${number} has gone`, options);
   }
 
-  /** Calls that have begun go on where they hang, or would hang: this one, or all. */
+  /** Releases one call, or all calls that have begun, also those that do not hang yet. */
   release(number?: number): void {
     for (const call of this.#calls) {
       if (call.end || (number ?? call.number) !== call.number) continue;
@@ -123,17 +123,17 @@ export class CallBook {
     return new Promise((resolve) => this.#hanging.set(number, resolve));
   }
 
-  /** What was under way has died with the process. */
+  /** Ends all calls in flight: they died with the process. */
   died(atMs: number): void {
     for (const { number, end } of this.#calls) if (!end) this.ended(number, { atMs, how: 'died' });
   }
 
-  /** Ends all waiting. */
+  /** Rejects everybody who waits. */
   close(reason: string): void {
     for (const waiter of this.#waiters) waiter.settle(new StagecraftError('ABORTED', reason));
   }
 
-  /** What a call that holds its volume keeps this one from. */
+  /** Returns the subjects of this call that another call holds. */
   #heldOf({ rpc, request }: Arrival): string | undefined {
     if (!changes(rpc)) return undefined;
     const subjects = subjectsOf(rpc, request);
@@ -147,7 +147,7 @@ export class CallBook {
     this.#look();
   }
 
-  /** @param look what it returns is what is waited for: once it has, it is not asked again */
+  /** @param look returns the awaited value, or undefined; not called again after it has returned one */
   #until<T>(look: () => T | undefined, what: string, { timeoutMs = defaultPatienceMs }: WaitOptions): Promise<T> {
     return new Promise((resolve, reject) => {
       let found = look();
@@ -190,7 +190,10 @@ interface Counted extends Entry {
   left: number;
 }
 
-/** Steps for a number of calls go first, in the order in which they were set; then the newest that is for always. */
+/**
+ * Steps of a script. Counted steps are used first, in the order in which they were set; then the newest step without
+ * a count.
+ */
 export class Script {
   readonly #counted = new Map<RpcName, Counted[]>();
   readonly #standing = new Map<RpcName, Entry[]>();
@@ -200,7 +203,7 @@ export class Script {
     else put(this.#counted, rpc, [...(this.#counted.get(rpc) ?? []), { step, where, left: times }]);
   }
 
-  /** Uses up the step that this call gets; undefined: the driver does as it always does. */
+  /** Uses one step for this call; undefined: the driver behaves normally. */
   take(rpc: RpcName, request: object): CheckedStep | undefined {
     const counted = this.#counted.get(rpc)?.find(({ where }) => matches(request, where));
     if (!counted) return this.#standing.get(rpc)?.find(({ where }) => matches(request, where))?.step;
@@ -209,12 +212,12 @@ export class Script {
     return counted.step;
   }
 
-  /** How many calls there still is a step for, those for always not counted. */
+  /** Number of calls that counted steps are left for. */
   get left(): number {
     return [...this.#counted.values()].flat().reduce((sum, { left }) => sum + left, 0);
   }
 
-  /** @param rpc of one RPC only */
+  /** @param rpc only steps of this RPC */
   clear(rpc?: RpcName): void {
     for (const steps of [this.#counted, this.#standing]) {
       if (rpc) steps.delete(rpc);

@@ -1,6 +1,6 @@
 /**
- * The driver's process, seen from the one that started it: how it is started, stopped, frozen and killed, and that none
- * is left behind. What it says and is asked: protocol.ts
+ * Driver's process as seen by its parent: starts, stops, freezes and kills it, and leaves none behind. Messages
+ * between them: protocol.ts
  */
 import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,18 +12,18 @@ import type { Offers } from './judge/violations.js';
 import { type Ask, link, type Message } from './link.js';
 import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 
-/** What a child needs of who started it. */
+/** Callbacks of the parent. */
 export type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
-  /** The process is about to be killed in this call. */
+  /** The process is about to be killed during this call. */
   dying(dying: Parameters<DirectorAnswers['die']>[0]): void;
-  /** The process has ended, whatever the reason. */
+  /** The process has ended, for any reason. */
   exited(): void;
 };
 
-/** A process that stands still, or is to; one that is thawed meanwhile goes on. */
+/** Process that stands still, or is about to. Thawing it meanwhile cancels that. */
 interface Freeze {
   isWanted: boolean;
-  /** Resolves when the process stands still, or is wanted to go on, or has ended. */
+  /** Resolves when the process stands still, is thawed, or has ended. */
   done: Promise<void>;
 }
 
@@ -37,10 +37,10 @@ export class Child {
   readonly #ask: Ask<DriverAnswers>;
   readonly #director: ChildDirector;
   #guard: ChildProcess | undefined;
-  /** Absent where the process runs. */
+  /** Absent while the process runs. */
   #freeze: Freeze | undefined;
   #awaitingFreeze: Array<(frozen: Promise<void>) => void> = [];
-  /** Called when the process goes on. */
+  /** Called when the process continues. */
   #awaitingThaw: Array<() => void> = [];
   #isEnding = false;
 
@@ -49,7 +49,7 @@ export class Child {
     this.#process = forkDriver();
     const { ask, close } = link<DriverAnswers>(
       {
-        // Where that fails it has ended: `exited` tells.
+        // A failure means that the process has ended: `exited` reports it.
         send: (message) => this.#process.send(message, undefined, undefined, () => undefined),
         onMessage: (receive) => this.#process.on('message', (message) => receive(message as Message)),
       },
@@ -66,12 +66,12 @@ export class Child {
     });
   }
 
-  /** While it runs, frozen or not. */
+  /** Process id, while the process lives, frozen or not. */
   get pid(): number | undefined {
     return this.#isEnding ? undefined : this.#process.pid;
   }
 
-  /** @throws {StagecraftError} what kept it from serving; the process has ended then */
+  /** @throws {StagecraftError} the reason why it cannot serve; the process has ended then */
   async serve(options: ServeOptions): Promise<Offers> {
     try {
       return await this.#ask('serve', options);
@@ -91,7 +91,7 @@ export class Child {
     await this.exited;
   }
 
-  /** @throws {StagecraftError} TIMEOUT: it had to be killed */
+  /** @throws {StagecraftError} TIMEOUT: the process had to be killed */
   async terminate(): Promise<void> {
     this.thaw();
     this.#isEnding = true;
@@ -105,7 +105,7 @@ export class Child {
     throw new StagecraftError('TIMEOUT', `the fault driver did not end within ${termPatienceMs} ms of SIGTERM: killed`);
   }
 
-  /** Resolves when it stands still, or sooner where it is thawed or ends before. */
+  /** Resolves when the process stands still, or earlier if it is thawed or ends. */
   freeze(): Promise<void> {
     this.#freeze ??= this.#standStill();
     const { done } = this.#freeze;
@@ -113,7 +113,7 @@ export class Child {
     return done;
   }
 
-  /** @throws {StagecraftError} TIMEOUT; ABORTED: it has ended */
+  /** @throws {StagecraftError} TIMEOUT; ABORTED: the process has ended */
   waitForFreeze(timeoutMs: number): Promise<void> {
     if (this.#freeze) return this.#freeze.done;
     return new Promise((resolve, reject) => {
@@ -130,7 +130,7 @@ export class Child {
     });
   }
 
-  /** Also takes back a freeze that is under way. */
+  /** Continues the process, and cancels a freeze in progress. */
   thaw(): void {
     if (this.#freeze) this.#freeze.isWanted = false;
     this.#freeze = undefined;
@@ -181,7 +181,7 @@ export class Child {
 
   async #ended(): Promise<string> {
     try {
-      // What it has told before its end may still have to be read: that is done once the channel is at its end too.
+      // Messages sent before its end may still be unread: they are all read once the channel has closed, too.
       const closed = once(this.#process, 'disconnect');
       const [[code, signal]]: [unknown[], unknown] = await Promise.all([once(this.#process, 'exit'), closed]);
       return `${signal ?? `exit code ${code}`}`;
@@ -196,7 +196,7 @@ export class Child {
   }
 }
 
-/** The same code as ours: built, or as source, with what makes that run. */
+/** Forks the same code as this process runs: built JavaScript, or the source with its loader. */
 function forkDriver(): ChildProcess {
   const isSource = import.meta.url.endsWith('.ts');
   return fork(fileURLToPath(new URL(`./process.${isSource ? 'ts' : 'js'}`, import.meta.url)), {
@@ -206,14 +206,14 @@ function forkDriver(): ChildProcess {
   });
 }
 
-/** A process that stands still does not hear that we are gone: this one does, and kills it. */
+/** Kills the frozen driver when this process ends: a frozen process cannot notice that itself. */
 const guardOf = (pid: number): ChildProcess =>
   spawn('sh', ['-c', 'read -r _; kill -KILL "$0"', String(pid)], {
     detached: true,
     stdio: ['pipe', 'ignore', 'ignore'],
   });
 
-/** The state is what follows the name, which is in parentheses and may hold any character. */
+/** Reads the process state. It follows the name, which is in parentheses and may contain any character. */
 function standsStill(pid: number): boolean {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8');

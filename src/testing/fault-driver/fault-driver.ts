@@ -1,6 +1,6 @@
 /**
- * A CSI driver that fails on command: the bundled driver in a process of its own, with a script between it and its
- * socket. The same without a process: serve-faulty.ts. What steps there are: step.ts. For users: docs/fault-driver.md
+ * CSI driver that fails on command: the bundled driver in its own process, with a script between it and its socket.
+ * Without a process: serve-faulty.ts. The steps of scripts: step.ts. For users: docs/fault-driver.md
  */
 import { socketPathOf } from '../../driver/socket.js';
 import { monotonicMs } from './call.js';
@@ -11,11 +11,11 @@ import { checkOptions, type PlainDriverOptions, processOptions } from './plain-o
 import type { ServeOptions } from './protocol.js';
 
 export interface FaultDriverOptions extends PlainDriverOptions {
-  /** Where it listens: absolute, at most 107 bytes. */
+  /** Path of the socket: absolute, at most 107 bytes. */
   socketPath: string;
-  /** Takes the socket from whoever listens there, who lives on. Default: that is refused. */
+  /** Replaces the socket of a driver that still listens there. Default: such a start is refused. */
   takesOver?: boolean;
-  /** Leaves its socket file behind when it is told to stop. */
+  /** Leaves its socket file behind when it is stopped. */
   leavesSocket?: boolean;
 }
 
@@ -37,7 +37,7 @@ export class FaultDriver extends Faults {
   readonly #options: ServeOptions;
   readonly #book: CallBook;
   #child: Child | undefined;
-  /** Resolves once a start that is under way has its process. */
+  /** Resolves once a start in progress has its process. */
   #starting: Promise<Child> | undefined;
 
   constructor({ takesOver = false, leavesSocket = false, ...options }: FaultDriverOptions) {
@@ -48,14 +48,14 @@ export class FaultDriver extends Faults {
     this.#options = { ...options, socketPath: this.socketPath, takesOver, leavesSocket };
   }
 
-  /** Of the process that runs, frozen or not. */
+  /** Process id, while the process lives, frozen or not. */
   get pid(): number | undefined {
     return this.#child?.pid;
   }
 
   /**
-   * Starts it again where it has died or was stopped, with the state of its data directory, its script and record.
-   * @throws TypeError: it runs, or is being started
+   * Starts the driver again after it died or was stopped, with the same data directory, script and record.
+   * @throws TypeError: it runs or is being started
    */
   async start(): Promise<void> {
     if (this.#starting) throw new TypeError('the fault driver is being started already');
@@ -67,13 +67,13 @@ export class FaultDriver extends Faults {
     this.offered = await child.serve(this.#options);
   }
 
-  /** SIGKILL: its socket file stays behind. Resolves when it is gone. */
+  /** Sends SIGKILL: the socket file stays behind. Resolves when the process is gone. */
   async kill(): Promise<void> {
     if (this.#starting) await this.#starting;
     await this.#child?.kill();
   }
 
-  /** SIGTERM: it removes its socket, unless that is another's by now, and breaks its connections. Goes on if frozen. */
+  /** Sends SIGTERM: the driver removes its own socket and breaks its connections. Continues a frozen process first. */
   async stop(): Promise<void> {
     if (this.#starting) await this.#starting;
     if (this.pid !== undefined) await this.#child?.terminate();
@@ -82,27 +82,27 @@ export class FaultDriver extends Faults {
   }
 
   /**
-   * SIGSTOP: resolves when the process stands still, or sooner where it is thawed or ends before. Connections stay open,
-   * and new ones are let in by the kernel.
+   * Sends SIGSTOP. Resolves when the process stands still, or earlier if it is thawed or ends. Connections stay open,
+   * and the kernel accepts new ones.
    */
   async freeze(): Promise<void> {
     await this.#running().freeze();
   }
 
   /**
-   * Resolves when the process stands still, also by a step of the script.
+   * Resolves when the process stands still, also because of the script.
    * @throws {StagecraftError} TIMEOUT; ABORTED: the process has ended
    */
   async waitForFreeze({ timeoutMs = defaultPatienceMs }: WaitOptions = {}): Promise<void> {
     await this.#running().waitForFreeze(timeoutMs);
   }
 
-  /** SIGCONT: it goes on where it stood. A freeze that is under way is taken back. */
+  /** Sends SIGCONT, and cancels a freeze in progress. */
   thaw(): void {
     this.#running().thaw();
   }
 
-  /** Puts a new socket of the same process at the path; connections to the old one live on. */
+  /** Puts a new socket of the same process at the path; connections to the old one stay open. */
   async replaceSocket(): Promise<void> {
     await this.#running().replaceSocket();
   }
@@ -112,7 +112,7 @@ export class FaultDriver extends Faults {
     throw new TypeError('the fault driver does not run: start it first');
   }
 
-  /** One process at a time: the next comes when the one before it is gone. */
+  /** Starts the next process once the one before it is gone. */
   async #successor(): Promise<Child> {
     await this.#child?.exited;
     this.#child = this.#fork();

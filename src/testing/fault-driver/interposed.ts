@@ -1,6 +1,6 @@
 /**
- * Stands between the socket and a driver's handlers: each call meets what the director assigns to it. Knows nothing of
- * what the driver does. The order in which the parts of a step happen is that of `play`.
+ * Stands between the socket and a driver's handlers: applies to each call the step that the director assigns.
+ * Independent of the driver's work. The order within a step: `play`
  */
 import { setTimeout } from 'node:timers/promises';
 import { onAbort } from '../../abort.js';
@@ -14,21 +14,27 @@ import { messageOf } from '../../errors.js';
 import { type CallEnd, type Director, monotonicMs } from './call.js';
 import { type CheckedStep, doesWork, type Moment, messagesOf } from './step.js';
 
-/** The connection that a call came on. */
+/** Connection of a call. */
 export interface Origin {
   /** See `Arrival.socket`. */
   socket: number;
   breakOff(): void;
-  /** The driver is told to end: what a call waits for is over, also where it would go on without its caller. */
+  /**
+   * Fires when the driver is stopped: ends whatever a call waits for, even if the call would continue without its
+   * caller.
+   */
   ending: AbortSignal;
-  /** Is told of the driver's work. */
+  /** Counts the driver's work in flight. */
   watch<T>(work: Promise<T>): Promise<T>;
 }
 
 type UnaryWork = (request: object, call: ServerCall) => object | Promise<object>;
 type StreamWork = (request: object, call: ServerCall) => AsyncIterable<object>;
 
-/** Handlers for every RPC there is; one that the driver lacks is answered UNIMPLEMENTED, unless the script says else. */
+/**
+ * Makes handlers for every RPC. An RPC that the driver lacks is answered UNIMPLEMENTED, unless the script decides
+ * otherwise.
+ */
 export function interposed(handlers: CsiHandlers, director: Director, origin: Origin): CsiHandlers {
   const names = Object.keys(rpcs).filter((name): name is RpcName => name in rpcs);
   const all = names.map((rpc) => {
@@ -41,7 +47,7 @@ export function interposed(handlers: CsiHandlers, director: Director, origin: Or
   return Object.fromEntries(all) satisfies CsiHandlers;
 }
 
-/** Ends what a call does, without an answer that anybody would hear. */
+/** Ends a call without an answer to anybody. */
 class Cut extends Error {
   readonly how: 'gone' | 'broken';
 
@@ -60,7 +66,7 @@ interface Incoming {
 const [ok] = grpcCodes;
 const neverAborted = new AbortController().signal;
 
-/** One call, from its arrival to its end. */
+/** One call, from arrival to end. */
 class Call {
   readonly #director: Director;
   readonly #origin: Origin;
@@ -182,12 +188,12 @@ class Call {
     if (this.#waiting().aborted) throw new Cut('gone');
   }
 
-  /** Of the driver's work. As the step has it: one that goes on does not hear that the caller has gone. */
+  /** Signal for the driver's work. If the step says so, the work continues after the caller has left. */
   #signal(): AbortSignal {
     return this.#step.goOn ? neverAborted : this.#incoming.call.signal;
   }
 
-  /** Of waiting: connections are broken where the driver ends, so that a caller is gone then too. */
+  /** Signal for waiting. Also fires when the driver is stopped, since its connections are broken then. */
   #waiting(): AbortSignal {
     return this.#step.goOn ? this.#origin.ending : this.#incoming.call.signal;
   }
@@ -200,7 +206,7 @@ class Call {
     });
   }
 
-  /** As the caller gets it: with what was left out. */
+  /** Returns the answer as the caller gets it, with default values. */
   #whole(answer: object): object {
     const { encode, decode } = responseCodec(this.#incoming.rpc);
     return decode(encode(answer));

@@ -1,7 +1,7 @@
-/** Questions and answers between a process and the one that forked it. Their contents: protocol.ts */
+/** Questions and answers between a process and its child. Their contents: protocol.ts */
 import { type ErrorCode, messageOf, StagecraftError } from '../../errors.js';
 
-/** What one side can be asked, each with one argument. */
+/** Questions that one side answers, each with one argument. */
 export type Answers = { [what: string]: (argument: never) => unknown };
 
 export type Ask<Theirs extends Answers> = <What extends keyof Theirs & string>(
@@ -26,8 +26,8 @@ interface Pending {
 }
 
 /**
- * @param ours what this side answers
- * @returns asks the other side; once `close` was called, questions that are open are rejected
+ * @param ours answers of this side
+ * @returns a function that asks the other side; `close` rejects open questions
  */
 export function link<Theirs extends Answers>(
   port: Port,

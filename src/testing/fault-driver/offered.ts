@@ -1,8 +1,8 @@
-/** What a driver offers by itself, asked of its handlers before any script comes between. */
+/** Capabilities of a driver, asked of its handlers without the script. */
 import type { CsiHandlers } from '../../csi/server.js';
 import type { Offers } from './judge/violations.js';
 
-/** Capabilities by service; of a service that it lacks none. */
+/** Capabilities by service; none for a service that the driver lacks. */
 export async function offersOf(handlers: CsiHandlers): Promise<Offers> {
   const call = { signal: new AbortController().signal };
   const controller = await handlers.ControllerGetCapabilities?.({}, call);

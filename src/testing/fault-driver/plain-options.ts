@@ -6,8 +6,8 @@ import { memoryLoopDevices, memoryMounts } from '../../driver/memory-mounts.js';
 
 export interface PlainDriverOptions extends Omit<DriverOptions, 'mounts' | 'loopDevices'> {
   /**
-   * `host`: real mounts, which need root and outlive the process; the default. `memory`: mounts that are only
-   * remembered, and gone with the process.
+   * `host` (default): real mounts, which need root and outlive the process. `memory`: simulated mounts, gone with the
+   * process.
    */
   mounts?: 'host' | 'memory';
 }
@@ -43,7 +43,7 @@ export const processOptions = z.strictObject({
 
 export const serveOptions = z.strictObject({ ...shapes, handlers: handlerNames.optional() });
 
-/** @throws TypeError naming each option that is missing, unknown, or not of its kind */
+/** @throws TypeError naming each option that is missing, unknown or of the wrong type */
 export function checkOptions(options: unknown, schema: typeof processOptions | typeof serveOptions): void {
   const { error } = schema.safeParse(options);
   if (!error) return;

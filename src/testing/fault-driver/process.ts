@@ -1,4 +1,4 @@
-/** The driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts. */
+/** Driver's process: the bundled driver behind a socket, with the script in between. Started by fault-driver.ts */
 import { onAbort } from '../../abort.js';
 import { type Driver, openDriver } from '../../driver/driver.js';
 import type { Director } from './call.js';
@@ -61,7 +61,7 @@ async function serve({ socketPath, takesOver, leavesSocket, ...options }: ServeO
   }
 }
 
-/** Connections break at once; work under way is let end, so that no mount stays half made. */
+/** Breaks all connections at once and lets work in flight end, so that no mount stays half made. */
 async function stop(): Promise<void> {
   if (!served?.leavesSocket) served?.sockets.remove();
   served?.sockets.cut();

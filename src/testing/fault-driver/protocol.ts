@@ -1,4 +1,4 @@
-/** What the driver's process and the one that started it ask each other. */
+/** Questions between the driver's process and its parent. */
 import type { Director } from './call.js';
 import type { Offers } from './judge/violations.js';
 import type { PlainDriverOptions } from './plain-options.js';
@@ -9,14 +9,14 @@ export interface ServeOptions extends PlainDriverOptions {
   leavesSocket: boolean;
 }
 
-/** What the driver's process answers. */
+/** Questions that the driver's process answers. */
 export type DriverAnswers = {
   /** Resolves once calls are answered. */
   serve(options: ServeOptions): Promise<Offers>;
   replaceSocket(nothing: undefined): Promise<void>;
 };
 
-/** What the process that started it answers. */
+/** Questions that the parent answers. */
 export type DirectorAnswers = {
   begin(arrival: Parameters<Director['begin']>[0]): ReturnType<Director['begin']>;
   gone(left: Parameters<Director['gone']>[0]): Promise<void>;

@@ -1,6 +1,6 @@
 /**
- * A driver that fails on command in the process of the test: quicker to start than fault-driver.ts, and it takes handlers
- * of the test's own. It can't die or stand still.
+ * CSI driver that fails on command within the test's process: starts faster than fault-driver.ts, and accepts
+ * handlers of the test. It cannot be killed or frozen.
  */
 import type { RpcName } from '../../csi/answers.js';
 import type { CsiHandlers } from '../../csi/server.js';
@@ -18,15 +18,15 @@ import type { Step, Use } from './step.js';
 import { Underway } from './underway.js';
 
 export interface FaultyOptions extends PlainDriverOptions {
-  /** Where it listens: absolute, at most 107 bytes. */
+  /** Path of the socket: absolute, at most 107 bytes. */
   socketPath: string;
-  /** In place of the bundled driver's, where they are given. */
+  /** Handlers in place of those of the bundled driver. */
   handlers?: CsiHandlers;
 }
 
 /**
- * Resolves when it answers calls. `stop` it also when a test fails.
- * @throws {StagecraftError} what keeps it from serving: see `startDriver`
+ * Starts a driver; resolves when it answers calls. `stop` it also if the test fails.
+ * @throws {StagecraftError} the reason why it cannot serve: see `startDriver`
  */
 export async function serveFaulty(given: FaultyOptions): Promise<FaultyServer> {
   checkOptions(given, serveOptions);
@@ -69,20 +69,20 @@ export class FaultyServer extends Faults {
     this.#parts = parts;
   }
 
-  /** @throws TypeError also for steps that need a process of the driver's own */
+  /** @throws TypeError also for steps that need a separate process */
   override script<Rpc extends RpcName>(rpc: Rpc, step: Step<Rpc>, use?: Use<Rpc>): this {
     if (step.die || step.stop) throw new TypeError(`only a driver in a process of its own can ${needsProcess}`);
     return super.script(rpc, step, use);
   }
 
-  /** Puts a new socket at the path; connections to the old one live on. */
+  /** Puts a new socket at the path; connections to the old one stay open. */
   async replaceSocket(): Promise<void> {
     await this.#parts.sockets.replace();
   }
 
   /**
-   * Removes the socket, breaks its connections, ends what calls wait for, lets work under way end, and gives the data
-   * directory back. A second call is the first.
+   * Removes the socket, breaks its connections, ends the waiting of calls, lets work in flight end, and unlocks the
+   * data directory. A second call returns the promise of the first.
    */
   stop(): Promise<void> {
     this.#stopped ??= this.#stop();

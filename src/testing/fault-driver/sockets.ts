@@ -15,7 +15,7 @@ import { type Listening, listen, removeStale, socketPathOf } from '../../driver/
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { Origin } from './interposed.js';
 
-/** What the sockets know of a call's origin. */
+/** Origin of a call, as far as the sockets know it. */
 type Connected = Pick<Origin, 'socket' | 'breakOff'>;
 
 export class Sockets {
@@ -23,7 +23,7 @@ export class Sockets {
   readonly #handlersFor: (origin: Connected) => CsiHandlers;
   readonly #listeners: Listening[] = [];
   readonly #connections = new Set<Socket>();
-  /** The file that stood at the path when it was last ours. */
+  /** Identity of the file at the path when it was last ours. */
   #file: string | undefined;
 
   constructor(path: string, handlersFor: (origin: Connected) => CsiHandlers) {
@@ -37,7 +37,7 @@ export class Sockets {
     await this.#put(linkWhereNothingIs);
   }
 
-  /** Puts a new socket in place of whatever is at the path; who is connected to the old one stays so. */
+  /** Replaces whatever is at the path by a new socket; connections to the old one stay open. */
   async replace(): Promise<void> {
     await this.#put(renameSync);
   }
@@ -55,7 +55,7 @@ export class Sockets {
     this.#file = fileAt(this.#path);
   }
 
-  /** Removes the socket, if it still is ours. */
+  /** Removes the socket if it is still ours. */
   remove(): void {
     if (this.#file !== undefined && fileAt(this.#path) === this.#file) rmSync(this.#path, { force: true });
   }
@@ -94,10 +94,10 @@ export class Sockets {
   }
 }
 
-/** A name in the same directory, so short that it rarely makes the path longer. Where it does, that is checked. */
+/** Makes a name in the same directory, short enough to rarely lengthen the path. The length is checked anyway. */
 const besides = (path: string): string => socketPathOf(join(dirname(path), `.${randomBytes(3).toString('base64url')}`));
 
-/** Unlike a rename, it never takes the path from somebody who just came there. */
+/** Links instead of renaming: that never replaces the socket of somebody who has just appeared. */
 function linkWhereNothingIs(aside: string, path: string): void {
   try {
     linkSync(aside, path);
@@ -108,7 +108,7 @@ function linkWhereNothingIs(aside: string, path: string): void {
   rmSync(aside);
 }
 
-/** Tells one file from the next: an inode number may be given again. */
+/** Identifies a file: an inode number alone may be reused. */
 function fileAt(path: string): string | undefined {
   const file: BigIntStats | undefined = statSync(path, { bigint: true, throwIfNoEntry: false });
   return file && `${file.dev}:${file.ino}:${file.birthtimeNs}`;

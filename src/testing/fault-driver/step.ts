@@ -1,6 +1,6 @@
 /**
- * What a script can make of one call. A step is plain data: it crosses a process boundary. In which order its parts
- * happen: interposed.ts. Which call gets which step: call-book.ts
+ * Steps of a script: the fate of one call. Plain data, which can cross a process boundary. The order of its parts:
+ * interposed.ts. Which call gets which step: call-book.ts
  */
 import { z } from 'zod';
 import type { RpcName } from '../../csi/answers.js';
@@ -10,32 +10,32 @@ import { type GrpcCode, grpcCodes } from '../../csi/grpc-codes.js';
 import { secretsIn } from '../../csi/secrets.js';
 import type { StreamingRpc } from '../../csi/server.js';
 
-/** Before the driver does its work, or after it and before the answer. */
+/** Before the driver's work, or between the work and the answer. */
 export type Moment = 'before' | 'after';
 
-/** All parts may be combined, as long as they make sense together; what is left out is as in a good driver. */
+/** Parts may be combined. Whatever is left out behaves as in a good driver. */
 export interface Step<Rpc extends RpcName = RpcName> {
-  /** Waits this long before anything else. */
+  /** Waits this many milliseconds before anything else. */
   delayMs?: number;
-  /** The whole process stands still (SIGSTOP) until `thaw`. */
+  /** Freezes the whole process (SIGSTOP) until `thaw`. */
   stop?: Moment;
-  /** Gives no answer until `release`, or until the caller has gone. */
+  /** Gives no answer until `release`, or until the caller leaves. */
   hang?: Moment;
-  /** Breaks the connection that the call came on. */
+  /** Breaks the connection of the call. */
   breakOff?: Moment;
   /** The process kills itself (SIGKILL). */
   die?: Moment;
-  /** Answers with this code; the work is not done, unless `work` says so. */
+  /** Answers with this code. Does not do the work, unless `work` is set. */
   code?: Exclude<GrpcCode, 'OK'>;
-  /** The text that goes with the code. */
+  /** Text of the status. */
   text?: string;
-  /** Answers this; the work is not done, unless `work` says so. A stream's is the list of its messages. */
+  /** Gives this answer; for a stream, the list of its messages. Does not do the work, unless `work` is set. */
   answer?: AnswerOf<Rpc>;
-  /** Does the work although `code` or `answer` says what to answer. */
+  /** Does the work although `code` or `answer` sets the answer. */
   work?: true;
-  /** Goes on when the caller has gone, or its deadline has passed. */
+  /** Continues after the caller has left or its deadline has passed. */
   goOn?: true;
-  /** Until this call has ended, others that change what it is about are answered ABORTED and take no step. */
+  /** Until this call has ended, other changing calls on the same subjects are answered ABORTED and use no step. */
   holdsVolume?: true;
 }
 
@@ -43,11 +43,11 @@ export type AnswerOf<Rpc extends RpcName> = Rpc extends StreamingRpc
   ? readonly Given<Rpcs[Rpc]['response']>[]
   : Given<Rpcs[Rpc]['response']>;
 
-/** Which calls of an RPC get a step, and how many. */
+/** Calls of an RPC that get a step, and their number. */
 export interface Use<Rpc extends RpcName = RpcName> {
-  /** How many calls; default 1. */
+  /** Number of calls; default 1. */
   times?: number | 'always';
-  /** Only calls whose request has these values in these fields. Of messages and maps in it only what is given counts. */
+  /** Only calls whose request has these values. Of messages and maps in it, only the given fields count. */
   where?: Given<Rpcs[Rpc]['request']>;
 }
 
@@ -75,15 +75,15 @@ const useShape = z.strictObject({
   where: z.custom<object>((value) => typeof value === 'object' && value !== null, 'must be an object').default({}),
 });
 
-/** A step that was checked. */
+/** Step that was checked. */
 export type CheckedStep = z.infer<typeof stepShape>;
 export type CheckedUse = z.infer<typeof useShape>;
 
-/** Whether the driver's own work is part of the step. */
+/** Tells whether the driver does its own work in this step. */
 export const doesWork = ({ code, answer, work }: CheckedStep): boolean =>
   work === true || (code === undefined && answer === undefined);
 
-/** @throws TypeError listing the names that there are */
+/** @throws TypeError listing the known names */
 export function checkedRpc(rpc: string): RpcName {
   if (isRpc(rpc)) return rpc;
   throw new TypeError(`CSI has no RPC ${JSON.stringify(rpc)}, but: ${Object.keys(rpcs).join(', ')}`);
@@ -91,7 +91,7 @@ export function checkedRpc(rpc: string): RpcName {
 
 const isRpc = (rpc: string): rpc is RpcName => Object.hasOwn(rpcs, rpc);
 
-/** @throws TypeError saying what is wrong with it */
+/** @throws TypeError with the reason */
 export function checkedStep(rpc: RpcName, step: unknown): CheckedStep {
   const parsed = stepShape.safeParse(step);
   if (!parsed.success) throw new TypeError(`this step of ${rpc} is none: ${faultsOf(parsed.error)}`);
@@ -101,7 +101,7 @@ export function checkedStep(rpc: RpcName, step: unknown): CheckedStep {
   return parsed.data;
 }
 
-/** @throws TypeError saying what is wrong with it */
+/** @throws TypeError with the reason */
 export function checkedUse(rpc: RpcName, use: unknown): CheckedUse {
   const parsed = useShape.safeParse(use);
   if (!parsed.success) throw new TypeError(`this use of a step of ${rpc} is none: ${faultsOf(parsed.error)}`);
@@ -111,7 +111,7 @@ export function checkedUse(rpc: RpcName, use: unknown): CheckedUse {
   return { times, where: given(decode(encode(where)), where) };
 }
 
-/** Of a decoded message, the fields that were given: others have got their defaults. */
+/** Returns only the fields that were given; decoding has added default values. */
 const given = (decoded: object, fields: object): object =>
   Object.fromEntries(
     Object.entries(decoded)
@@ -122,11 +122,11 @@ const given = (decoded: object, fields: object): object =>
       }),
   );
 
-/** A message or a map, not a list or bytes. */
+/** Tells whether the value is a message or a map, not a list or bytes. */
 export const isFields = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !ArrayBuffer.isView(value);
 
-/** What a step answers: of a stream all messages, else one. */
+/** Returns the answers of a step: all messages of a stream, else one. */
 export const messagesOf = (rpc: RpcName, { answer }: CheckedStep): object[] =>
   answer === undefined ? [] : rpcs[rpc].streams && Array.isArray(answer) ? answer : [answer];
 

@@ -1,8 +1,8 @@
-/** What a call is about: the things that CSI wants at most one operation under way on. */
+/** Subjects of a call: objects on which CSI wants at most one operation at a time. */
 import type { RpcName } from '../../csi/answers.js';
 import { rpcs } from '../../csi/generated/plain.js';
 
-/** Calls that only look may overlap. */
+/** Calls that change nothing may overlap. */
 const changing: ReadonlySet<RpcName> = new Set<RpcName>([
   'CreateVolume',
   'DeleteVolume',
@@ -25,13 +25,13 @@ export const changes = (rpc: RpcName): boolean => changing.has(rpc);
 
 export const isOnNode = (rpc: RpcName): boolean => rpcs[rpc].service === 'Node';
 
-/** A text field of a request; empty where it has none of that name. */
+/** Reads a text field of a request; empty if the request has no such field. */
 export function textIn(request: object, field: string): string {
   const value: unknown = Reflect.get(request, field);
   return typeof value === 'string' ? value : '';
 }
 
-/** e.g. `volume v-1`, `snapshot s-1`; what has no id yet by its name: `new volume data`. */
+/** Returns e.g. `volume v-1`, `snapshot s-1`; an object without id by its name: `new volume data`. */
 export function subjectsOf(rpc: RpcName, request: object): string[] {
   const made = { CreateVolume: 'volume', CreateSnapshot: 'snapshot', CreateVolumeGroupSnapshot: 'group snapshot' };
   const kind = Object.entries(made).find(([maker]) => maker === rpc)?.[1];

@@ -1,4 +1,4 @@
-/** The driver's work that is under way: a process that is told to stop lets it end. */
+/** Driver's work in flight: a stopping process lets it end. */
 import { setTimeout } from 'node:timers/promises';
 
 const patienceMs = 5_000;
@@ -11,7 +11,7 @@ export class Underway {
     return work.finally(() => this.#works.delete(work));
   }
 
-  /** After 5 s also where it has not. */
+  /** Resolves when all work has ended, after 5 s at the latest. */
   async settled(): Promise<void> {
     const patience = new AbortController();
     const late = setTimeout(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);

@@ -1,4 +1,4 @@
-/** What a caller must not do, given what it can know: one function per rule, each for one call that begins. */
+/** Rules for callers, given what they can know: one function per rule, called for each call that begins. */
 import { isDeepStrictEqual } from 'node:util';
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
@@ -23,7 +23,7 @@ export type ViolationKind =
   | 'wrong-publish-context'
   | 'wrong-volume-context';
 
-/** What is wrong, for each kind of wrong. */
+/** Faults found, by kind. */
 export type Findings = Partial<Record<ViolationKind, string | undefined>>;
 
 const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
@@ -31,10 +31,10 @@ const stage = ['STAGE_UNSTAGE_VOLUME'];
 
 const isForManyNodes = (mode: string): boolean => mode.startsWith('MULTI_NODE_');
 
-/** May be published to several targets on one node. */
+/** Tells whether the mode allows several targets on one node. */
 const isForManyTargets = (mode: string): boolean => isForManyNodes(mode) || mode === 'SINGLE_NODE_MULTI_WRITER';
 
-/** Judged as the call begins, before it changes what is known. */
+/** Judges a call as it begins, before it changes what is known. */
 export function findingsOf(call: RecordedCall, world: World): Findings {
   return { ...findingsByItself(call, world), ...findingsOfOrder(call, world) };
 }
@@ -151,7 +151,7 @@ function ofVolumeContext({ request }: RecordedCall, { context }: KnownVolume): F
   return { 'wrong-volume-context': text };
 }
 
-/** Uses on this node, or on any, that are there or may be. */
+/** Lists uses on this node, or on any, that exist or may exist. */
 function inUse(uses: ReadonlyMap<string, KnownUse>, how: string, nodeId?: string): string | undefined {
   return told(
     [...uses.values()].filter((use) => (nodeId ?? use.nodeId) === use.nodeId),
@@ -160,13 +160,13 @@ function inUse(uses: ReadonlyMap<string, KnownUse>, how: string, nodeId?: string
 }
 
 interface Fit {
-  /** Of the call that is judged. */
+  /** Access mode of the judged call. */
   mode: string;
-  /** Whether a mode lets the same thing be in several places of one node; none does where it is left out. */
+  /** Tells whether a mode allows several uses on one node. Default: no mode does. */
   fitsOnNode?: (mode: string) => boolean;
 }
 
-/** The same thing elsewhere, on this node or on another, where the access modes of both are not made for that. */
+/** Finds other uses of the same volume, on this node or another, that the access modes of both do not allow. */
 function besides(
   uses: ReadonlyMap<string, KnownUse>,
   own: KnownUse | undefined,

@@ -14,23 +14,23 @@ export type { Offers } from './world.js';
 
 export interface Violation {
   readonly kind: ViolationKind;
-  /** The call that must not have been made, or not then; with an overlap the later of the two. */
+  /** Number of the faulty call; for an overlap, of the later one. */
   readonly call: number;
-  /** For people: what was called, and why that was wrong. */
+  /** For people: the call, and why it was wrong. */
   readonly text: string;
 }
 
 export interface JudgeOptions {
-  /** Nodes that were fenced, by their ids: what they have done, or still hold, is in nobody's way. */
+  /** Ids of fenced nodes: their earlier calls and uses do not count against anybody. */
   fencedNodes?: readonly string[];
 }
 
 type Subject = { readonly key: string; readonly name: string };
 
 /**
- * @param offered the driver's capabilities by service, as far as known beforehand; answers in the log go before them.
- *   What is not known is not judged.
- * @returns in the order of the calls
+ * @param offered capabilities by service, as far as known beforehand; answers in the log take precedence. Unknown
+ *   capabilities are not judged.
+ * @returns faults in the order of the calls
  */
 export function violationsIn(
   calls: readonly RecordedCall[],
@@ -61,7 +61,7 @@ interface Moment {
   isEnd: boolean;
 }
 
-/** Where two fall together, an end comes before another call's beginning. */
+/** At the same time, the end of a call counts before the beginning of another. */
 function momentsOf(calls: readonly RecordedCall[]): Moment[] {
   const begins = calls.map((call) => ({ atMs: call.beganAtMs, call, isEnd: false }));
   const ends = calls.flatMap((call) => {
@@ -81,7 +81,7 @@ function overlapOf(call: RecordedCall, underWay: ReadonlySet<RecordedCall>): str
   return undefined;
 }
 
-/** Calls to the Node service may go on beside those to a controller, and beside those on other nodes. */
+/** Node calls may overlap with controller calls, and with node calls on other nodes. */
 function subjectsWithKeys({ rpc, request, nodeId }: RecordedCall): Subject[] {
   if (!changes(rpc)) return [];
   const where = isOnNode(rpc) ? nodeId : '';

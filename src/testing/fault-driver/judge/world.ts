@@ -1,31 +1,31 @@
-/** All that a caller can know of volumes and their uses by the answers that it got so far. Rules over it: rules.ts */
+/** Volumes and their uses, as far as a caller can know them from its answers. The rules: rules.ts */
 import { rpcs } from '../../../csi/generated/plain.js';
 import type { RecordedCall } from '../call.js';
 import { textIn } from '../subjects.js';
 import { modeIn, objectIn } from './fields.js';
 import { heardAt, KnownThing } from './known-thing.js';
 
-/** A use of a volume: an attachment to a node, or a path there. */
+/** Use of a volume: an attachment to a node, or a path there. */
 export interface KnownUse {
   readonly nodeId: string;
   readonly path: string;
   readonly thing: KnownThing;
-  /** The node was fenced: what is there harms nobody. */
+  /** True if the node was fenced: the use harms nobody any more. */
   readonly isFenced: boolean;
-  /** The access mode of the call that made it, or may have made it. */
+  /** Access mode of the call that made this use, or may have made it. */
   mode: string;
 }
 
 export interface KnownVolume {
   readonly id: string;
-  /** Made: deleted for sure. */
+  /** Known as made: the volume is certainly deleted. */
   readonly deletion: KnownThing;
   readonly attachments: Map<string, KnownUse>;
   readonly stagings: Map<string, KnownUse>;
   readonly targets: Map<string, KnownUse>;
-  /** As CreateVolume gave it, where that was seen. */
+  /** Context from the answer of CreateVolume, if it was seen. */
   context?: object;
-  /** As ControllerPublishVolume gave it last, by node. */
+  /** Latest context from ControllerPublishVolume, by node. */
   readonly publishContexts: Map<string, object>;
 }
 
@@ -42,7 +42,7 @@ export class World {
     this.#fencedNodes = new Set(fencedNodes);
   }
 
-  /** Undefined where nobody knows: no capabilities were answered. */
+  /** Undefined if no capabilities were answered. */
   offers(service: string, capabilities: readonly string[]): boolean | undefined {
     return this.#offers[service]?.some((name) => capabilities.includes(name));
   }
@@ -59,7 +59,7 @@ export class World {
     for (const { thing, change } of this.#changedBy(call)) thing.begin(call, change);
   }
 
-  /** The caller has been answered, or waits no longer. */
+  /** Called when the caller is answered, or waits no longer. */
   end(call: RecordedCall): void {
     const heard = heardAt(call);
     if (!heard) return;
@@ -70,7 +70,7 @@ export class World {
     this.#learn(call);
   }
 
-  /** The use that a call makes or undoes. */
+  /** Returns the use that a call makes or undoes. */
   useOf({ rpc, request, nodeId }: RecordedCall): KnownUse | undefined {
     const volume = this.volume(textIn(request, 'volumeId'));
     switch (rpc) {
