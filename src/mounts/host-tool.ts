@@ -1,6 +1,6 @@
 /**
  * Runs the system's own tools on mounts, as processes of their own: a mount that does not answer blocks them, never
- * this process. No shell. Users: places.ts, propagation.ts
+ * this process. No shell. Users: mount-directories.ts, propagation.ts
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';

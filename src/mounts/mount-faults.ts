@@ -4,16 +4,16 @@ import { nameOf } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import { coveredBy, replacedBy } from './mount-seen.js';
-import type { Place } from './paths.js';
+import type { MountPath } from './paths.js';
 
-export const notMounted = ({ path }: Place): StagecraftError =>
+export const notMounted = ({ path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',
     `the plugin says that it has published the volume, but nothing is mounted at ${path}: does it run in a mount namespace from which its mounts can't be seen? See docs/mounts.md`,
   );
 
 /** Adds mounts inside the volume to an error: they keep it from being unmounted, and the plugin may not know why. */
-export function withMountsInside(error: unknown, { path }: Place, { entries }: MountTable): unknown {
+export function withMountsInside(error: unknown, { path }: MountPath, { entries }: MountTable): unknown {
   const inside = entries.filter((entry) => entry.path !== path && isWithin(entry.path, path));
   if (!(error instanceof StagecraftError) || inside.length === 0) return error;
   const { code, message, cause, ...details } = error;
@@ -24,26 +24,30 @@ export function withMountsInside(error: unknown, { path }: Place, { entries }: M
   });
 }
 
-export const stillMounted = (what: string, { path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+export const stillMounted = (
+  what: string,
+  { path }: MountPath,
+  { device, root, fsType }: MountEntry,
+): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
     `the plugin says that the volume is not ${what} any more, but ${root} of ${device} (${fsType}) is mounted at ${path} still, and may be somebody else's: the plugin is asked again; see what it is, then unmount it: stagecraft mount clean ${path}`,
   );
 
 /** Error for a mount that is certainly ours, and that Stagecraft can't unmount either. */
-export const staysMounted = (what: string, { path }: Place, why: string): StagecraftError =>
+export const staysMounted = (what: string, { path }: MountPath, why: string): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
     `the plugin says that the volume is not ${what} any more, but its mount is at ${path} still, and can't be unmounted by Stagecraft either (${why}): end what uses it; it is tried again`,
   );
 
-export const notToUnstage = ({ path }: Place, { device, root, fsType }: MountEntry): StagecraftError =>
+export const notToUnstage = ({ path }: MountPath, { device, root, fsType }: MountEntry): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
     `the plugin does not offer to stage and unstage volumes, but ${root} of ${device} (${fsType}) is mounted at the staging path ${path}: the plugin that staged it has to be back, or somebody has to unmount it`,
   );
 
-export const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftError =>
+export const notReadOnly = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_NOT_AS_ASKED',
     `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or mend the plugin`,
@@ -51,14 +55,14 @@ export const notReadOnly = ({ key }: MountCall, { path }: Place): StagecraftErro
   );
 
 /** Error for a covered mount: it is neither removed together with its cover nor given up. */
-export const coveredStill = ({ path }: Place, stranger: MountEntry): StagecraftError =>
+export const coveredStill = ({ path }: MountPath, stranger: MountEntry): StagecraftError =>
   new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
 
 export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError('HOST_UNFIT', `${nameOf(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`);
 
 /** Error for a dead staging: the plugin would stage over it, or take it as staged. */
-export const stagingDead = ({ key }: MountCall, { path }: Place): StagecraftError =>
+export const stagingDead = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
     `${nameOf(key)} can't be staged: what is mounted at ${path} is dead; where it is not unstaged by itself, unmount it`,
@@ -71,7 +75,7 @@ export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): Stage
   );
 
 /** As the error of a plugin that says an earlier step is missing. */
-export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
+export const notStagedAnyMore = ({ path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',
     `what was staged at ${path} is not mounted there any more: the volume is staged again before it is used`,
@@ -82,7 +86,11 @@ export const notStagedAnyMore = ({ path }: Place): StagecraftError =>
  * Error for a plugin that says each time the volume is staged while the staging path shows nothing: so until it is
  * unstaged.
  */
-export function notTheVolume({ key, staged }: NodePublishCall, staging: Place, { path }: Place): StagecraftError {
+export function notTheVolume(
+  { key, staged }: NodePublishCall,
+  staging: MountPath,
+  { path }: MountPath,
+): StagecraftError {
   const advice = staged
     ? `see that the plugin sees what is mounted at ${staging.path}, then ask again`
     : `nothing is mounted at ${staging.path}: release all that use the volume here, so that it is unstaged, then ask again`;

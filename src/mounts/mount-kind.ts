@@ -32,6 +32,7 @@ import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-
 import type { ClaimClient } from './claim-client.js';
 import { isWritableDevice } from './device-access.js';
 import { mountMigrations } from './migrations.js';
+import type { MountDirectories } from './mount-directories.js';
 import {
   notMounted,
   notReadOnly,
@@ -46,8 +47,7 @@ import { type Seen, seenAt, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountUndoing, mustBeFree, type Undone } from './mount-undoing.js';
 import type { NodePort } from './node-port.js';
-import type { MountPaths, Place } from './paths.js';
-import type { Places } from './places.js';
+import type { MountPath, MountPaths } from './paths.js';
 
 export interface MountKindOptions {
   nodeId: string;
@@ -55,7 +55,7 @@ export interface MountKindOptions {
   calls: PluginCalls;
   claims: Pick<ClaimClient, 'expanded'>;
   paths: MountPaths;
-  places: Places;
+  directories: MountDirectories;
   tables: MountTables;
   undoing: MountUndoing;
   /** Directory where a plugin sees its own paths of this host, if elsewhere. */
@@ -91,19 +91,19 @@ export interface NodeProcesses {
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
 export function mountKind(options: MountKindOptions): ActorKind {
-  const { node, calls, claims, paths, places, tables, undoing, bootId, processes, timeoutMs } = options;
+  const { node, calls, claims, paths, directories, tables, undoing, bootId, processes, timeoutMs } = options;
   /**
    * Path as the plugin sees it. Worked out before the call: a path that drivers don't accept means that none is made.
    */
-  const told = (plugin: string, { path }: Place): (() => string) => {
+  const told = (plugin: string, { path }: MountPath): (() => string) => {
     let found: string | undefined;
     return () => {
       found ??= paths.toPlugin(plugin, path, options.baseDirOf(plugin));
       return found;
     };
   };
-  const stagingOf = ({ plugin, key }: MountCall): Place => paths.staging(plugin, key);
-  const targetOf = ({ plugin, key, allocId }: TargetCall): Place => paths.target(plugin, key, allocId);
+  const stagingOf = ({ plugin, key }: MountCall): MountPath => paths.staging(plugin, key);
+  const targetOf = ({ plugin, key, allocId }: TargetCall): MountPath => paths.target(plugin, key, allocId);
   const admission = calls.admission<MountCall>(volumesOf);
   const effect = <TInput extends MountCall, TAnswer>(
     work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
@@ -133,7 +133,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
    */
   const noting = async <T>(
     run: EffectCall<MountCall>,
-    { place, wasFree }: { place: Place; wasFree: boolean },
+    { place, wasFree }: { place: MountPath; wasFree: boolean },
     call: () => Promise<T>,
   ): Promise<T> => {
     try {
@@ -151,7 +151,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
    */
   const isOfHost = async (
     call: NodePublishCall,
-    target: Place,
+    target: MountPath,
     entry: MountEntry,
     table: MountTable,
   ): Promise<boolean> => {
@@ -160,10 +160,10 @@ export function mountKind(options: MountKindOptions): ActorKind {
     if (!isSourceWithin(entry, source)) return false;
     return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
   };
-  const isDeadAt = async ({ path }: Place, table?: MountTable): Promise<boolean> =>
+  const isDeadAt = async ({ path }: MountPath, table?: MountTable): Promise<boolean> =>
     servedAt(table ?? (await tables.table()), { path }) !== undefined && (await options.isDead(path));
   /** Refuses to work on a dead mount, which is unstaged first: it may have died since the last look. */
-  const notDead = async (call: MountCall, place: Place, table: MountTable): Promise<void> => {
+  const notDead = async (call: MountCall, place: MountPath, table: MountTable): Promise<void> => {
     if (!(await isDeadAt(place, table))) return;
     options.lookSoon(call.plugin);
     throw stagingDead(call, place);
@@ -172,23 +172,23 @@ export function mountKind(options: MountKindOptions): ActorKind {
    * Refuses to publish, expand or take as staged what is not ours.
    * @param found what the path has shown
    */
-  const mustBeOurs = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): Seen => {
+  const mustBeOurs = (call: MountCall, place: MountPath, table: MountTable, found: KernelMount | undefined): Seen => {
     const seen = seenAt(table, { path: place.path, found });
     if (seen.is === 'covered') throw stagingCovered(call, seen.entry);
     if (seen.is === 'replaced') throw stagingReplaced(call, seen.entry);
     return seen;
   };
   /** @param found absent: the path has shown nothing */
-  const mustBeStaged = (call: MountCall, place: Place, table: MountTable, found: KernelMount | undefined): void => {
+  const mustBeStaged = (call: MountCall, place: MountPath, table: MountTable, found: KernelMount | undefined): void => {
     if (found && mustBeOurs(call, place, table, found).is === 'gone') throw notStagedAnyMore(place);
   };
-  const removed = async (place: Place, { table, unmounted }: Undone): Promise<NodeUnpublishAnswer> => {
-    const left = await places.remove(place, table);
+  const removed = async (place: MountPath, { table, unmounted }: Undone): Promise<NodeUnpublishAnswer> => {
+    const left = await directories.remove(place, table);
     return { ...(unmounted && { unmounted: place.path }), ...(left && { leftBehind: `${left.path}: ${left.why}` }) };
   };
   /** Answer for a plugin that does not stage. An earlier driver may have staged: its staging is still undone. */
   const unlessStaging =
-    <T>(place: Place, otherwise: () => T | Promise<T>) =>
+    <T>(place: MountPath, otherwise: () => T | Promise<T>) =>
     ({ capabilities }: Admitted['observation']): Promise<T> | undefined => {
       if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
       return tables.table().then((table) => {
@@ -197,11 +197,11 @@ export function mountKind(options: MountKindOptions): ActorKind {
       });
     };
   /** Removes the directories of a call that is refused for good, unless something is there. */
-  const tidied = async (place: Place, call: Promise<void>): Promise<void> => {
+  const tidied = async (place: MountPath, call: Promise<void>): Promise<void> => {
     try {
       await call;
     } catch (error) {
-      if (error instanceof StagecraftError && error.final) await places.remove(place);
+      if (error instanceof StagecraftError && error.final) await directories.remove(place);
       throw error;
     }
   };
@@ -231,7 +231,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
               await notDead(input, staging, table);
               // After a reboot, what is there was made by the plugin.
               if (input.foundIn === bootId) mustBeOurs(input, staging, table, input.found);
-              await places.makeStaging(staging, table);
+              await directories.makeStaging(staging, table);
             },
             call: async (client, bounds) => {
               const { csiId, capability, volumeContext, publishContext } = input;
@@ -264,7 +264,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
             const table = await tables.table();
             wasFree = !table.has(target.path);
             mustBeStaged(input, staging, table, input.staged);
-            await places.makeParent(target, table);
+            await directories.makeParent(target, table);
           },
           call: async (client, bounds) => {
             if (!wasFree && (!input.isRepeat || (await isDeadAt(target)))) {

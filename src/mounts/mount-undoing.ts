@@ -12,7 +12,7 @@ import type { HostTool } from './host-tool.js';
 import { coveredStill, staysMounted, stillMounted, withMountsInside } from './mount-faults.js';
 import { type Evidence, provenAt, seenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
-import type { Place } from './paths.js';
+import type { MountPath } from './paths.js';
 
 export interface MountUndoingOptions {
   tables: Pick<MountTables, 'table'>;
@@ -25,11 +25,11 @@ export interface MountUndoingOptions {
 /** A mount that is to be undone. */
 export interface ToUndo {
   call: Pick<UndoingCall, 'plugin' | 'key' | 'found' | 'foundIn' | 'appeared' | 'staged'>;
-  place: Place;
+  place: MountPath;
   /** State that the volume has left, as the plugin says. */
   what: 'published' | 'staged';
   /** Where the volume is staged; absent: that is the place itself. */
-  staging?: Place;
+  staging?: MountPath;
 }
 
 export interface Undone {
@@ -40,7 +40,7 @@ export interface Undone {
 }
 
 /** @throws {StagecraftError} MOUNT_STAYS: something covers the place; what `faultOf` makes of what is mounted there */
-export function mustBeFree(table: MountTable, place: Place, faultOf: (entry: MountEntry) => unknown): void {
+export function mustBeFree(table: MountTable, place: MountPath, faultOf: (entry: MountEntry) => unknown): void {
   const seen = seenAt(table, { path: place.path });
   if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   if (seen.is !== 'gone') throw faultOf(seen.entry);
@@ -58,7 +58,7 @@ export class MountUndoing {
    * is done. What has replaced ours is at a path of the plugin's own.
    * @throws {StagecraftError} MOUNT_STAYS
    */
-  async refuseCovered(place: Place, found: KernelMount | undefined): Promise<void> {
+  async refuseCovered(place: MountPath, found: KernelMount | undefined): Promise<void> {
     const seen = seenAt(await this.#options.tables.table(), { path: place.path, found });
     if (seen.is === 'covered') throw coveredStill(place, seen.entry);
   }

@@ -12,7 +12,7 @@ import { StagecraftError } from '../errors.js';
 import { isWithin, type MountTable } from '../host/mount-table.js';
 import type { HostTool } from './host-tool.js';
 import type { MountTables } from './mount-tables.js';
-import type { MountPaths, Place } from './paths.js';
+import type { MountPath, MountPaths } from './paths.js';
 
 export interface OrphanedMount {
   path: string;
@@ -43,9 +43,9 @@ export class OrphanedMounts {
 
   async list(): Promise<OrphanedMount[]> {
     // Mounts that went since the table was read were known before; those that came since are known now.
-    const before = this.#places().known;
+    const before = this.#knownPaths().known;
     const table = await this.#options.tables.table();
-    const { known, staying } = this.#places();
+    const { known, staying } = this.#knownPaths();
     return this.#in(table, new Set([...before, ...known]), staying);
   }
 
@@ -78,8 +78,8 @@ export class OrphanedMounts {
   #in({ entries }: MountTable, known: ReadonlySet<string>, staying: ReadonlyMap<string, string>): OrphanedMount[] {
     const { root } = this.#options.paths;
     // A plugin may mount something of its own below a staging.
-    const placeOf = (path: string, places: { has(path: string): boolean }): string | undefined => {
-      for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/'))) if (places.has(at)) return at;
+    const placeOf = (path: string, paths: { has(path: string): boolean }): string | undefined => {
+      for (let at = path; at.length > root.length; at = at.slice(0, at.lastIndexOf('/'))) if (paths.has(at)) return at;
       return undefined;
     };
     return entries
@@ -90,22 +90,22 @@ export class OrphanedMounts {
       });
   }
 
-  #places(): Places {
+  #knownPaths(): KnownPaths {
     const { engine, paths } = this.#options;
-    const places: Places = { known: new Set(), staying: new Map() };
+    const found: KnownPaths = { known: new Set(), staying: new Map() };
     for (const [, view] of new ActorsOf(engine, mountMachine).views()) {
       const { key, volume, users, staging } = view.context;
       if (!volume) continue;
       const { plugin } = volume;
-      const add = ({ path }: Place, tries: Tries | undefined): void => {
-        if (tries && isLeftMounted(tries)) places.staying.set(path, plugin);
-        else places.known.add(path);
+      const add = ({ path }: MountPath, tries: Tries | undefined): void => {
+        if (tries && isLeftMounted(tries)) found.staying.set(path, plugin);
+        else found.known.add(path);
       };
       add(paths.staging(plugin, key), staging.unstageTries);
       // A mount found at a target is also unpublished before the volume is published there.
       for (const { allocId, tries } of users) add(paths.target(plugin, key, allocId), tries);
     }
-    return places;
+    return found;
   }
 }
 
@@ -113,7 +113,7 @@ export class OrphanedMounts {
 const isLeftMounted = ({ failure: { code, answerClass } }: Tries): boolean =>
   code === 'MOUNT_STAYS' || answerClass === 'already-so-if-unmounted';
 
-interface Places {
+interface KnownPaths {
   /** Paths where something of ours is, or may be. */
   known: Set<string>;
   /** Paths that a plugin was to unmount and has not, each with that plugin. */

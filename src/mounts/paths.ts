@@ -1,6 +1,6 @@
 /**
  * Paths where volumes are staged and published on this host, and as plugins see them. Ids become path segments only
- * as hashes. Handles texts only; directories are made by places.ts
+ * as hashes. Handles texts only; directories are made by mount-directories.ts
  */
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ export interface ParentDirectory {
 }
 
 /** Path of one volume, as in the kernel's mount table. */
-export interface Place {
+export interface MountPath {
   path: string;
   subject: Subject;
   /** From the outermost on, all below `MountPaths.root`. */
@@ -32,19 +32,19 @@ export interface Place {
 }
 
 export interface MountPaths {
-  /** All places are below it. */
+  /** All paths are below it. */
   readonly root: string;
   /** Directory of one plugin. If the plugin sees it elsewhere, that is its `stagePublishBaseDir`. */
   pluginRoot(plugin: string): string;
   /** Staging path of a volume: one for all that use it. */
-  staging(plugin: string, key: VolumeKey): Place;
+  staging(plugin: string, key: VolumeKey): MountPath;
   /** Target of a volume for one alloc. */
-  target(plugin: string, key: VolumeKey, allocId: string): Place;
+  target(plugin: string, key: VolumeKey, allocId: string): MountPath;
   /**
-   * A place of the plugin as the plugin is told it.
-   * @param hostPath the `path` of a place
+   * Returns a path of the plugin as the plugin sees it.
+   * @param hostPath the `path` of a MountPath
    * @param stagePublishBaseDir of the plugin's task
-   * @throws {StagecraftError} INVALID_ARGUMENT: it is longer than drivers take; TypeError: no place of that plugin
+   * @throws {StagecraftError} INVALID_ARGUMENT: longer than drivers accept; TypeError: not a path of that plugin
    */
   toPlugin(plugin: string, hostPath: string, stagePublishBaseDir?: string): string;
 }

@@ -5,9 +5,9 @@
 import { messageOf, StagecraftError } from '../errors.js';
 import { isSameSource, isWithin, type MountEntry, MountTable } from '../host/mount-table.js';
 import type { LeftBehind } from './index-files.js';
-import { makeRoot, type PlacesOptions } from './places.js';
+import { type MountDirectoriesOptions, makeRoot } from './mount-directories.js';
 
-export interface PropagationOptions extends PlacesOptions {
+export interface PropagationOptions extends MountDirectoriesOptions {
   /** Default: whether this process is root's. */
   isRoot?: boolean;
 }
@@ -83,7 +83,7 @@ async function makeShared(options: PropagationOptions): Promise<void> {
   }
 }
 
-async function takeAway({ root, readTable, tool }: PlacesOptions): Promise<LeftBehind | undefined> {
+async function takeAway({ root, readTable, tool }: MountDirectoriesOptions): Promise<LeftBehind | undefined> {
   for (;;) {
     const table = await readTable();
     const own = table.at(root).at(-1);
@@ -96,7 +96,7 @@ async function takeAway({ root, readTable, tool }: PlacesOptions): Promise<LeftB
 }
 
 /** @returns reason why it stays */
-async function unmount(path: string, tool: PlacesOptions['tool']): Promise<string | undefined> {
+async function unmount(path: string, tool: MountDirectoriesOptions['tool']): Promise<string | undefined> {
   try {
     const { status, stderr } = await tool.run('umount', ['--no-canonicalize', path]);
     return status === 0 ? undefined : stderr;

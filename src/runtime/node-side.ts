@@ -30,6 +30,7 @@ import { Expansions } from '../mounts/expansions.js';
 import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
 import type { MountClient } from '../mounts/mount-client.js';
+import { hostMountDirectories } from '../mounts/mount-directories.js';
 import { mountKind, type NodeProcesses } from '../mounts/mount-kind.js';
 import { MountManager } from '../mounts/mount-manager.js';
 import { MountReconciler } from '../mounts/mount-reconciler.js';
@@ -38,7 +39,6 @@ import type { MountTables } from '../mounts/mount-tables.js';
 import { MountUndoing } from '../mounts/mount-undoing.js';
 import { OrphanedMounts } from '../mounts/orphaned-mounts.js';
 import { mountPaths } from '../mounts/paths.js';
-import { hostPlaces } from '../mounts/places.js';
 import { hostPropagation, type Propagation } from '../mounts/propagation.js';
 import { Stats } from '../mounts/volume-stats.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
@@ -168,7 +168,7 @@ export class NodeSide {
         ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, compared, shared, isDead },
         processes: options.processes,
         calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
-        places: hostPlaces({ root: paths.root, readTable, tool }),
+        directories: hostMountDirectories({ root: paths.root, readTable, tool }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
         isDevice: (path) => isBlockDevice(path, tool),
         lookSoon: (plugin) => this.#lookSoon(plugin),

@@ -7,8 +7,8 @@ import { serveApi } from '../../src/agent/api.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
+import { hostMountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountPaths } from '../../src/mounts/paths.js';
-import { hostPlaces } from '../../src/mounts/places.js';
 import { hostpath, TaskHouse } from '../tasks/task-house.js';
 
 const nobody = '65534';
@@ -33,7 +33,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
 
     const paths = mountPaths({ dataDir, socketRoot: dataDir });
-    const places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
+    const places = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
     const volume = { namespace: 'default', id: 'data' };
     const place = paths.target('hostpath', volume, 'alloc-1');
     await places.makeStaging(paths.staging('hostpath', volume));

@@ -204,7 +204,7 @@ describe('an alloc that is asked for again', () => {
     expect(await house.runtime.allocations.list()).to.deep.equal([]);
   });
 
-  it('H2 mounted one by one for an alloc that is being released, once its target is gone: the release ends all the same', async () => {
+  it('H2 a mount added alone to an alloc being released: once its target is gone, the release ends', async () => {
     house = await MountHouse.start();
     await house.make('data', many);
     const { uid = '', csiId = '' } = (await house.runtime.volumes.get({ id: 'data' })) ?? {};

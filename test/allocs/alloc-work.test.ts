@@ -89,7 +89,7 @@ function scene(generations: Record<string, number>) {
 const codeOf = (outcome: AllocOutcome): string => (outcome.status === 'done' ? 'prepared' : outcome.failure.code);
 
 describe('claims of allocs at work', () => {
-  it('N3 its claim is lost while it waits for its plugin, as it is recovered: it is not claimed anew without a word', async () => {
+  it('N3 recovered without its claim while it waits for its plugin: it does not claim again silently', async () => {
     const { calls, state, worker, run } = scene({ data: 1 });
     state.isStanding = false;
     const recovered = worker.recover(run);
@@ -120,7 +120,7 @@ describe('claims of allocs at work', () => {
     expect(codeOf(await prepared)).to.equal('CLAIM_LOST');
   });
 
-  it('H2 whoever has the volumes never answers a claim, and heeds no signal: what is to be undone waits, and says for what', async () => {
+  it('H2 the owner of the volumes ignores claims and the signal: the release waits and gives the reason', async () => {
     const { calls, sent, worker, run, end, claims, clock } = scene({});
     claims.claim = () => new Promise(() => {});
     void worker.prepare(run).catch(() => {});
@@ -195,7 +195,7 @@ describe('claims of allocs at work', () => {
     ]);
   });
 
-  it('H1 H4 one request for both is refused: they are asked one after the other, and come to what they always did', async () => {
+  it('H1 H4 a combined request is refused: claim and publish are sent one after the other, with the same result', async () => {
     const { calls, worker, run, claims, sent, clock } = scene({});
     claims.claimAndPublish = async () => {
       throw new StagecraftError('CLAIM_CONFLICT', 'refused as a whole');

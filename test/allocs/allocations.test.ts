@@ -39,7 +39,7 @@ describe('allocations', () => {
     expect(await states()).to.deep.equal(['web prepared']);
   });
 
-  it('H2 a release gives back in order: unmounted, unstaged, then the slot is free and the volume unpublished', async () => {
+  it('H2 a release undoes in order: unmount, unstage, release the claim, unpublish the volume', async () => {
     await house.make('data', many);
     await house.make('disk', block);
     const volumes = [house.wanted('data', many), house.wanted('disk', block)];
@@ -208,7 +208,7 @@ describe('allocations', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish']);
   });
 
-  it('H3 after a restart an alloc is recovering until its plugin is back, then prepared; its data is there throughout', async () => {
+  it('H3 after a restart an alloc recovers until its plugin is back, and its data stays readable', async () => {
     await house.make('data', many);
     const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
     const file = join(mount?.hostPath ?? '', 'file');
@@ -305,7 +305,7 @@ describe('allocations', () => {
     await allocations.release('web');
   });
 
-  it('H6 with release, what waits to be undone is tried at once; who has asked for it again since is mounted again', async () => {
+  it('H6 release retries waiting work at once; an alloc asked for again meanwhile is mounted again', async () => {
     const hour = 3_600_000;
     await house.reopen({ retry: { initialMs: hour, maxMs: hour } });
     await house.healthy();

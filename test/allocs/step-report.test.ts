@@ -17,7 +17,7 @@ function scene() {
 }
 
 describe('the report of the steps of an alloc', () => {
-  it('H1 claims are sent as soon as one of their volumes is published, in that very turn: before it is mounted', async () => {
+  it('H1 claims are reported in the turn in which one of their volumes is published, before the mount', async () => {
     const { report, said } = scene();
     report.of('data').step(taken);
     report.of('log').step(taken);
@@ -57,7 +57,7 @@ describe('the report of the steps of an alloc', () => {
     expect(said()).to.have.length(1);
   });
 
-  it('H1 a reason to wait is sent at once, and once; that it is over waits for the next step, which says so, too', async () => {
+  it('H1 a reason to wait is reported at once and once; its end is reported with the next step', async () => {
     const { report, sent, said, clock } = scene();
     const data = report.of('data');
     data.waits('its plugin is away');

@@ -125,7 +125,7 @@ describe('the node side of a plugin', () => {
     }
   });
 
-  it('M11 M13 M16 a block device for reading, not staged, without contexts: read-only, and nothing else is set', async () => {
+  it('M11 M13 M16 a read-only block device without staging or contexts: no other field is set', async () => {
     const block: Capability = { accessMode: 'single-node-reader-only', attachmentMode: 'block-device' };
     const { stagingPath: _, ...unstaged } = published;
     const asked = { ...unstaged, capability: block, volumeContext: {}, publishContext: {}, readOnly: true };

@@ -89,7 +89,7 @@ describe('csi transport: real plugins', () => {
     await stream.return();
   });
 
-  it('killed in a call: that is of unknown outcome, the loss is told, and the next says that nobody listens', async () => {
+  it('killed during a call: outcome unknown, the loss is reported, and the next call finds nobody listening', async () => {
     const plugin = await start('one');
     const lost = awaited();
     client.onDisconnect(lost.resolve);

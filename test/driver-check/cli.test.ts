@@ -79,7 +79,7 @@ describe('stagecraft driver-check', () => {
     });
   });
 
-  it('of a driver that is gone, the report has one row for all that it blocks, and each call that failed once', async () => {
+  it('a driver that is gone: one row for all blocked checks, and each failed call once', async () => {
     await withDriver(right, async (scene) => {
       const endpoint = `unix://${join(scene.folder, 'mortal.sock')}`;
       const serving = await serve(

@@ -196,7 +196,7 @@ describe('driver: one volume that can not be looked at', () => {
 describe('driver: a full file system', () => {
   isolated();
 
-  it('takes nothing new: RESOURCE_EXHAUSTED; but what is there can be undone and deleted, also after a restart', async () => {
+  it('new volumes are refused with RESOURCE_EXHAUSTED; existing ones can be deleted, also after a restart', async () => {
     const image = join(lab.folder, 'image');
     const options = { attach: true, mounts: memoryMounts(), loopDevices: memoryLoopDevices() };
     await lab.stop();

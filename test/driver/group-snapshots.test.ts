@@ -39,7 +39,7 @@ const contents = (): string[] => readdirSync(lab.contentOf('.')).filter((name) =
 describe('driver: CreateVolumeGroupSnapshot', () => {
   isolated();
 
-  it('has a snapshot of each volume, all of one time; again, in any order and after a restart, it is the same', async () => {
+  it('has snapshots of all volumes at one time; a repeat in any order or after a restart returns the same', async () => {
     writeFileSync(join(lab.contentOf(at(0)), 'file'), 'content');
     const group = await take();
     expect(group.readyToUse).to.equal(true);

@@ -272,7 +272,7 @@ describe('node service: block devices', () => {
     await expectRefusal(scene.publish('vol', [staging, directory], block), 'FAILED_PRECONDITION', 'is no file');
   });
 
-  it('what somebody wrote into the target after it was unmounted by hand is left; the volume is unpublished', async () => {
+  it('content written to the target after an unmount by hand stays; the volume is unpublished', async () => {
     await scene.stage('vol', staging, blockCapability());
     await scene.publish('vol', [staging, target], block);
     hostTool('umount', target);

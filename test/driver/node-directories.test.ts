@@ -300,7 +300,7 @@ describe('node service: what is not ours', () => {
     expect(readdirSync(join(scene.dataDir, 'uses'))).to.deep.equal([]);
   });
 
-  it('what somebody put into the staging path after it was unmounted by hand is left; the volume is unstaged', async () => {
+  it('content written to the staging path after an unmount by hand stays; the volume is unstaged', async () => {
     hostTool('umount', staging);
     writeFileSync(join(staging, 'file'), 'precious');
     await expectRefusal(scene.stage('vol', staging), 'FAILED_PRECONDITION', 'something in it');

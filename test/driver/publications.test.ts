@@ -109,7 +109,7 @@ describe('driver: ControllerPublishVolume', () => {
     });
   }
 
-  it('to a node that has as many as it may have is RESOURCE_EXHAUSTED, also at the same time, until one goes', async () => {
+  it('at a full node: RESOURCE_EXHAUSTED, also for concurrent calls, until one volume is unpublished', async () => {
     await lab.restart({ ...options, maxVolumesPerNode: 2 });
     const volumes = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((name) => lab.create(name)));
     const codes = await Promise.all(volumes.map(({ volumeId }) => codeOf(publish(volumeId, nodeId))));
@@ -158,7 +158,7 @@ describe('driver: ControllerUnpublishVolume', () => {
     expect(await nodesOf(volumeId)).to.deep.equal([]);
   });
 
-  it('of what is not there is OK, for nothing can be published without a record; of no volume INVALID_ARGUMENT', async () => {
+  it('of an unknown volume: OK, since nothing is published without a record; without id: INVALID_ARGUMENT', async () => {
     const { volumeId } = await lab.create('a');
     await publish(volumeId, nodeId);
     await unpublish('vol-unknown', nodeId);

@@ -199,7 +199,7 @@ describe('driver: copies that end early', () => {
     expect(unfinished()).to.deep.equal([]);
   });
 
-  it('given up by the caller, a copy goes on; the volume and the name are ABORTED until it is there, then OK', async () => {
+  it('the caller gives up: the copy goes on; ABORTED for volume and name until it is done, then OK', async () => {
     const { volumeId } = await lab.create('a');
     const copies = holdCopies();
     const controller = new AbortController();
@@ -222,7 +222,7 @@ describe('driver: copies that end early', () => {
     expect(await lab.snapshotIds()).to.have.length(1);
   });
 
-  it('a driver that is told to stop ends its copies, and leaves nothing, before it gives the data directory back', async () => {
+  it('a stopped driver ends its copies and removes their remains before it unlocks the data directory', async () => {
     const { volumeId } = await lab.create('a');
     const before = kept();
     await lab.restart({ stopGraceMs: 20 });

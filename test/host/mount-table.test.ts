@@ -120,7 +120,7 @@ describe('mount table', () => {
     expect(table.sourceOf('/a/b').root).to.equal('/over/b');
   });
 
-  it('what hides a mount is named by the mount that is seen there; what is seen, or is not there, is hidden by none', () => {
+  it('a hidden mount names the mount above it; visible and absent mounts name none', () => {
     const hidden = { id: 2, parent: 1, path: '/a/b', root: '/hidden' };
     const over = { id: 3, parent: 1, path: '/a', root: '/over' };
     expect(tableOf(host, hidden, over).hiderOf('/a/b')?.id).to.equal(3);

@@ -92,7 +92,7 @@ describe('the watch of claims', () => {
     expect(asked).to.have.length(16);
   });
 
-  it('N3 who has the volumes can not be asked, or never answers: nothing happens, and it is asked the next time', async () => {
+  it('N3 the owner of the volumes is unreachable or silent: nothing happens, and it is asked again later', async () => {
     const { clock, asked, told, watch, answer } = scene([alloc('a', 'prepared', { data: 1 })]);
     watch.start();
     answer(async () => {

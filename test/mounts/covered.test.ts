@@ -51,7 +51,7 @@ describe('mounts that somebody else covers or takes away', () => {
     ['a directory on the way to its target', dirname],
     ['its target', (path: string) => path],
   ] as const) {
-    it(`H2 M10 M12 something is mounted over ${what}: its claim stays, and nothing is asked for, until that is unmounted`, async () => {
+    it(`H2 M10 M12 something is mounted over ${what}: the claim stays, and no call is made until it is gone`, async () => {
       house = await MountHouse.start({ attach: true, handlers });
       await house.make('data', single);
       const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
@@ -75,7 +75,7 @@ describe('mounts that somebody else covers or takes away', () => {
     });
   }
 
-  it('M2 M6 a volume is unmounted from its staging path: another alloc gets the volume, not the empty directory of the host', async () => {
+  it('M2 M6 a staging path unmounted by hand: the next alloc gets the volume, not the empty directory', async () => {
     house = await MountHouse.start({ handlers });
     await house.make('data', many);
     const { mounts } = house.runtime;
@@ -88,7 +88,7 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.nodeCalls()).to.deep.equal(['Stage', 'Publish', 'Stage', 'Publish']);
   });
 
-  it('M2 M8 so it is, and what is found at its target is unpublished first, as nothing of ours can be there yet', async () => {
+  it('M2 M8 likewise, and what is found at its target is unpublished first', async () => {
     house = await MountHouse.start({ handlers });
     await house.make('data', many);
     const { mounts } = house.runtime;
@@ -106,7 +106,7 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.mounted().filter(({ path }) => path === hostPath)).to.have.length(1);
   });
 
-  it('M2 M11 it is staged again, and its driver mounts nothing as it believes that it has: the empty directory is no volume', async () => {
+  it('M2 M11 staged again by a driver that believes it is mounted: the empty directory is no volume', async () => {
     let isBelieving = false;
     house = await MountHouse.start({
       handlers: {
@@ -128,7 +128,7 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(house.mounted().map(({ path }) => path)).to.have.length(1);
   });
 
-  it('M2 M11 its driver binds the empty directory all the same: that is undone, and the volume staged again before its next use', async () => {
+  it('M2 M11 the driver binds the empty directory: undone, and staged again before the next use', async () => {
     let isUnmounting = true;
     const unmountFirst: CsiHandlers['NodePublishVolume'] = ({ stagingTargetPath, targetPath }) => {
       if (isUnmounting) execFileSync('umount', ['--lazy', stagingTargetPath]);
@@ -148,7 +148,7 @@ describe('mounts that somebody else covers or takes away', () => {
     expect(calls.slice(-2)).to.deep.equal(['Stage', 'Publish']);
   });
 
-  it('M2 M12 something else is mounted in place of what was staged: nobody gets that, and once it is unmounted the volume is staged again', async () => {
+  it('M2 M12 another mount replaces the stage: nobody gets it, and the volume is staged once it is gone', async () => {
     house = await MountHouse.start({ handlers });
     await house.make('data', many);
     const { mounts } = house.runtime;

@@ -9,7 +9,7 @@ import { constants, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { expect } from 'chai';
 import { type HostTool, hostTool, type Liveness } from '../../src/mounts/host-tool.js';
-import { type MountPaths, mountPaths, type Place } from '../../src/mounts/paths.js';
+import { type MountPath, type MountPaths, mountPaths } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { builtProgram } from '../built.js';
 import { until } from '../until.js';
@@ -60,7 +60,7 @@ async function said(name: string, ...args: string[]): Promise<string> {
 describe('dead mounts', () => {
   let folder: string;
   let paths: MountPaths;
-  let place: Place;
+  let place: MountPath;
   let made: DeadMount[];
 
   beforeEach(() => {
@@ -74,7 +74,7 @@ describe('dead mounts', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const targetOf = (id: string): Place => paths.target('disk', { namespace: 'default', id }, 'alloc');
+  const targetOf = (id: string): MountPath => paths.target('disk', { namespace: 'default', id }, 'alloc');
 
   function deadAt(path: string): DeadMount {
     mkdirSync(path, { recursive: true });
@@ -113,7 +113,7 @@ describe('dead mounts', () => {
     expect(await toldLater(tool, mount.path)).to.equal('dead');
   });
 
-  it('M6 a mount that answers with an error is not dead: its server is there; nor is a path that was just left', async () => {
+  it('M6 a mount that answers with an error is not dead, nor is a path that was just unmounted', async () => {
     const tool = hostTool(simulatedClock(), deadlineMs);
     const mount = deadAt(join(folder, 'refusing'));
     for (const errno of [constants.errno.EIO, constants.errno.EACCES, constants.errno.ENOSYS]) {
@@ -129,7 +129,7 @@ describe('dead mounts', () => {
     expect(await tool.isAlive(join(folder, 'x: Transport endpoint is not connected'))).to.equal('alive');
   });
 
-  it('M6 while a question hangs in the kernel no other one is asked, and it is asked again once that is over', async () => {
+  it('M6 while a probe hangs in the kernel no other starts; after it ends, the mount is probed again', async () => {
     const clock = simulatedClock();
     const tool = hostTool(clock, deadlineMs);
     const mount = deadAt(join(folder, 'silent'));
@@ -176,7 +176,7 @@ describe('dead mounts', () => {
     ['does not answer', () => {}],
     ['lost its server', (mount: DeadMount) => mount.killServer()],
   ] as const) {
-    it(`M6 M8 M9 on a mount that ${what} the table is read, and places are made and left, also where it came late`, async () => {
+    it(`M6 M8 M9 on a mount that ${what} the table is read and directories are made, also if it came late`, async () => {
       server(deadAt(place.path));
       const left = { path: place.path, why: 'something is mounted there' };
       const tasks = ['table', 'makeParent', 'makeStaging', 'remove'];

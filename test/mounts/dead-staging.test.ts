@@ -88,7 +88,7 @@ describe('a staging path that is dead', () => {
     expect(house.mounted()).to.have.length(2);
   });
 
-  it('M6 M7 it died after its stage was refused for good, so that nothing was known to be there: it is unstaged', async () => {
+  it('M6 M7 dead after its stage was refused for good, with nothing known to be staged: unstaged', async () => {
     made = [];
     const handlers = servingDriver(made);
     house = await MountHouse.start({
@@ -172,7 +172,7 @@ describe('a staging path that is dead', () => {
       await bothHaveIt();
     });
 
-    it('M3 M6 M12 somebody mounts something in its place: that is told, and not that it is dead; nobody gets that as the volume', async () => {
+    it('M3 M6 M12 another mount replaces a stage: it is reported as that, not as dead, and nobody gets it', async () => {
       execFileSync('mount', ['-t', 'tmpfs', 'strange', stagingPath()]);
       await register('disk-3');
       await made[1]?.refuseRequest(constants.errno.ENOSYS);

@@ -22,7 +22,7 @@ describe('a drain', () => {
   });
   afterEach(() => rmSync(dataDir, { recursive: true }));
 
-  it('H6 an alloc that is not released within its minute: who goes on with it is told, and what to do, once', async () => {
+  it('H6 an alloc is not released within a minute: the next steps are reported once', async () => {
     const clock = simulatedClock();
     const claims: ClaimClient = {
       look: async () => ({ uid: 'u1', plugin: 'disk', capabilities: [shared], secrets: {} }),

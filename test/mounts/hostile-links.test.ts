@@ -22,8 +22,8 @@ import { expect } from 'chai';
 import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
+import { hostMountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountPaths } from '../../src/mounts/paths.js';
-import { hostPlaces } from '../../src/mounts/places.js';
 import { builtProgram } from '../built.js';
 import { refusalOf } from '../refusal.js';
 
@@ -32,7 +32,7 @@ describe('places in directories that a plugin can write to', () => {
   let outside: string;
   const prepare = () => {
     const paths = mountPaths({ dataDir: folder, socketRoot: folder });
-    const places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
+    const places = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
     const staging = paths.staging('disk', { namespace: 'default', id: 'data' });
     const target = paths.target('disk', { namespace: 'default', id: 'data' }, 'alloc');
     mkdirSync(dirname(staging.path), { recursive: true });
@@ -51,7 +51,7 @@ describe('places in directories that a plugin can write to', () => {
   const asText = (path: string): string => readFileSync(path, 'utf8');
 
   for (const name of ['json.new', 'json']) {
-    it(`M12 a link as .${name} in the place of an index file: what it leads to stays, and the index is a file`, async () => {
+    it(`M12 a link as .${name} instead of an index file: its target stays, and the index becomes a file`, async () => {
       const { places, staging } = prepare();
       symlinkSync(outside, `${staging.path}.${name}`);
       await places.makeStaging(staging);
@@ -109,7 +109,7 @@ describe('places in directories that a plugin can write to', () => {
   });
 
   for (const name of ['json', 'json.new']) {
-    it(`M9 a directory as .${name} in the place of an index file: what is unmounted goes, that stays and is told`, async () => {
+    it(`M9 a directory as .${name} instead of an index file: unmounted paths go, it stays and is reported`, async () => {
       const { places, staging, target } = prepare();
       const alloc = dirname(target.path);
       for (const [place, beside, gone] of [
@@ -148,7 +148,7 @@ describe('places in directories that a plugin can write to', () => {
       await places.makeStaging(staging);
     });
 
-    it(`M6 something mounted at .${name} in the place of an index file is refused by name, and told when the place goes`, async () => {
+    it(`M6 a mount at .${name} instead of an index file is refused by name, and reported at removal`, async () => {
       const { places, staging } = prepare();
       const path = `${staging.path}.${name}`;
       await places.makeStaging(staging);
@@ -169,7 +169,7 @@ describe('places in directories that a plugin can write to', () => {
     });
   }
 
-  it('M12 a file in the place of an index file that is larger than those are is not read: it is refused, and stays', async () => {
+  it('M12 a file larger than any index file is not read: it is refused, and stays', async () => {
     const { places, staging } = prepare();
     const path = `${staging.path}.json`;
     writeFileSync(path, '');

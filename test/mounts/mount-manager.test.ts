@@ -135,7 +135,7 @@ describe('mounts', () => {
     expect(house.mounted()).to.have.length(2);
   });
 
-  it('M6 M12 something else over a target is told, and left alone; the volume is there again once that is gone', async () => {
+  it('M6 M12 another mount over a target is reported and left alone; the volume is back once it is gone', async () => {
     await house.make('data', many);
     const request = { volume: { id: 'data' }, allocId: 'a', usage: many };
     const { hostPath } = await house.runtime.mounts.mount(request);
@@ -264,7 +264,7 @@ describe('mounts', () => {
     expect((await house.runtime.mounts.list())[0]?.condition).to.deep.equal(volumeCondition);
   });
 
-  it('a mode that the volume lacks, a volume that is not there, ids that can be none: refused before any call', async () => {
+  it('an unsupported mode, an unknown volume or an invalid id: refused before any call', async () => {
     await house.make('data', many);
     const before = house.driver.calls().length;
     const asked = { volume: { id: 'data' }, allocId: 'a', usage: many };
@@ -414,7 +414,7 @@ describe('mounts through a task', () => {
   });
   afterEach(() => house.end());
 
-  it('M1 where its plugin mounts stays as it is while something is mounted there, also while the task is stopped', async () => {
+  it('M1 the plugin’s base directory stays while it holds mounts, also while the task is stopped', async () => {
     const { tasks, mounts } = house.runtime;
     const task = { id: plugin, type: 'monolith', socket: join(house.folder, 'csi.sock') } as const;
     const request = { volume: { id: 'data' }, allocId: 'a', usage: many };

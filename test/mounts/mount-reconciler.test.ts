@@ -114,7 +114,7 @@ describe('the comparison of mounts with the kernel', () => {
     scene = new Scene();
   });
 
-  it('M6 a staging path that is dead: so are the targets that are bound from it, and it is to be unstaged first', async () => {
+  it('M6 a dead staging path: its targets are dead, too, and it is to be unstaged first', async () => {
     scene.mounts = [mounted('data', 'a', 'b')];
     for (const path of [staging(), target('a'), target('b')]) scene.mount(path);
     scene.isDead = async (path) => path === staging();
@@ -124,7 +124,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users, staging: [stagingSight], isStart: false }]);
   });
 
-  it('M6 one that answers, and what no process serves, is as it was; what is bound from it is not asked by itself', async () => {
+  it('M6 a mount that answers or has no serving process is unchanged; bound targets are not probed', async () => {
     scene.mounts = [mounted('data', 'a'), mounted('kernel', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path);
     for (const path of [staging('kernel'), target('a', 'kernel')]) scene.mount(path, '0:50 /', 'ext4');
@@ -161,7 +161,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.asked).to.have.length(1);
   });
 
-  it('M6 M7 what is dead at the staging path of a volume that is not known to be staged is told, too; not where its plugin does not stage', async () => {
+  it('M6 M7 a dead mount at an unstaged volume’s staging path is reported, unless the plugin does not stage', async () => {
     const [one] = [mounted('data', 'a')];
     const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt.due' as const }));
     scene.mount(staging());
@@ -174,7 +174,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect([scene.seenDead(), scene.asked.length]).to.deep.equal([{ users: [], staging: [1] }, 1]);
   });
 
-  it('M6 M7 what was dead is unmounted by somebody: that is told, and not of what is there still, nor of what was not dead', async () => {
+  it('M6 M7 a dead mount unmounted by hand is reported; mounts still there and living ones are not', async () => {
     const [one] = [mounted('data', 'a')];
     const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
     scene.mounts = [stagedAs({ at: 'dead.waiting-for-targets', number: 1 })];
@@ -324,7 +324,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(most).to.be.within(2, 8);
   });
 
-  it('M6 mounts that do not answer keep nobody from finding that another one is missing, at the next look too', async () => {
+  it('M6 mounts that do not answer do not keep other missing mounts from being found', async () => {
     const ids = Array.from({ length: 12 }, (_, at) => `v${at}`);
     scene.mounts = [...ids.map((id) => mounted(id, 'a')), mounted('data', 'a')];
     for (const id of [...ids, 'data']) for (const path of [staging(id), target('a', id)]) scene.mount(path);
@@ -395,7 +395,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
   });
 
-  it('M6 M12 something else in the place of a mount is told once, and nothing is advised: its plugin may have made it', async () => {
+  it('M6 M12 another mount in a mount’s place is reported once, without advice: its plugin may have made it', async () => {
     scene.mounts = [mounted('data', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path, '8:32 /', 'ext4');
     const watch = scene.watch();
@@ -424,7 +424,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(second).to.contain('something else is mounted in its place');
   });
 
-  it('M6 M12 what a mount over a directory on the way hides is there still: it is told what hides it, and not mounted again', async () => {
+  it('M6 M12 a mount hidden by one over a parent directory counts as present; the hiding mount is named', async () => {
     scene.mounts = [mounted('data', 'a')];
     for (const path of [staging(), target('a')]) scene.mount(path, '0:50 /', 'ext4');
     for (const path of [staging(), target('a')]) scene.mount(dirname(path), '0:61 /', 'tmpfs');
@@ -449,7 +449,7 @@ describe('the comparison of mounts with the kernel', () => {
     expect(scene.warned).to.deep.equal([]);
   });
 
-  it('M6 a mount that its plugin has made anew by itself is taken for ours: what a process serves has another device then', async () => {
+  it('M6 a mount made again by its plugin counts as ours: a served mount then has another device', async () => {
     scene.mounts = [mounted('data', 'a')];
     scene.mount(staging(), '0:70 /');
     scene.mount(target('a'), '0:70 /');

@@ -34,7 +34,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     expect(seen(own, '8:32 / ext4')).to.equal(`replaced: 8:32 ${path}`);
   });
 
-  it('M12 something is mounted over a directory on the way: it is covered by that, also with something else mounted at the path then', () => {
+  it('M12 a mount over a parent directory covers it, also with another mount at the path', () => {
     const table = (...more: string[]): MountTable =>
       new MountTable(
         parseMountInfo(
@@ -70,7 +70,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     expect(shown).to.deep.equal([`replaced: 8:2 ${path}`, `replaced: 8:3 ${path}`, `ours: 8:2 ${path}`]);
   });
 
-  it('M6 M12 what has no device is ours with any number where type and root are as they were: its plugin has made it anew', () => {
+  it('M6 M12 without a device, any number is ours if type and root are the same: the plugin made it again', () => {
     for (const fsType of ['nfs4', 'fuse.sshfs']) {
       const found = { device: '0:80', root: '/', fsType };
       expect(seen(found, `0:90 / ${fsType}`)).to.equal(`ours: 0:90 ${path}`);
@@ -81,7 +81,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     }
   });
 
-  it('M12 what has no device, and is mounted from elsewhere, is a stranger, also with the number that ours has had', () => {
+  it('M12 without a device and from another source it is a stranger, even with our number', () => {
     for (const fsType of ['nfs4', 'tmpfs', 'fuse.sshfs']) {
       const found = { device: '0:50', root: '/', fsType, origin: 'store:/x' };
       expect(seen(found, `0:50 / ${fsType} store:/x`, `0:60 / ${fsType} store:/y`)).to.equal(`covered: 0:60 ${path}`);
@@ -91,7 +91,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     }
   });
 
-  it('M6 M12 what lies on a disk, without a number of its own, is ours with the same number by whatever name the disk is called', () => {
+  it('M6 M12 on a disk without a number of its own, the same number is ours under any name of the disk', () => {
     for (const fsType of ['btrfs', 'bcachefs']) {
       const found = { device: '0:45', root: '/', fsType, origin: '/dev/mapper/vg-v' };
       expect(seen(found, `0:45 / ${fsType} /dev/dm-3`)).to.equal(`ours: 0:45 ${path}`);
@@ -102,7 +102,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     }
   });
 
-  it('M12 what a process serves names its disk itself: another one is a stranger, also with the number that ours has had', () => {
+  it('M12 a served mount names its disk: another disk is a stranger, even with our number', () => {
     const found = { device: '0:45', root: '/', fsType: 'fuse.ext2', origin: '/dev/loop1' };
     const shown = ['/dev/loop1', '/dev/loop2'].map((origin) => seen(found, `0:45 / fuse.ext2 ${origin}`));
     expect(shown).to.deep.equal([`ours: 0:45 ${path}`, `replaced: 0:45 ${path}`]);
@@ -112,7 +112,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     expect(seen({ ...own, origin: '/dev/dm-1' }, '8:16 / ext4 /dev/mapper/x')).to.equal(`ours: 8:16 ${path}`);
   });
 
-  it('M6 M12 it lies over ours, which is there still: it is a stranger, unless a process serves it, which may have made it anew', () => {
+  it('M6 M12 over our mount it is a stranger, unless it is served and may be made again', () => {
     for (const [fsType, is] of [
       ['nfs4', 'covered'],
       ['tmpfs', 'covered'],
@@ -129,7 +129,7 @@ describe('what is seen at a path, of what was mounted there', () => {
     expect(seen({ device: '0:50', root: '/', fsType: 'nfs4' }, '0:50 / tmpfs')).to.equal(`replaced: 0:50 ${path}`);
   });
 
-  it('M6 of what was found before its type was kept, what a process serves is taken for ours, and nothing else', () => {
+  it('M6 for a record without a type, only a served mount counts as ours', () => {
     const found = { device: '0:90', root: '/' };
     const shown = ['0:91 / fuse.sshfs', '0:91 / nfs4'].map((one) => seen(found, one));
     expect(shown).to.deep.equal([`ours: 0:91 ${path}`, `replaced: 0:91 ${path}`]);

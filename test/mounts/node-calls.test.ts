@@ -13,12 +13,12 @@ import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
+import { hostMountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
 import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import type { NodePort } from '../../src/mounts/node-port.js';
 import { mountPaths } from '../../src/mounts/paths.js';
-import { hostPlaces } from '../../src/mounts/places.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
@@ -119,7 +119,7 @@ describe('the calls of a mount', () => {
       }),
       claims: { expanded: async () => {} },
       paths: paths(),
-      places: hostPlaces({ root: paths().root, readTable, tool }),
+      directories: hostMountDirectories({ root: paths().root, readTable, tool }),
       tables: new MountTables(readTable),
       undoing: new MountUndoing({ tables: new MountTables(readTable), tool, bootId: 'b1', logger: silentLogger }),
       baseDirOf: () => baseDir,
@@ -166,7 +166,7 @@ describe('the calls of a mount', () => {
     });
   }
 
-  it('M2 H2 what is staged, as the kernel shows, is not given up by a plugin that does not offer to unstage', async () => {
+  it('M2 H2 a plugin that cannot unstage does not give up what the kernel shows as staged', async () => {
     [offered, mounted] = [[], [staging()]];
     const outcome = await outcomeOf('nodeUnstage', call);
     expect(outcome.status).to.equal('not-sent');
@@ -189,7 +189,7 @@ describe('the calls of a mount', () => {
     expect([called, existsSync(staging())]).to.deep.equal([[], false]);
   });
 
-  it('M6 M7 what a process serves at the staging path is dead: nothing is staged over it, it is looked at, and no call was begun', async () => {
+  it('M6 M7 a dead served mount at the staging path: nothing is staged over it, and no call begins', async () => {
     over = [line(20, 1, '0:61 /', staging(), 'fuse.s3')];
     expect((await outcomeOf('nodeStage', making)).status).to.equal('done');
     expect(called).to.deep.equal(['sent', 'stage']);
@@ -222,7 +222,7 @@ describe('the calls of a mount', () => {
     ['nodeUnpublish', { ...target, found }, targetPath],
     ['nodeUnstage', { ...call, found }, staging],
   ] as const) {
-    it(`M6 M10 M12 ${src} of what somebody else has mounted something over: that is named and left alone, no call was begun`, async () => {
+    it(`M6 M10 M12 ${src} of a path under another mount: it is named and left alone, and no call begins`, async () => {
       mounted = [path()];
       cover(path());
       const outcome = await outcomeOf(src, input);
@@ -272,7 +272,7 @@ describe('the calls of a mount', () => {
     ['nodeUnpublish', { ...target, found }, targetPath],
     ['nodeUnstage', { ...call, found }, staging],
   ] as const) {
-    it(`M6 M10 ${src} of what something else is in the place of: that is at a path of the plugin, and it is asked`, async () => {
+    it(`M6 M10 ${src} of a path with another mount: the plugin is asked, since the path is its own`, async () => {
       over = [line(20, 1, '0:61 /', path(), 'tmpfs')];
       doing[src === 'nodeUnpublish' ? 'unpublish' : 'unstage'] = () => void over.pop();
       expect(await outcomeOf(src, input)).to.deep.equal({ status: 'done', answer: {} });
@@ -284,7 +284,7 @@ describe('the calls of a mount', () => {
     ['over a directory on the way to it', hide, () => dirname(staging())],
     ['in its place', replace, staging],
   ] as const) {
-    it(`M2 M6 M12 nodeStage of what was staged, and something else is ${how}: that is named, and not taken for staged`, async () => {
+    it(`M2 M6 M12 nodeStage with another mount ${how}: it is named, and not taken for the stage`, async () => {
       mounted = [staging()];
       const again = { ...making, found, foundIn: 'b1' };
       expect((await outcomeOf('nodeStage', again)).status).to.equal('done');
@@ -342,7 +342,7 @@ describe('the calls of a mount', () => {
       ['published', 'nodePublish', staged],
       ['grown', 'nodeExpand', { ...expanding, staged: found }],
     ] as const) {
-      it(`M2 M6 nothing is there any more: it is not ${what}, as where its plugin says that a step before it is missing`, async () => {
+      it(`M2 M6 nothing is mounted: it is not ${what}, as if the plugin reported a missing step`, async () => {
         mounts(targetPath());
         const outcome = await outcomeOf(src, input);
         expect(outcome.status).to.equal('not-sent');
@@ -373,7 +373,7 @@ describe('the calls of a mount', () => {
       });
     }
 
-    it('M2 M12 something else is in its place: it is named, and not taken for the volume, nor staged over; no call was begun', async () => {
+    it('M2 M12 another mount in its place: named, not used, not staged over; no call begins', async () => {
       over = [line(20, 1, '0:61 /', staging(), 'tmpfs')];
       const outcome = await outcomeOf('nodePublish', staged);
       expect(outcome.status).to.equal('not-sent');
@@ -387,7 +387,7 @@ describe('the calls of a mount', () => {
       expect(called).to.deep.equal([]);
     });
 
-    it('M2 M6 its plugin has made it anew, on a device without a number of its own: it is published from there', async () => {
+    it('M2 M6 the plugin made it again on a device without number: it is published from there', async () => {
       over = [line(20, 1, '0:61 /', staging(), 'nfs4')];
       mounts(targetPath());
       const was = { device: '0:60', root: '/', fsType: 'nfs4' };
@@ -411,7 +411,7 @@ describe('the calls of a mount', () => {
       }
     });
 
-    it('M2 where nothing was shown at the staging path, as with plugins that stage elsewhere, it is published from there', async () => {
+    it('M2 nothing ever appeared at the staging path, as with plugins that stage elsewhere: it is published', async () => {
       mounts(targetPath(), '8:1 /var/lib/disk/vol-1');
       expect((await outcomeOf('nodePublish', publishing)).status).to.equal('done');
     });
@@ -429,7 +429,7 @@ describe('the calls of a mount', () => {
       expect((await outcomeOf('nodePublish', { ...publishing, isStaged: false })).status).to.equal('done');
     });
 
-    it('M2 a plugin that does not stage: what it has published is held against no staging path, be it that none can be told', async () => {
+    it('M2 a plugin without staging: its targets are compared with no staging path', async () => {
       doing.publish = () => {
         isRootless = true;
         over.push(line(30, 1, '8:2 /', targetPath(), 'ext4'));

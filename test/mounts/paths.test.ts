@@ -2,7 +2,7 @@
 import { join, normalize } from 'node:path';
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { type MountPaths, mountPaths, type Place } from '../../src/mounts/paths.js';
+import { type MountPath, type MountPaths, mountPaths } from '../../src/mounts/paths.js';
 import { refusalOf } from '../refusal.js';
 
 const dataDir = '/var/lib/stagecraft';
@@ -23,7 +23,7 @@ const use = fc.record({
 type Use = typeof use extends fc.Arbitrary<infer T> ? T : never;
 
 /** All that is made on the host for one use. */
-const madeFor = (of: MountPaths, { plugin, key, allocId }: Use): Place[] => [
+const madeFor = (of: MountPaths, { plugin, key, allocId }: Use): MountPath[] => [
   of.staging(plugin, key),
   of.target(plugin, key, allocId),
 ];

@@ -7,8 +7,8 @@ import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { isWithin, MountTable } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
+import { hostMountDirectories, type MountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountPaths } from '../../src/mounts/paths.js';
-import { hostPlaces, type Places } from '../../src/mounts/places.js';
 
 const [dataDir = '', id = '', ...tasks] = process.argv.slice(2);
 const paths = mountPaths({ dataDir, socketRoot: dataDir });
@@ -20,8 +20,8 @@ async function earlierTable(): Promise<MountTable> {
   return new MountTable(entries.filter(({ path }) => !isWithin(path, place.path)));
 }
 
-const placesWith = (readTable: () => Promise<MountTable>): Places =>
-  hostPlaces({ root: paths.root, readTable, tool: hostTool(systemClock, 1_000) });
+const placesWith = (readTable: () => Promise<MountTable>): MountDirectories =>
+  hostMountDirectories({ root: paths.root, readTable, tool: hostTool(systemClock, 1_000) });
 const places = placesWith(readMountTable);
 const late = placesWith(earlierTable);
 

@@ -16,8 +16,8 @@ import fc from 'fast-check';
 import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
-import { type MountPaths, mountPaths, type Place } from '../../src/mounts/paths.js';
-import { hostPlaces, type Places } from '../../src/mounts/places.js';
+import { hostMountDirectories, type MountDirectories } from '../../src/mounts/mount-directories.js';
+import { type MountPath, type MountPaths, mountPaths } from '../../src/mounts/paths.js';
 
 /** One use of a place; what the plugin made is still there when it is removed, or not. */
 type Use = 'gone' | 'left' | 'left as a file';
@@ -42,19 +42,19 @@ const users = fc.uniqueArray(user, { selector: ({ allocId, id }) => `${allocId}/
 describe('places of many volumes', () => {
   let folder: string;
   let paths: MountPaths;
-  let places: Places;
+  let places: MountDirectories;
 
   beforeEach(() => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'stagecraft-together-')));
     paths = mountPaths({ dataDir: folder, socketRoot: folder });
-    places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
+    places = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  const placeOf = ({ allocId, id }: User): Place => paths.target('disk', { namespace: 'default', id }, allocId);
+  const placeOf = ({ allocId, id }: User): MountPath => paths.target('disk', { namespace: 'default', id }, allocId);
 
   /** As a plugin does: it needs the parent to be there. */
-  function publish({ path }: Place, use: Use): void {
+  function publish({ path }: MountPath, use: Use): void {
     if (use === 'left as a file') writeFileSync(path, '');
     else mkdirSync(path);
   }

@@ -9,7 +9,7 @@ import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { type MountEntry, parseMountInfo } from '../../src/host/mount-table.js';
 import { hostTool } from '../../src/mounts/host-tool.js';
-import type { PlacesOptions } from '../../src/mounts/places.js';
+import type { MountDirectoriesOptions } from '../../src/mounts/mount-directories.js';
 import { hostPropagation, type PropagationOptions } from '../../src/mounts/propagation.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
@@ -25,7 +25,7 @@ const mount = (...args: string[]): void => {
 describe('propagation of mounts', () => {
   let folder: string;
   let dataDir: string;
-  let options: PlacesOptions;
+  let options: MountDirectoriesOptions;
   let children: ChildProcess[];
 
   beforeEach(() => {
@@ -141,7 +141,7 @@ describe('propagation of mounts', () => {
     await ensureShared({ ...options, isRoot: false });
   });
 
-  it('what is mounted below it already is never hidden: refused with that named, and right once the command has run', async () => {
+  it('mounts below it are never hidden: refused with their names, accepted once the command has run', async () => {
     const below = bindBelow('staging');
     const { code, message } = await refusalOf(ensureShared(options));
     expect(code).to.equal('HOST_UNFIT');

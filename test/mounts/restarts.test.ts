@@ -45,7 +45,7 @@ describe('mounts after a restart', () => {
     await house.end();
   });
 
-  it('N3 H3 a node that was taken for lost meanwhile: what it had is unmounted, its alloc told, never mounted again', async () => {
+  it('N3 H3 the node was fenced meanwhile: its mounts are undone, its alloc is informed, nothing is mounted again', async () => {
     house = await MountHouse.start({ attach: true });
     await house.make('data', single);
     await house.make('kept', single);
@@ -85,7 +85,7 @@ describe('mounts after a restart', () => {
     expect(await claims()).to.deep.equal([claim]);
   });
 
-  it('N3 H3 fenced while it runs on: as soon as its plugin is back its alloc is told, and what it had is unmounted', async () => {
+  it('N3 H3 fenced while running: once its plugin is back, the alloc is informed and its mounts are undone', async () => {
     house = await MountHouse.start({ attach: true });
     await house.make('data', single);
     await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
@@ -100,7 +100,7 @@ describe('mounts after a restart', () => {
     expect([...new Set(house.nodeCalls())]).to.deep.equal(['Stage', 'Publish', 'Unpublish', 'Unstage']);
   });
 
-  it('N3 H1 fenced while its volume is on its way to it: it is undone, and nothing of it is published or mounted', async () => {
+  it('N3 H1 fenced while its volume is being published: undone, and never mounted', async () => {
     house = await MountHouse.start({ attach: true });
     await house.make('data', single);
     house.driver.script('ControllerPublishVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
@@ -143,7 +143,7 @@ describe('mounts after a restart', () => {
     expect(asked.filter((name) => name !== 'look')).to.deep.equal([]);
   });
 
-  it('H3 after another boot an alloc waits until it is asked for again; then its volume is mounted, with what is in it', async () => {
+  it('H3 after another boot an alloc waits until asked for again; then its volume is mounted with its data', async () => {
     const store = memoryStore();
     house = await MountHouse.start({ store });
     await house.make('data', many);
@@ -186,7 +186,7 @@ describe('mounts after a restart', () => {
       expect(house.nodeCalls()).to.not.include('Unstage');
     });
 
-    it('H4 a stage that only waited for its plugin, after one that has failed, is nothing that a release has to wait for', async () => {
+    it('H4 a release does not wait for a stage that only waited for its plugin', async () => {
       house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
       house.runtime.allocations.prepare('web', [house.wanted('data', many)]).catch(() => {});
       await house.told('failed');

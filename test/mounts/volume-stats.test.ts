@@ -104,7 +104,7 @@ describe('stats of volumes', () => {
     scene = new Scene();
   });
 
-  it('V9 no other node call is made about a volume that is being asked about, nor is it asked about during one', async () => {
+  it('V9 statistics and other node calls of one volume never overlap', async () => {
     const { stats, locks, clock, asked, hanging } = scene;
     locks.take(lockOf('one'));
     const told = stats.of(keyOf('one'));

@@ -115,7 +115,7 @@ describe('calls in flight at a shutdown', () => {
     expect(seen.isGone).to.equal(true);
   });
 
-  it('R4 the same allocId registered anew meanwhile has another client, which the end of the first does not touch', async () => {
+  it('R4 an allocId registered again has another client, which outlives the end of the first', async () => {
     await house.register(gpu);
     const first = await house.plugins.dispense('device', 'gpu');
     await out();

@@ -57,7 +57,7 @@ describe('clients', () => {
     expect(clients.get(address, device('a1'))).to.not.equal(first);
   });
 
-  it('R4 who is there leaves: all of its clients are closed, however it was defined; those of others are not', () => {
+  it('R4 a deregistered instance: all its clients are closed, those of others stay', () => {
     for (const version of ['1', '2']) clients.get(address, device('a1', { version }));
     const other = clients.get(`${address}2`, device('a2'));
     clients.left(address);
@@ -79,7 +79,7 @@ describe('clients', () => {
     expect(kind.closes).to.deep.equal([1, 1]);
   });
 
-  it('R9 no dispenser for a type, also for one named like something of every object: NO_DISPENSER, naming those there are', async () => {
+  it('R9 no dispenser for a type, even one named like a property of every object: NO_DISPENSER lists the types', async () => {
     for (const type of ['printer', 'constructor', '__proto__', '']) {
       const error = await refusal(() => clients.dispenser(type));
       expect(error.code).to.equal('NO_DISPENSER');
@@ -111,7 +111,7 @@ describe('clients', () => {
     expect(warnings).to.deep.equal([]);
   });
 
-  it('T7 its time is over: told by its signal, logged, and waited for no longer, whether it heeds that or not', async () => {
+  it('T7 a close that exceeds its time: its signal fires, it is logged, and nobody waits for it', async () => {
     const { end, signals } = holdCloses();
     clients.get(address, device('a1'));
     clients.close(address, device('a1'));
@@ -184,7 +184,7 @@ describe('clients', () => {
     expect(kind.closes).to.deep.equal([1]);
   });
 
-  it('T3 a look at what is not registered has a client of its own, closed after it, also where the look fails', async () => {
+  it('T3 a probe of an unregistered plugin has its own client, closed after it, also if the probe fails', async () => {
     const { signal } = new AbortController();
     expect(await clients.look(device('a1'), signal)).to.deep.equal(healthy);
     kind.find = () => Promise.reject(new Error('no'));
@@ -192,7 +192,7 @@ describe('clients', () => {
     expect(kind.closes).to.deep.equal([1, 1]);
   });
 
-  it('T3 the client of such a look is slow to close: nobody waits for it, and logs name the plugin, no address', async () => {
+  it('T3 the client of such a probe closes slowly: nobody waits, and logs name the plugin', async () => {
     const { signals } = holdCloses();
     let settled = 0;
     clients.onSettled(() => {

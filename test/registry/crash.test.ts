@@ -9,7 +9,7 @@ describe('plugins after a crash', () => {
     for (const done of [true, false]) {
       const when = `${rests ? 'between quiet requests' : 'between hasty requests'}, ${done ? 'after' : 'before'} it was done`;
 
-      it(`R11 cut off at any write, ${when}: nothing answered is lost, each event is told once, all instances run`, async () => {
+      it(`R11 cut off at any write, ${when}: no answered request is lost, each event comes once, all instances run`, async () => {
         let cuts = 0;
         for (let afterWrites = 0; ; afterWrites += 1) {
           const data = inMemory();

@@ -81,7 +81,7 @@ describe('dependents of plugins', () => {
       expect(limit?.aborted).to.equal(true);
     });
 
-    it('I13 it hangs: DEPENDENTS_UNKNOWN after 30 s, its signal aborted; a rejection that comes later is nobody’s', async () => {
+    it('I13 it hangs: DEPENDENTS_UNKNOWN after 30 s, its signal aborted; a later rejection is ignored', async () => {
       let reject: (error: Error) => void = () => {};
       let limit: AbortSignal | undefined;
       const dependents: Dependents = (_, options) => {
@@ -227,7 +227,7 @@ describe('dependents of plugins', () => {
       expect(house.commits.slice(length)).to.deep.equal([]);
     });
 
-    it('R13 the runtime is closed while the function is asked: RUNTIME_CLOSED at once, the instance is still there', async () => {
+    it('R13 the runtime closes while the function runs: RUNTIME_CLOSED at once, the instance stays', async () => {
       dependents = hangs;
       const refused = refusalOf(leave('a2'));
       await house.rest();

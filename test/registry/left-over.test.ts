@@ -37,7 +37,7 @@ describe('left over', () => {
     }
   }
 
-  it('R12 many waits with one signal: one listener, no warning; aborted, each of them ends, and none is left', async () => {
+  it('R12 many waits with one signal: one listener, no warning; an abort ends each of them', async () => {
     const warnings = await warningsOf(async () => {
       const { signal } = stop;
       const waits = Array.from({ length: many }, (_, n) =>
@@ -50,7 +50,7 @@ describe('left over', () => {
     expect([warnings, listeners()]).to.deep.equal([[], 0]);
   });
 
-  it('R10 many followers with one signal: one listener, no warning; aborted, each of them ends, and none is left', async () => {
+  it('R10 many followers with one signal: one listener, no warning; an abort ends each of them', async () => {
     const warnings = await warningsOf(async () => {
       const follow = async (): Promise<void> => {
         for await (const _ of house.plugins.updates(undefined, { signal: stop.signal }));
@@ -75,7 +75,7 @@ describe('left over', () => {
     expect(listeners()).to.equal(0);
   });
 
-  it('T7 many who wait until instances are gone: one listener; none is left of those whose instance is, nor at an abort', async () => {
+  it('T7 many waits until instances are gone: one listener; none stays after the end or an abort', async () => {
     await house.register(device('a1'), device('a2'));
     const gone = (allocId: string): Promise<void> => house.plugins.gone(device(allocId), stop.signal);
     const first = Array.from({ length: many }, () => gone('a1'));

@@ -205,7 +205,7 @@ for (const [title, make, load] of [
       await data.remove();
     });
 
-    it(`R1 R7 R10 ${load.calls} calls, ${load.followers} followers that come and go, seed ${seed}: all is as in plain lists, each follower has one run without a gap, nothing is left over`, async () => {
+    it(`R1 R7 R10 ${load.calls} calls, ${load.followers} followers, seed ${seed}: results as in plain lists, no gaps, no remains`, async () => {
       const atFirst = house.clock.pending;
       const { model, followers } = await work(house, seededRandom(seed), load);
 

@@ -84,7 +84,7 @@ describe('fingerprint loop', () => {
     ],
   ];
   for (const [title, prepare] of ways) {
-    it(`I11 many rounds, each ${title}, hold on to its signal no more than one, and to nothing once it has ended`, async () => {
+    it(`I11 many rounds, each ${title}: at most one listener on the signal, none after the end`, async () => {
       const [kind, clock] = [new FakeKind(), simulatedClock()];
       prepare(kind);
       const { stop, ended } = run(kind, clock);
@@ -185,7 +185,7 @@ describe('limits', () => {
     expect([listening(), clock.pending]).to.deep.equal([0, 0]);
   });
 
-  it('I11 bounded: given up before it was asked, nobody is asked, and it rejects with the reason of its signal', async () => {
+  it('I11 bounded: aborted before the call, it calls nobody and rejects with the reason of the signal', async () => {
     const end = new AbortController();
     end.abort(new Error('enough'));
     const asked = caught(
@@ -194,7 +194,7 @@ describe('limits', () => {
     expect((await asked).message).to.equal('enough');
   });
 
-  it('I11 unlessAborted: the reason of its signal, also where the asked one does not heed it; no listener stays', async () => {
+  it('I11 unlessAborted: rejects with the signal’s reason, also if the call ignores it; no listener stays', async () => {
     const end = new AbortController();
     const asked = caught(unlessAborted(end.signal, () => new Promise(() => {})));
     end.abort(new Error('enough'));

@@ -117,7 +117,7 @@ describe('instances of real drivers: rounds', () => {
     expect((await scenes.scene.seenHealthy()).fingerprint).to.not.have.property('maxVolumes');
   });
 
-  it('I6 capabilities are unknown until they are read, stay while it is unhealthy, and unknown ones are left out', async () => {
+  it('I6 capabilities are unknown until read, stay while unhealthy, and unknown ones are left out', async () => {
     const { scene } = scenes;
     server.script('NodeGetCapabilities', { code: 'INTERNAL' }, always);
     await scene.register();
@@ -130,7 +130,7 @@ describe('instances of real drivers: rounds', () => {
     expect(fingerprint.capabilities).to.deep.equal(['STAGE_UNSTAGE_VOLUME']);
   });
 
-  it('I7 a node-only socket whose driver advertises a Controller service: shown, healthy, its capabilities unknown', async () => {
+  it('I7 a node-only socket whose driver advertises a Controller: healthy, its capabilities unknown', async () => {
     const { scene } = scenes;
     server.script('ControllerGetCapabilities', { code: 'UNIMPLEMENTED' }, always);
     await scene.register('csi-controller');
@@ -179,7 +179,7 @@ describe('instances of real drivers: rounds', () => {
     expect(server.calls()).to.have.lengthOf(length);
   });
 
-  it('I13 deregistered, it is asked no more, though its process lives on and others on its socket are asked', async () => {
+  it('I13 a deregistered plugin is probed no more; others on its socket are', async () => {
     const { scene } = scenes;
     await scene.register('csi-node');
     await scene.register('csi-controller');

@@ -54,7 +54,7 @@ describe('instances of real drivers: sockets, looked at only when something happ
     await scene.seenUnhealthy(/no socket at/);
   });
 
-  it('I10 stale after a SIGKILL: unhealthy at once, with that reason; started again: healthy at once, asked anew who it is', async () => {
+  it('I10 killed: unhealthy at once, with the reason; started again: healthy at once, and identified again', async () => {
     const { scene } = scenes;
     const driver = await scene.driver({ vendorVersion: '1.0.0' });
     await scene.register();
@@ -68,7 +68,7 @@ describe('instances of real drivers: sockets, looked at only when something happ
     expect(asked()).to.be.greaterThan(before);
   });
 
-  it('I8 I10 replaced by another process at the same path, while the first one lives: it is the other that counts', async () => {
+  it('I8 I10 another process replaces the socket while the first lives: the new one counts', async () => {
     const { scene } = scenes;
     const first = await scene.driver();
     await scene.register();
@@ -140,7 +140,7 @@ describe('instances of real drivers: sockets without an answer', () => {
     await scene.seenHealthy();
   });
 
-  it('I10 silent, letting in all and saying nothing: unhealthy after its time; a driver that comes there: healthy', async () => {
+  it('I10 a socket that accepts and stays silent: unhealthy after the time-out; with a driver: healthy', async () => {
     const { scene } = scenes;
     const accepted: Socket[] = [];
     const mute = createServer((socket) => accepted.push(socket)).listen(scene.socketPath);

@@ -351,7 +351,7 @@ describe('plugin registration', () => {
       expect(house.kind.looks.slice(looks).every(({ client }) => client === house.kind.clients[0])).to.equal(true);
     });
 
-    it('I13 deregistered and registered again at once: a new instance, on a client of its own that stays open', async () => {
+    it('I13 deregistered and registered again at once: a new instance with a client of its own', async () => {
       const { plugins } = house;
       await Promise.all([plugins.deregister('device', 'gpu', 'a2'), plugins.register(device('a2'))]);
       await house.rest();
@@ -408,7 +408,7 @@ describe('plugin registration', () => {
       expect(house.kind.clients).to.deep.equal([client]);
     });
 
-    it('R9 just defined anew, before its instance is restarted: the client of the new definition, which stays', async () => {
+    it('R9 defined again before its restart: the client of the new definition, which stays', async () => {
       await house.register(device('a1'));
       await house.plugins.register(device('a1', { version: '2' }));
       const client = await house.plugins.dispense('device', 'gpu');
@@ -464,7 +464,7 @@ describe('plugin registration', () => {
     expect(bytes).to.be.closeTo(second[1], 40);
   });
 
-  it('R15 a kind of its own needs a dispenser only: basics, capabilities, health and events are kept for it', async () => {
+  it('R15 a custom kind needs only a dispenser: it has basics, capabilities, health and events', async () => {
     const basic = { pluginName: 'acme gpu', vendorVersion: '7', topology: { slot: '3' } };
     house.kind.find = () => ({ healthy: true, description: 'cool', basic, capabilities: ['SPIN', 'GLOW'] });
     await house.register(device('a1', { options: { mode: 'fast' } }));

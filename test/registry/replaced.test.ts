@@ -137,7 +137,7 @@ describe('dispensers', () => {
       expect(house.kind.closes).to.deep.equal([1, 0]);
     });
 
-    it('R9 a type that is not known: NO_DISPENSER; a dispenser that is none: INVALID_ARGUMENT; no runtime: TypeError', async () => {
+    it('R9 unknown type: NO_DISPENSER; invalid dispenser: INVALID_ARGUMENT; no runtime: TypeError', async () => {
       const { runtime } = house;
       const none: Dispenser = JSON.parse('{}');
       const stranger: Runtime = JSON.parse('{ "plugins": {} }');
@@ -198,7 +198,7 @@ describe('dispensers', () => {
       expect(error.message).to.include('csi-node, csi-controller');
     });
 
-    it('R15 no more: its instances are restored, unhealthy with that reason, and new ones refused; given again: healthy', async () => {
+    it('R15 removed: its instances are unhealthy with the reason, new ones refused; given again: healthy', async () => {
       await house.register(device('a1'));
       await house.runtime.close();
       await house.open({ dispensers: {} });
@@ -214,7 +214,7 @@ describe('dispensers', () => {
       expect(status().healthy).to.equal(true);
     });
 
-    it('R15 a type of 128 bytes, and one that is named like something of every object, are types as any other', async () => {
+    it('R15 types of 128 bytes, or named like a property of every object, work as any other', async () => {
       await house.runtime.close();
       const types = ['é'.repeat(64), 'constructor', '__proto__'];
       const dispensers = Object.fromEntries(types.map((type) => [type, house.kind]));

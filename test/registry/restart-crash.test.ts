@@ -42,7 +42,7 @@ for (const { name, make, quiet, hasty } of subjects) {
     ] satisfies [string, number][]) {
       const which = moments === all ? 'at any write' : `at ${moments} writes of seed ${seed}`;
 
-      it(`R11 cut off ${which}, between ${pace} requests: nothing answered is lost, each event is told once, all instances run`, async () => {
+      it(`R11 cut off ${which}, between ${pace} requests: no answered request is lost, each event comes once`, async () => {
         const rests = pace === 'quiet';
         const { writes, answered } = await run(undefined, rests);
         expect(answered).to.equal(steps.length);

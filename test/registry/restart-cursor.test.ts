@@ -98,7 +98,7 @@ for (const [name, make] of [
     });
 
     for (const seed of seeds) {
-      it(`R10 R11 ${runs} runtimes that close or die amid their work, seed ${seed}: each event once, in one order, none missing`, async () => {
+      it(`R10 R11 ${runs} runtimes that close or die while working, seed ${seed}: each event once, in one order`, async () => {
         const random = seededRandom(seed);
         const reader = new Reader();
         for (let run = 0; run < runs; run += 1) await oneRun(data, random, reader);
@@ -113,7 +113,7 @@ for (const [name, make] of [
       });
     }
 
-    it('R10 a reader that was away for longer than is kept: CURSOR_EXPIRED with the oldest, from which it goes on, also in the next runtime', async () => {
+    it('R10 a reader away for too long: CURSOR_EXPIRED with the oldest cursor, valid in the next runtime, too', async () => {
       house = await new House(new Cable(data.store())).open({ retention: { topicEvents: 20 } });
       await house.register(device('a0'));
       const [seen] = await house.events();

@@ -198,7 +198,7 @@ for (const { name, make } of subjects) {
       expect((await house.plugins.waitFor('device', 'gpu')).info).to.deep.equal(device('a1'));
     });
 
-    it('R15 its dispenser is not given any more: unhealthy with that reason, the rest runs, and it can be taken out', async () => {
+    it('R15 its dispenser is missing: unhealthy with the reason, removable, and the rest runs', async () => {
       await house.plugins.register(whole);
       await healthyNow(whole);
       await house.runtime.close();

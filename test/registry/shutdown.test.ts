@@ -54,7 +54,7 @@ describe('shutdown of plugin instances', () => {
     for (const wasHealthy of [false, true]) {
       const which = wasHealthy ? 'a later look' : 'the first look';
 
-      it(`I11 ${which} is ${title} while the instance is deregistered, in every order: gone, closed once, no look after it`, async () => {
+      it(`I11 ${which} is ${title} while the instance is deregistered, in every order: closed once, no later probe`, async () => {
         const timers = house.clock.pending;
         const infos: PluginInfo[] = [];
         for (let ticks = -turns; ticks <= turns; ticks += 1) {
@@ -171,7 +171,7 @@ describe('shutdown of plugin instances', () => {
     });
   });
 
-  it('I11 the runtime closes at any moment of a look: clients closed once, no timer left, all is there next time', async () => {
+  it('I11 the runtime closes at any moment of a probe: clients closed once, no timer left, records kept', async () => {
     for (let ticks = -20; ticks <= 20; ticks += 4) {
       const looking = await new House().open();
       try {

@@ -173,7 +173,7 @@ describe('sockets', () => {
       ],
     ] satisfies [string, (inner: string) => void][]) {
       for (const isHeard of [false, true]) {
-        it(`I10 ${title}${isHeard ? ', after that was told' : ''}: a file in the new one is noticed, also once the old watch has ended`, async () => {
+        it(`I10 ${title}${isHeard ? ', after a notice' : ''}: a file in the new one is noticed, also once the old watch has ended`, async () => {
           const inner = join(directory, 'inner');
           mkdirSync(inner);
           let isTold = false;
@@ -196,7 +196,7 @@ describe('sockets', () => {
     }
   });
 
-  it('I10 watched behind a link that is turned, of which nothing tells: the next one to watch sees the new directory', async () => {
+  it('I10 watched through a link that silently changes its target: the next watch sees the new directory', async () => {
     const link = join(directory, 'link');
     for (const name of ['v1', 'v2']) mkdirSync(join(directory, name));
     symlinkSync('v1', link);
@@ -270,7 +270,7 @@ describe('sockets', () => {
       await house.plugins.waitFor('device', 'gpu');
     });
 
-    it('I8 I10 is replaced in the moment in which a round is due: one more follows, which asks anew who it is', async () => {
+    it('I8 I10 replaced just when a round is due: one more round follows, which identifies the plugin again', async () => {
       await house.runtime.close();
       const intervalMs = 12_345;
       let fallDue = (): void => {};

@@ -193,7 +193,7 @@ describe('waiting for a plugin', () => {
       expect(message).to.match(/device plugin 'gpu'.*healthy: worn out/);
     });
 
-    it('R12 the same while the store does not answer: nothing is committed any more, who waits is told all the same', async () => {
+    it('R12 the same while the store does not answer: nothing is committed, and waiters are informed', async () => {
       const cutOff = await new House().open();
       const failed = refusal(() => cutOff.plugins.waitFor('device', 'gpu'));
       cutOff.store.commit = () => Promise.reject(new Error('out of reach'));

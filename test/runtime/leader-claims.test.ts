@@ -59,7 +59,7 @@ describe('claims of a node, another agent leads', () => {
     expect(await publish(second)).to.deep.include({ publishContext: { device: 'vol-1@csi-a' } });
   });
 
-  it('H2 H4 it takes over while a slot is waited for: told so where it was asked, and the same again waits on there', async () => {
+  it('H2 H4 a takeover while a request waits for a slot: the caller is informed, and the repeat waits on', async () => {
     await claimsOf(first).claim(key, w1, wait);
     await publish(first);
     const { generation = 0 } = await claimsOf(first).release(key, { allocId: 'w1', nodeId: w1.nodeId }, wait);

@@ -43,7 +43,7 @@ describe('the runtime that leads', () => {
   };
 
   describe('while it does', () => {
-    it('V9 the other comes up all the same and stands by: it makes no call, commits nothing, and says who leads', async () => {
+    it('V9 the other starts and stands by: it makes no call, commits nothing, and names the leader', async () => {
       expect(leads()).to.deep.equal([true, false]);
       await first.runtime.volumes.create(spec('data'));
       await lab.clock.advance(10 * leaseTtlMs);
@@ -54,7 +54,7 @@ describe('the runtime that leads', () => {
       expect((await elections(second)).map(({ nodeId, epoch }) => [nodeId, epoch])).to.deep.equal([['n1', 1]]);
     });
 
-    it('V1 whatever would change something is refused by the other with NOT_LEADER, naming the leader; nothing has happened', async () => {
+    it('V1 changes at the other are refused with NOT_LEADER, naming the leader; nothing has happened', async () => {
       await first.runtime.volumes.create(spec('data'));
       const before = await lab.data.load(address);
       const { volumes, nodes } = second.runtime;
@@ -133,7 +133,7 @@ describe('the runtime that leads', () => {
       expect(second.logged.some(({ message }) => message.includes('this agent leads'))).to.equal(true);
     });
 
-    it('V13 with a create under way, then the other takes it up; a delete waits until the call of the first can do nothing any more', async () => {
+    it('V13 with a create in flight, then the other continues it; a delete waits until that call has ended', async () => {
       const release = lab.hold('CreateVolume');
       const created = watched(first.runtime.volumes.create(spec('data')));
       await lab.rest();
@@ -153,7 +153,7 @@ describe('the runtime that leads', () => {
   });
 
   describe('it dies', () => {
-    it('V1 then the other leads once the lease has lapsed, and not before: nothing that was acknowledged is lost', async () => {
+    it('V1 then the other leads once the lease has expired, and no acknowledged change is lost', async () => {
       await first.runtime.volumes.create(spec('data'));
       await first.runtime.volumes.publish(key, 'a');
       const before = await first.runtime.volumes.get(key);
@@ -168,7 +168,7 @@ describe('the runtime that leads', () => {
       expect(told()).to.deep.equal(['CreateVolume: OK', 'ControllerPublishVolume csi-a: OK']);
     });
 
-    it('V8 with a publish under way, then the other repeats it; unpublishing waits until the call of the dead one can do nothing any more', async () => {
+    it('V8 with a publish in flight, then the other repeats it; an unpublish waits until the first call has ended', async () => {
       await first.runtime.volumes.create(spec('data'));
       const release = lab.hold('ControllerPublishVolume');
       void watched(first.runtime.volumes.publish(key, 'a'));
@@ -237,7 +237,7 @@ describe('the runtime that leads', () => {
       expect((await first.runtime.volumes.publish(key, 'b')).publishContext).to.deep.equal({ device: 'vol-1@csi-b' });
     });
 
-    it('V12 with a commit on its way, then that changes nothing, and its caller hears that it may have been taken', async () => {
+    it('V12 with a commit in flight, then it changes nothing, and its caller learns that it is in doubt', async () => {
       await first.runtime.volumes.create(spec('data'));
       first.freeze();
       const asked = [

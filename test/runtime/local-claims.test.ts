@@ -62,7 +62,7 @@ describe('claims of a node in the same process', () => {
     return { claimed, done: done ?? Promise.reject(new Error('there is no such request')) };
   };
 
-  it('H4 claimed and published in one request: told of the claim before it is attached; again it is the same', async () => {
+  it('H4 claimed and published in one request: the claim is reported before the attach; repeats are equal', async () => {
     const { passed, open } = gate();
     house.plugin.script = () => ({ before: passed });
     const { claimed, done } = both();
@@ -77,7 +77,7 @@ describe('claims of a node in the same process', () => {
     expect(calls('ControllerPublishVolume')).to.have.length(1);
   });
 
-  it('H4 N4 one request for both: where the volume is published otherwise, or claimed, nothing of it is done', async () => {
+  it('H4 N4 one request for both: a volume published otherwise or claimed stays as it is', async () => {
     await publish(shared);
     const { claimed, done } = both();
     expect((await refusalOf(done)).code).to.equal('CLAIM_CONFLICT');
@@ -137,7 +137,7 @@ describe('claims of a node in the same process', () => {
   });
 
   for (const [killedAfter] of steps.entries()) {
-    it(`H1 H2 C1 restarted after step ${killedAfter + 1} of ${steps.length}: that one again is the same, and so are those after it`, async () => {
+    it(`H1 H2 C1 restarted after step ${killedAfter + 1} of ${steps.length}: repeating it and the steps after it works`, async () => {
       let generation = 0;
       for (const [at, step] of steps.entries()) {
         generation = await step(generation);
@@ -153,7 +153,7 @@ describe('claims of a node in the same process', () => {
     });
   }
 
-  it('N3 H4 for a claim that is lost it is published no more: neither asked for then, nor while it is under way', async () => {
+  it('N3 H4 a lost claim publishes nothing any more, neither a new request nor one in flight', async () => {
     const { generation } = await claims().claim(key, w1, wait);
     const claim = { allocId: 'w1', generation };
     const { passed, open } = gate();
@@ -313,7 +313,7 @@ describe('claims of a node in the same process', () => {
       expect(await release('w1')).to.deep.equal({});
     });
 
-    it('H2 N3 only what the alloc has on this node, and of this generation: another claim of it is not touched', async () => {
+    it('H2 N3 only the alloc’s claim on this node and of this generation is released', async () => {
       await claims().claim(key, { ...w1, nodeId: 'b' }, wait);
       for (const only of [{ nodeId: 'a' }, { nodeId: 'a', generation: 1 }, { nodeId: 'b', generation: 2 }]) {
         expect(await claims().release(key, { allocId: 'w1', ...only }, wait)).to.deep.equal({});
@@ -362,7 +362,7 @@ describe('claims of a node in the same process', () => {
       expect(await publishing).to.include({ code: 'ABORTED' });
     });
 
-    it('H2 C6 two allocs, one after the other: the publication stays until both have let go, whoever is first', async () => {
+    it('H2 C6 two allocs one after the other: the publication stays until both have released it', async () => {
       await published('w1');
       await published('w2');
       await Promise.all([release('w1'), release('w2')]);
@@ -441,7 +441,7 @@ describe('claims of a node in the same process', () => {
       });
     }
 
-    it('N3 held as long as it is taken, in this very generation; not once its node was fenced, nor without a volume', async () => {
+    it('N3 held while the claim of this generation exists; not after a fence, nor without a volume', async () => {
       const holds = (generation: number) => claims().holds(key, { allocId: 'w1', generation }, wait);
       await published('w1');
       expect([await holds(1), await holds(2)]).to.deep.equal([true, false]);

@@ -114,7 +114,7 @@ describe('createRuntime', () => {
     });
   });
 
-  it('R15 it can not start, and its store can not be closed: why it did not start is what is told, the other is logged', async () => {
+  it('R15 start fails and the store cannot be closed: the start’s error is thrown, the other is logged', async () => {
     const dataDir = join(directory, 'data');
     const store = memoryStore();
     store.close = () => Promise.reject(new Error('stuck'));

@@ -71,7 +71,7 @@ describe('a node whose agent stands by', () => {
     expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
   });
 
-  it('N1 its host was renamed: refused until the old node is removed, then taken; what others report gets through', async () => {
+  it('N1 a renamed host: refused until the old node is removed, then accepted; other reports get through', async () => {
     await first.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'csi-n2' }] });
     await register(second);
     await lab.clock.advance(60_000);
@@ -87,7 +87,7 @@ describe('a node whose agent stands by', () => {
     expect((await first.runtime.nodes.list()).map(({ id }) => id)).to.deep.equal(['n2', 'n3']);
   });
 
-  it('N1 its report is refused: every error about that node says why, on the agent that leads and on its own', async () => {
+  it('N1 a refused report: every error about that node says why, on the leader and on its own agent', async () => {
     await first.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'csi-n2' }] });
     await register(second);
     await lab.clock.advance(60_000);
@@ -136,7 +136,7 @@ describe('a node whose agent stands by', () => {
   });
 
   for (const what of ['down', 'fence'] as const) {
-    it(`N3 taken out (${what}) before its agent has seen that it was heard: the report is not said again for that`, async () => {
+    it(`N3 removed (${what}) before its agent saw the report accepted: the report is not repeated`, async () => {
       const { nodes } = first.runtime;
       const ended = new AbortController();
       const taken = (async () => {
@@ -155,7 +155,7 @@ describe('a node whose agent stands by', () => {
   }
 
   for (const isFirst of [true, false]) {
-    it(`N3 removed before its agent has seen that its ${isFirst ? 'first' : 'next'} report was heard: that is not said again`, async () => {
+    it(`N3 removed before its agent saw its ${isFirst ? 'first' : 'next'} report accepted: not repeated`, async () => {
       const { nodes } = first.runtime;
       if (!isFirst) {
         await register(second);

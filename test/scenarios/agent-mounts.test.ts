@@ -117,7 +117,7 @@ describe('mounts of an agent', function () {
     ]);
   });
 
-  it('A5 H1 H5 M11 M16 what is killed under two volumes of an alloc, one a device: all stays as it is, to the same paths', async () => {
+  it('A5 H1 H5 M11 M16 killed with two volumes mounted, one a device: both stay, at the same paths', async () => {
     expect(cli('volume', 'create', 'data', '--plugin', 'hostpath', '--size', '1Mi').status).to.equal(0);
     expect(cli('volume', 'create', 'disk', '--plugin', 'hostpath', '--size', '1Mi', '--block').status).to.equal(0);
     const wanted = ['alloc', 'prepare', 'web', '--volume', 'data:/data', '--volume', 'disk:/dev/x:ro', '--json'];
@@ -184,7 +184,7 @@ describe('mounts of an agent', function () {
     );
   });
 
-  it('A5 H6 the task of its plugin fails: alloc and mount name it; restarted as they say, the alloc is released', async () => {
+  it('A5 H6 the plugin’s task fails: alloc and mount name it; restarted as they advise, the alloc is released', async () => {
     expect(cli('volume', 'create', 'data', '--plugin', 'hostpath', '--size', '1Mi').status).to.equal(0);
     expect(cli('alloc', 'prepare', 'web', '--volume', 'data:/data').status).to.equal(0);
     expect(cli('task', 'stop', 'hostpath', '--force').status).to.equal(0);

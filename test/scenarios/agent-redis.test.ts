@@ -106,7 +106,7 @@ describe('agent on Redis', () => {
     ['stood still until', true],
     ['goes on while', false],
   ] satisfies [string, boolean][]) {
-    it(`an agent that ${how} its node is taken over says so, ends with 1 and leaves its driver, which is the next one's`, async function () {
+    it(`an agent that ${how} its node is taken over reports it, exits with 1 and leaves its driver to the next`, async function () {
       this.timeout(180_000);
       const agent = start();
       await agent.line(/hostpath \(csi-node\): healthy/);

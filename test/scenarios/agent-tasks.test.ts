@@ -270,7 +270,7 @@ describe('tasks as their operator sees them', function () {
       expect(agent.lines.join('\n')).to.not.include('no socket');
     });
 
-    it('its data directory is removed: the agent says so and ends with 1; another one in its place is left alone', async () => {
+    it('its data directory is removed: the agent reports it and exits with 1; a new directory stays', async () => {
       await begin();
       const { configPath, dataDir } = place;
       rmSync(dataDir, { recursive: true });

@@ -121,7 +121,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       expect(group('status', 'tuesday')).to.include({ status: 1, stderr });
     });
 
-    it('A5 V2 what is wrong is told: faults of a spec, of the command line, a volume or a node that is not there', () => {
+    it('A5 V2 reports faults of a spec, of the command line, and an unknown volume or node', () => {
       writeFileSync(join(place.directory, 'bad.yaml'), 'id: x\nplugin: hostpath\nsize: 5\n');
       const bad = volume('create', '--file', 'bad.yaml');
       expect(bad.status).to.equal(1);
@@ -181,7 +181,7 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
       expect(volume('release', 'nobody', 'web', '--json').stderr).to.include('VOLUME_NOT_FOUND');
     });
 
-    it('A5 N1 N3 the agent has reported itself as a node; one that is fenced keeps the reason until it reports', () => {
+    it('A5 N1 N3 the agent has reported itself as a node; a fenced node keeps the reason until it reports', () => {
       const node = (...args: string[]): Said => cli('node', ...args, '--config', place.configPath);
       expect(node('list').stdout.split('\n')[1]).to.match(/^quickstart +ready +hostpath +-$/);
       expect(node('status', 'quickstart').stdout).to.match(

@@ -158,7 +158,7 @@ describe('agent', () => {
       ]);
     });
 
-    it('A2 the configuration of npm start brings the bundled driver to health, with all data in one directory', async () => {
+    it('A2 the configuration of npm start makes the bundled driver healthy, with all data in one directory', async () => {
       const text = readFileSync(new URL('../../stagecraft.yaml', import.meta.url), 'utf8');
       const directory = join(place.directory, 'clone');
       mkdirSync(directory);
@@ -261,7 +261,7 @@ describe('agent', () => {
       silent.destroy();
     });
 
-    it('a task that is no longer configured is removed, also one that was stopped; its log and its directory stay', async () => {
+    it('a task removed from the configuration is removed, also if stopped; its log and directory stay', async () => {
       await agent.ready();
       await agent.healthy();
       await agent.kill('SIGTERM');

@@ -125,7 +125,7 @@ describe('several hosts on one Redis', function () {
     await leads(first, 0);
   });
 
-  it('the leader is killed: one with controllers leads next, and nobody is told meanwhile to ask the dead one', async () => {
+  it('the leader is killed: an agent with controllers leads next, and nobody is sent to the dead one', async () => {
     const [bare, one, two] = [bareHost('a'), host('b'), host('c')];
     const first = await start(one);
     await start(bare, /^ {2}api /);

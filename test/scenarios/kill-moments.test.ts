@@ -144,7 +144,7 @@ describe('an agent that is killed at a commit', () => {
     }
   }
 
-  it('T9 an orphan is found by the third agent too, where the second died before it had recorded what it found', async () => {
+  it('T9 the third agent finds an orphan that the second could not record before it died', async () => {
     const left = await killedAt(at('before', started), 'stays');
     expect(await killedAt(at('before', started), 'stays')).to.deep.equal(left);
     await checkNext();
@@ -163,7 +163,7 @@ describe('an agent that is killed at a commit', () => {
   }
 
   for (const { name, moment, living } of drains) {
-    it(`T7 as a node is drained, ${name}: the next agent has the plugin healthy, by one process, and can drain`, async () => {
+    it(`T7 while a node drains, ${name}: the next agent has one healthy process, and can drain`, async () => {
       expect(await killedAt(moment, 'is released')).to.have.length(living);
       const { runtime } = await nextAgent();
       await runtime.tasks.start(task);

@@ -84,7 +84,7 @@ for (const [kind, mortals] of [
         return told;
       }
 
-      it('R10 a follower with a cursor has handled each event once, in order, and none is missing or makes no sense', async () => {
+      it('R10 a follower with a cursor has handled each event once and in order', async () => {
         const events = await handled<PluginEvent>(pluginsTopic('n1'), (options) =>
           runtime.plugins.updates(undefined, options),
         );

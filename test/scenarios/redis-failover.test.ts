@@ -18,7 +18,7 @@ describe('a live engine while masters change', function () {
     ['killed', 'SIGKILL'],
     ['frozen, and comes back as a replica', 'SIGSTOP'],
   ] as const) {
-    it(`the master is ${what} while sentinels promote a replica, each write confirmed by one: nothing acknowledged is lost, and work goes on`, async () => {
+    it(`the master is ${what} while a confirmed replica is promoted: no acknowledged write is lost`, async () => {
       const { master, sentinels } = await watched();
       const options: RedisStoreOptions = {
         ...sentinels,
@@ -44,7 +44,7 @@ describe('a live engine while masters change', function () {
     });
   }
 
-  it('sentinels promote a replica that lacks the last writes: they are written again, none that was acknowledged is lost', async () => {
+  it('a replica without the last writes is promoted: they are written again, none acknowledged is lost', async () => {
     const { master, replicas, sentinels } = await watched();
     const opened = await scene.engine({ ...sentinels, commandTimeoutMs: 1_000 });
     const { engine, logged } = opened;
@@ -75,7 +75,7 @@ describe('a live engine while masters change', function () {
     expect(codes(logged, 'FENCED')).to.deep.equal([]);
   });
 
-  it('a cluster moves the slots of busy actors: each note counts once, timers go on, nobody is suspected of a loss', async () => {
+  it('a cluster moves slots of busy actors: each note counts once, timers go on, no loss is suspected', async () => {
     const { nodes, options } = await cluster();
     const opened = await scene.engine(options);
     const { engine, logged } = opened;
@@ -94,7 +94,7 @@ describe('a live engine while masters change', function () {
     expect(writers.count('unknown') + writers.count('refused')).to.equal(0);
   });
 
-  it('a master of a cluster is killed and its replica takes over: nothing acknowledged is lost, and work goes on', async () => {
+  it('a cluster’s master is killed and its replica takes over: no acknowledged write is lost', async () => {
     const { nodes, options } = await cluster();
     // The one that has the lease: it is to be lost too.
     const dying = nodes[await ownerOf(nodes, slotOf(bucketOf('node/n1')))];

@@ -86,7 +86,7 @@ describe('nodes of agents on a shared Redis', function () {
     expect(volume?.publications[nodeId]).to.include({ state: 'published', csiNodeId: nodeId });
   }
 
-  it('N1 N2 the node of the one that stands by: volumes go there, also after its agent was killed; what is new of it when it is back', async () => {
+  it('N1 N2 the standby’s node gets volumes, also after its agent was killed, and news after its return', async () => {
     const leader = await open('node-1');
     const child = await start('node-2');
     expect(leader.leadership.isOurs).to.equal(true);
@@ -103,7 +103,7 @@ describe('nodes of agents on a shared Redis', function () {
     expect(drivers['node-1'].violations()).to.deep.equal([]);
   });
 
-  it('N1 N2 the one that leads is killed: the other knows both nodes, volumes go to both; back, the first stands by and is known', async () => {
+  it('N1 N2 the leader is killed: the other knows both nodes; the first returns as standby', async () => {
     const child = await start('node-1');
     const other = await open('node-2');
     expect(other.leadership.isOurs).to.equal(false);

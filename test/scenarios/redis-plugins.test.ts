@@ -107,7 +107,7 @@ describe('plugins and tasks of two nodes on one Redis', function () {
   }
 
   for (const nodes of pairs) {
-    it(`'${nodes.join("' and '")}': by no door does one see what the other has, and what one does leaves the other alone`, async () => {
+    it(`'${nodes.join("' and '")}': neither sees or changes what the other has`, async () => {
       const [one, two] = await sidesOf(nodes);
       for (const each of [one, two]) await check(each);
 
@@ -154,7 +154,7 @@ describe('plugins and tasks of two nodes on one Redis', function () {
     await check(await side('n1/0', two.dataDir));
   });
 
-  it('one is killed: the other goes on, and the next one of its data directory has just what the killed one had', async () => {
+  it('one is killed: the other goes on, and its successor has exactly its records', async () => {
     const dataDir = join(scene.directory(), 'data');
     const child = await Child.start({ as: 'runtime', url, prefix, dataDir });
     scene.atEnd(() => child.kill());

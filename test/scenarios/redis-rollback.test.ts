@@ -58,7 +58,7 @@ describe('a Redis that loses what it took', function () {
   afterEach(() => scene.clear());
 
   for (const { name, mark, lose } of losses) {
-    it(`comes back with ${name} amid steady writes: each actor is written again before an effect starts, nothing acknowledged is lost`, async () => {
+    it(`returns with ${name} amid steady writes: each actor is written again before an effect starts`, async () => {
       const server = await scene.lab.server();
       let watched = false;
       /** Of those that must be written again, how many were, as each effect started. */
@@ -111,7 +111,7 @@ describe('a Redis that loses what it took', function () {
       await writers.check(reader, next.engine, false);
     });
 
-    it(`comes back with ${name} under a runtime, which is killed later: the next one has all that was answered`, async () => {
+    it(`returns with ${name} under a runtime that is killed later: the next one has every answered write`, async () => {
       const server = await scene.lab.server();
       const dataDir = join(scene.directory(), 'data');
       const child = await Child.start({ as: 'runtime', url: server.url, dataDir });
@@ -234,7 +234,7 @@ describe('a Redis that loses what it took', function () {
     expect(codes(logged, 'FENCED')).to.deep.equal([]);
   });
 
-  it('comes back with an older dump, and more is told at once than was lost: who follows hears that something is missing, or misses nothing', async () => {
+  it('returns with an older dump and many new events: followers learn of the gap, or miss nothing', async () => {
     const server = await scene.lab.server();
     const { engine } = await scene.engine(server.url);
     const clerks = Array.from({ length: 60 }, (_, n) => `clerk/${n}`);
@@ -273,7 +273,7 @@ describe('a Redis that loses what it took', function () {
     await following;
   });
 
-  it('comes back with an older dump that another runtime of the node held the lease in: the live one goes on', async () => {
+  it('returns with an older dump in which another runtime held the lease: the live one goes on', async () => {
     const server = await scene.lab.server();
     const before = await scene.engine(server.url, { ttlMs: 1_500, holder: 'a former one' });
     await before.engine.ask('clerk/0', add('former'));

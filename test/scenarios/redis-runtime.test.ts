@@ -43,7 +43,7 @@ describe('a runtime that comes up on Redis', function () {
     });
   }
 
-  it('5,000 devices come back after a restart, the instances of each name in their order, and are looked at', async () => {
+  it('5,000 devices return after a restart, instances of each name in order, and are probed', async () => {
     const server = await scene.lab.server({ config: ['appendonly yes', 'appendfsync everysec'] });
     const names = Array.from({ length: 200 }, (_, n) => `device-${n}`);
     const rounds = 25;

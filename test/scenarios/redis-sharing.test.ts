@@ -35,7 +35,7 @@ describe('runtimes that share a Redis', function () {
   });
   afterEach(() => scene.clear());
 
-  it('two of one node: the second is refused NODE_IN_USE and told by whom; once the first is closed it comes up at once, with what the first had', async () => {
+  it('two of one node: the second is refused with NODE_IN_USE; once the first closes, it starts', async () => {
     const first = await scene.runtime({ store: redisStore(server.url) });
     await first.runtime.plugins.register(device('a1'));
     const options = {
@@ -81,7 +81,7 @@ describe('runtimes that share a Redis', function () {
   });
 
   for (const round of [1, 2]) {
-    it(`the first is frozen amid work until another has taken over (${round}): it is fenced, starts no effect, writes nothing, and tells its callers`, async () => {
+    it(`the first is frozen until another has taken over (${round}): fenced, it writes nothing and informs callers`, async () => {
       const child = await Child.start({ as: 'engine', url: server.url, ttlMs });
       scene.atEnd(() => child.kill());
       await eventually('the child works', () => child.of('told').length > 50 * round && child.of('effect').length > 5);

@@ -97,7 +97,7 @@ describe('volumes on a shared Redis', function () {
     expect(driver.violations().map(({ text }) => text)).to.deep.equal([]);
   }
 
-  it('V9 the leader closes: the one that stands by leads within seconds, and takes away what the other made', async () => {
+  it('V9 the leader closes: the standby leads within seconds, and removes what the other made', async () => {
     const first = await standBy('agent-1');
     const second = await standBy('agent-2');
     expect([leads(first)(), leads(second)()]).to.deep.equal([true, false]);
@@ -116,7 +116,7 @@ describe('volumes on a shared Redis', function () {
   });
 
   for (const round of [1, 2]) {
-    it(`V1 V13 the leader is killed amid work (${round}): the other takes over, nothing acknowledged is lost, nothing is made twice`, async () => {
+    it(`V1 V13 the leader is killed (${round}): the other takes over, nothing is lost or made twice`, async () => {
       const child = await working();
       const runtime = await standBy('agent-2');
       await eventually('the child works', () => done(child) > 30 * round);
@@ -133,7 +133,7 @@ describe('volumes on a shared Redis', function () {
     });
   }
 
-  it('V12 the leader is frozen until the other has taken over: it goes on standing by, asks nothing of the driver, and leads again later', async () => {
+  it('V12 the leader is frozen through a takeover: it stands by, calls no driver, and leads again later', async () => {
     const child = await working();
     const runtime = await standBy('agent-2');
     await eventually('the child works', () => done(child) > 20);

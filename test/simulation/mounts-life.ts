@@ -14,6 +14,7 @@ import { Expansions } from '../../src/mounts/expansions.js';
 import { Holds } from '../../src/mounts/holds.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
+import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountKind, type NodeProcesses } from '../../src/mounts/mount-kind.js';
 import { MountManager } from '../../src/mounts/mount-manager.js';
 import { MountReconciler } from '../../src/mounts/mount-reconciler.js';
@@ -22,7 +23,6 @@ import { MountTables } from '../../src/mounts/mount-tables.js';
 import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import type { MountPaths } from '../../src/mounts/paths.js';
-import type { Places } from '../../src/mounts/places.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
@@ -55,7 +55,7 @@ export interface MountsHost {
   traits: MountsTraits;
   kernel: SimulatedKernel;
   paths: MountPaths;
-  places: Places;
+  places: MountDirectories;
   claims: SimulatedClaims;
   allocs: MountsAllocs;
   processes: NodeProcesses;
@@ -161,7 +161,7 @@ export class MountsLife implements NodeCaller {
     });
     engine.host([
       mountKind({
-        ...{ nodeId, node, claims, paths, places, tables, baseDirOf, bootId, isDead, shared },
+        ...{ nodeId, node, claims, paths, directories: places, tables, baseDirOf, bootId, isDead, shared },
         processes: host.processes,
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),

@@ -1,7 +1,7 @@
 /** All that is around the runtimes of a history of mounts: kernel, plugin, whoever has the volumes; and what befalls them. */
 import type { PluginPort } from '../../src/calls/plugin-access.js';
+import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { type MountPaths, mountPaths } from '../../src/mounts/paths.js';
-import type { Places } from '../../src/mounts/places.js';
 import { keyOf } from './mounts-allocs.js';
 import { pluginName, SimulatedClaims } from './mounts-claims.js';
 import { type NodeCaller, NodeDriver } from './mounts-driver.js';
@@ -36,7 +36,7 @@ export class MountsWorld {
   readonly driver: NodeDriver;
   readonly claims: SimulatedClaims;
   readonly paths: MountPaths;
-  readonly places: Places;
+  readonly places: MountDirectories;
   readonly directories = new Set<string>();
   readonly #options: MountsWorldOptions;
   readonly #capabilities = new Set(['EXPAND_VOLUME', 'SINGLE_NODE_MULTI_WRITER', 'GET_VOLUME_STATS']);
@@ -202,9 +202,9 @@ export class MountsWorld {
   }
 
   /** Directories are names only: what is mounted on them, the kernel knows. */
-  #makePlaces(): Places {
+  #makePlaces(): MountDirectories {
     const { directories } = this;
-    const make = async ({ path, parents }: Parameters<Places['makeStaging']>[0]): Promise<void> => {
+    const make = async ({ path, parents }: Parameters<MountDirectories['makeStaging']>[0]): Promise<void> => {
       for (const one of parents) if (one.isTemporary) directories.add(one.path);
       directories.add(path);
     };

@@ -183,7 +183,7 @@ describe('a snapshot', () => {
   });
 
   for (const work of [false, true]) {
-    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: fails with advice; a retry creates again`, async () => {
+    it(`V11 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work: fails with advice; a retry works`, async () => {
       tells('CreateSnapshot', { code: 'RESOURCE_EXHAUSTED', work });
       const { grpcCode, message } = await refusalOf(snapshots().create(asked));
       expect(grpcCode).to.equal('RESOURCE_EXHAUSTED');
@@ -199,7 +199,7 @@ describe('a snapshot', () => {
       expect(names()).to.deep.equal([`sc-${made?.uid}`, `sc-${made?.uid}`, `sc-${made?.uid}-1`]);
     });
 
-    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: resolved once there is room, and removed`, async () => {
+    it(`V13 RESOURCE_EXHAUSTED ${work ? 'after' : 'before'} the work, then deleted: removed once there is room`, async () => {
       const full = { code: 'RESOURCE_EXHAUSTED', work } as const;
       tells('CreateSnapshot', full, full);
       await refusalOf(snapshots().create(asked));
@@ -242,7 +242,7 @@ describe('a snapshot', () => {
   });
 
   for (const work of [true, false]) {
-    it(`V10 answer lost ${work ? 'after' : 'before'} the work: resolved by the same call, then removed and created again`, async () => {
+    it(`V10 answer lost ${work ? 'after' : 'before'} the work: the call is repeated, then removed and created again`, async () => {
       tells('CreateSnapshot', { code: 'DEADLINE_EXCEEDED', work }, { code: 'ABORTED' });
       const making = snapshots().create(asked);
       await house.clock.advance(60_000);

@@ -15,7 +15,7 @@ describe('redis store, faults', () => {
 
   afterEach(() => lab.clear());
 
-  it('the server is killed amid commits and comes back: nothing acknowledged is lost, each is written once, and it is suspected', async () => {
+  it('the server is killed during commits: no acknowledged one is lost, each is written once', async () => {
     const server = await lab.server(durable);
     const { store, heard } = await lab.store(server.url);
     const writer = new Writer(store, 8);
@@ -35,7 +35,7 @@ describe('redis store, faults', () => {
       .and.match(/another process answers/);
   });
 
-  it('an older dump is restored under a live store: suspect comes before any answer, and what it lost can be written again', async () => {
+  it('an older dump under a live store: suspected before any answer, and lost commits can be repeated', async () => {
     const server = await lab.server();
     const { store, heard } = await lab.store(server.url);
     const dump = join(server.dir, 'dump.rdb');
@@ -56,7 +56,7 @@ describe('redis store, faults', () => {
     expect(await store.load('a')).to.include({ seq: 7 });
   });
 
-  it('the answer to a commit is lost with its connection: the call rejects, the repeat is done and nothing is written twice', async () => {
+  it('a commit’s answer is lost with its connection: it rejects, and a repeat writes nothing twice', async () => {
     const server = await lab.server();
     const proxy = await CuttingProxy.to(server.port);
     try {

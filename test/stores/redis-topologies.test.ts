@@ -17,7 +17,7 @@ describe('redis store, sentinels', () => {
     await until(async () => (await client.info('replication')).split('state=online').length === count + 1);
   };
 
-  it('the master is killed amid commits that replicas confirm: all that was acknowledged is on the next master, which is suspected', async () => {
+  it('the master is killed during confirmed commits: the next one has all of them, and is suspected', async () => {
     const soon = 'repl-diskless-sync-delay 0';
     const master = await lab.server({ config: [soon] });
     const config = [`replicaof 127.0.0.1 ${master.port}`, soon];
@@ -95,7 +95,7 @@ describe('redis store, a cluster', () => {
     await nodes[2]?.run();
   });
 
-  it('a master is killed amid commits and its replica takes over: it is suspected, and all acknowledged with a replica is there', async () => {
+  it('a cluster’s master is killed and its replica takes over: suspected, with all confirmed commits', async () => {
     const [, , dying] = nodes;
     if (dying === undefined) throw new Error('no node');
     const replica = await joinAsReplica(lab, nodes, dying);

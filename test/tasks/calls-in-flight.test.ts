@@ -88,7 +88,7 @@ describe('stops of tasks with a call in flight', () => {
     expect(scene.record).to.deep.equal(['begun']);
   });
 
-  it('T7 the runtime closes meanwhile: the call ends, the process stays, and the next runtime goes on with the stop', async () => {
+  it('T7 the runtime closes meanwhile: the call ends, and the next runtime continues the stop', async () => {
     await open();
     const { call } = await scene.begin(runtime);
     const stopped = refusalOf(runtime.tasks.stop('slow'));

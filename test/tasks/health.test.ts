@@ -18,7 +18,7 @@ describe('the health of tasks', () => {
   });
   afterEach(() => house.dispose());
 
-  it('T5 a process that hangs: unhealthy with the reason, and healthy again once it goes on; it is not restarted', async () => {
+  it('T5 a process that hangs: unhealthy with the reason, healthy once it goes on, not restarted', async () => {
     const { tasks } = house.runtime;
     await tasks.start(hostpath);
     await until(house.updates, 'healthy');
@@ -68,7 +68,7 @@ describe('the health of tasks', () => {
     expect(readdirSync(join(house.dataDir, 'plugins'))).to.deep.equal([after.allocId]);
   });
 
-  it('R12 T6 whoever waits for the plugin right after a restart, or a change of the definition, gets the new instance', async () => {
+  it('R12 T6 a wait for the plugin right after a restart or a new definition gets the new instance', async () => {
     const { tasks, plugins } = house.runtime;
     await tasks.start(hostpath);
     let { info } = await plugins.waitFor('csi-node', 'hostpath');

@@ -201,7 +201,7 @@ describe('T8 what a task takes', function () {
     await comesTo(before);
   });
 
-  it('T8 one that is never ready, given up and started anew time after time: as much as after its first start', async () => {
+  it('T8 a task that never gets ready, restarted again and again: uses no more than after its first start', async () => {
     const slow = { ...driver, command: ['/bin/sleep', '600'], healthTimeoutMs: 30 };
     await runtime.tasks.start({ ...slow, healthTimeoutMs: 600_000 });
     await pidWhen('waiting');

@@ -73,7 +73,7 @@ describe('logs of tasks', () => {
     return Object.assign(started, { pid: identity.pid, identity });
   }
 
-  it('T10 a process that writes much, quickly, is not disturbed while its log is cut off again and again; lines stay whole', async () => {
+  it('T10 a process that writes fast goes on while its log is cut again and again; lines stay whole', async () => {
     const writer = write(`
       const { fstatSync, writeSync } = require('node:fs');
       for (let n = 1; n <= 60_000; n += 1) {
@@ -133,7 +133,7 @@ describe('logs of tasks', () => {
     expect(kept).to.equal(linesTo(5_000, Number(first.split(' ')[1])));
   });
 
-  it('T10 killed between copy and cut: the lines stand in both, until the next look; a copy half done is no hindrance', async () => {
+  it('T10 killed between copy and cut: the lines are in both until the next check; half a copy is harmless', async () => {
     writeFileSync(path, linesTo(300));
     writeFileSync(older, linesTo(300, 250));
     writeFileSync(`${older}.part`, 'half a co');
@@ -235,7 +235,7 @@ describe('logs of tasks', () => {
     expect(tellingLine([])).to.equal(undefined);
   });
 
-  it('T10 a run that begins too far above its end: its first lines are not shown, and nothing of another run is', () => {
+  it('T10 a run that begins too far before its end: its first lines are left out, and no other run’s appear', () => {
     const line = 'x'.repeat(99);
     writeFileSync(path, `of before\n`);
     appendFileSync(path, `${runHeader(path, 'ebs-2')}first\n${`${line}\n`.repeat(20_000)}last\n`);
@@ -247,7 +247,7 @@ describe('logs of tasks', () => {
     ['a link to a device', () => symlinkSync('/dev/null', path)],
     ['a directory', () => mkdirSync(path)],
   ] as const) {
-    it(`T10 in the place of the log there is ${situation}: nothing waits for it, a start is refused, and each says so`, async () => {
+    it(`T10 ${situation} in the place of the log: a start is refused with the reason, and nothing waits`, async () => {
       make();
       const paths = { dataDir, socketRoot: dataDir };
       const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/true'] });
@@ -262,7 +262,7 @@ describe('logs of tasks', () => {
     });
   }
 
-  it('T10 what a process writes outside the directory of logs, or one that has its pid by now, is not cut off', async () => {
+  it('T10 files outside the logs directory, or of a process that reuses the pid, are not cut', async () => {
     const elsewhere = join(dataDir, 'elsewhere');
     const fill = `require('node:fs').writeSync(1, 'x\\n'.repeat(${maxBytes})); setInterval(() => {}, 1_000)`;
     const outside = write(fill, elsewhere);
@@ -345,7 +345,7 @@ describe('logs of tasks', () => {
     });
   });
 
-  it('T10 values of the environment that a driver prints are masked in the last lines; short ones, and its endpoint, stay', () => {
+  it('T10 environment values that a driver prints are masked; short ones and the endpoint stay', () => {
     const env = {
       TOKEN: 's3cret-token',
       PREFIX: 's3cret',

@@ -61,7 +61,7 @@ describe('a search for processes', () => {
     expect(searches).to.be.within(2, ids.length / 2);
   });
 
-  it('T9 a process of another data directory at the same path, as in two containers, is not ours; one that does not tell is', async () => {
+  it('T9 a process of another data directory at the same path is not ours; one without a mark is', async () => {
     const mark = taskMark({ dataDir }, 'ebs');
     const tells = (id: string): string[] => ['/usr/bin/env', `STAGECRAFT_DATA_DIR_ID=${id}`, '/bin/sleep', '600'];
     const older = await run('ebs');

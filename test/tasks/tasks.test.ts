@@ -26,7 +26,7 @@ describe('tasks', () => {
     ({ dataDir, runtime, updates } = house);
   };
 
-  it('T2 T3 a start gets a socket directory of its own, 0700, and registers the plugin under the id of the task', async () => {
+  it('T2 T3 a start gets its own socket directory, mode 0700, and registers the plugin under the task’s id', async () => {
     await runtime.tasks.start(hostpath);
     const { info, fingerprint } = await runtime.plugins.waitFor('csi-node', 'hostpath');
     const { allocId } = runtime.tasks.status('hostpath');
@@ -37,7 +37,7 @@ describe('tasks', () => {
     expect(fingerprint.nodeId).to.equal('n1');
   });
 
-  it('T2 the endpoint, the user’s environment and the marks are in the environment of the process, ours is not', async () => {
+  it('T2 the process has the endpoint, the configured environment and the marks, not our environment', async () => {
     process.env.STAGECRAFT_TEST_SECRET = 'ours';
     try {
       await runtime.tasks.start({ ...hostpath, env: { GREETING: 'hello' } });
@@ -78,7 +78,7 @@ describe('tasks', () => {
     expect(house.pids).to.have.length(1);
   });
 
-  it('T6 a process that dies is started anew under the same name; the new instance takes the place of the dead one', async () => {
+  it('T6 a process that dies is restarted under the same name; the new instance replaces the dead one', async () => {
     await runtime.tasks.start(hostpath);
     await until(updates, 'healthy');
     const [first] = runtime.plugins.instances('csi-node', 'hostpath');
@@ -249,7 +249,7 @@ describe('tasks', () => {
 });
 
 describe('a process of a task', () => {
-  it('T9 is found by its mark, also where its command line has odd characters, and not by a mark that is longer', async () => {
+  it('T9 found by its mark, also with odd characters in its command line, and not by a longer mark', async () => {
     const mark = { task: `/tmp/here#a)b ${process.pid}`, directory: '1:2' };
     const child = spawn('/bin/sleep', ['60'], {
       env: { STAGECRAFT_TASK: mark.task, STAGECRAFT_TOKEN: 't' },

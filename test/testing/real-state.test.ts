@@ -120,7 +120,7 @@ describe('fault driver: real state', () => {
     expect(isMounted(targetPath)).to.equal(true);
   });
 
-  it('held while the work goes on: what comes meanwhile is ABORTED by the script, then the real mount is there', async () => {
+  it('held while the work goes on: other calls get ABORTED from the script, then the real mount exists', async () => {
     const { staging, publication } = await uses();
     await client.nodeStageVolume(staging);
     driver.script('NodePublishVolume', { hang: 'before', goOn: true, holdsVolume: true });

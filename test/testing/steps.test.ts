@@ -237,7 +237,7 @@ describe('fault driver: steps', () => {
     });
   }
 
-  it('holds its volume: what changes it meanwhile is ABORTED and takes no step, other volumes and looks go on', async () => {
+  it('holds its volume: other changes get ABORTED and use no step, other volumes and reads go on', async () => {
     server.script('NodeUnpublishVolume', { hang: 'before', holdsVolume: true });
     server.script('NodeUnpublishVolume', { code: 'UNKNOWN' });
     const first = client.nodeUnpublishVolume(target);

@@ -105,7 +105,7 @@ export class Worker {
     engine.host([
       mountKind({
         ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared },
-        places: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
+        directories: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
         processes: { of: () => ({}), hasEnded: async () => false },
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),

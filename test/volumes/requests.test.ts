@@ -39,7 +39,7 @@ describe('requests to a volume', () => {
     ['a directory', fileSecrets('/nowhere')],
     ['no provider', undefined],
   ] as const) {
-    it(`V2 V19 secret value in place of a reference, with ${title}: refused without quoting it, nothing is stored`, async () => {
+    it(`V2 V19 a secret value instead of a reference, with ${title}: refused unquoted, nothing is stored`, async () => {
       await house.runtime.close();
       await house.furnish(secrets && { secrets });
       await house.volumes.create(spec('other'));

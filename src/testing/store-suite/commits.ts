@@ -1,4 +1,4 @@
-/** Commits that go through: what each leaves, and what a repeat of it does. */
+/** Accepted commits: their effects, and the effect of a repeat. */
 
 import assert from 'node:assert/strict';
 import type { TestRunner } from './runner.js';

@@ -1,4 +1,4 @@
-/** Commits that must not be written: on the wrong seq, or by an owner who has lost the right. */
+/** Refused commits: on the wrong seq, or by an owner that has lost its right to write. */
 
 import assert from 'node:assert/strict';
 import type { TestRunner } from './runner.js';

@@ -1,4 +1,6 @@
-/** Commits under a lease: once a newer epoch of it was issued, nothing is written under an older one, whatever is stored. */
+/**
+ * Commits under a lease: once a newer epoch was issued, no commit under an older one is written, whatever is stored.
+ */
 
 import assert from 'node:assert/strict';
 import type { Commit, Lease } from '../../engine/store.js';

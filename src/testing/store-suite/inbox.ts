@@ -1,4 +1,4 @@
-/** Messages kept for an actor until a commit says that it applied them. */
+/** Messages kept for an actor until a commit confirms that they were applied. */
 
 import assert from 'node:assert/strict';
 import type { TestRunner } from './runner.js';

@@ -1,4 +1,4 @@
-/** Leases: one holder at a time, epochs that rise for ever, and since when it is one's alone. */
+/** Leases: one holder at a time, epochs that only rise, and the epoch since which the holder is the same. */
 
 import assert from 'node:assert/strict';
 import type { Lease, LeaseAsked } from '../../engine/store.js';

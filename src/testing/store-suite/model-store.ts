@@ -1,4 +1,7 @@
-/** What a store must answer, as a model too simple to be wrong: it reads like the port and shares no code with stores. */
+/**
+ * Expected answers of a store, from a model too simple to be wrong. Reads like the port and shares no code with
+ * stores.
+ */
 
 import type {
   Commit,
@@ -115,7 +118,7 @@ export class ModelStore {
     topic.rows = topic.rows.filter(({ cursor }) => cursor > upTo);
   }
 
-  /** No time passes here: a lease is held until it is given back. */
+  /** No time passes in the model: a lease is held until it is released. */
   acquireLease({ name, owner, ttlMs, holder, above = 0 }: LeaseAsked): LeaseResult {
     const last = this.#leases.get(name);
     if (last !== undefined && !last.isFree && last.owner !== owner) return { status: 'held', holder: last.holder };

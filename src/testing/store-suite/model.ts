@@ -15,7 +15,7 @@ import { allPages, type Subject } from './subject.js';
 const actors = ['a', 'a/b', 'é', '！', '😀'];
 const owners = ['x', 'x', 'x', 'x', 'x', 'x', 'x', 'y'];
 const latestWakeMs = 6;
-/** Tests over which the seeds are spread, so that none of them takes long. */
+/** Number of tests that share the seeds, so that none of them takes long. */
 const parts = 10;
 
 export function modelSection({ describe, it }: TestRunner, subject: Subject): void {
@@ -30,7 +30,7 @@ export function modelSection({ describe, it }: TestRunner, subject: Subject): vo
   });
 }
 
-/** One run, under a prefix of its own so that all runs share one store. */
+/** One run. Its own prefix lets all runs share one store. */
 class Comparison {
   readonly #subject: Subject;
   readonly #seed: number;
@@ -66,7 +66,7 @@ class Comparison {
     }
   }
 
-  /** Most of all commits; each other kind often enough to meet them. */
+  /** Makes mostly commits; the other kinds often enough to interact with them. */
   #step(): Promise<void> {
     return this.#oneOf([
       () => this.#commit(),
@@ -94,7 +94,7 @@ class Comparison {
     await this.#same('commit', commits, expected, (store) => store.commit(commits));
   }
 
-  /** Mostly one that goes through; else a repeat, or one off the mark in seq, epoch or owner. */
+  /** Makes mostly accepted commits; else repeats, or commits with a wrong seq, epoch or owner. */
   #commitOf(address: string): Commit {
     const last = this.#lastSent.get(address);
     if (last !== undefined && this.#isOneIn(6)) return last;
@@ -161,7 +161,7 @@ class Comparison {
     await this.#same('trimJournal', [address, below], undefined, (store) => store.trimJournal(address, below));
   }
 
-  /** A name of its own between two reopens: over these, some stores end leases and others keep them. */
+  /** Uses a new name after each reopen, since only some stores end leases there. */
   async #lease(): Promise<void> {
     const name = `${this.#prefix}lease-${this.#reopens}`;
     const owner = this.#oneOf(['x', 'y']);

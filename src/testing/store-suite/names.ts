@@ -1,4 +1,4 @@
-/** Names: those that no store could keep are refused, all others are kept and told apart. */
+/** Names: those that no store could keep are refused; all others are kept and distinguished. */
 
 import assert from 'node:assert/strict';
 import type { TestRunner } from './runner.js';

@@ -1,4 +1,4 @@
-/** Opening and closing: what must work on any store, whatever stands behind it. */
+/** Opening and closing: behaviour common to all stores. */
 
 import assert from 'node:assert/strict';
 import type { Store } from '../../engine/store.js';

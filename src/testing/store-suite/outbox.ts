@@ -1,4 +1,4 @@
-/** What commits owe until it is settled. */
+/** Messages and events that commits owe until they are settled. */
 
 import assert from 'node:assert/strict';
 import type { TestRunner } from './runner.js';

@@ -1,4 +1,4 @@
-/** What the store suite asks of a test runner: the four functions that all of them have. */
+/** Functions that the store suite needs from a test runner; all common runners have these four. */
 
 export interface TestRunner {
   describe(title: string, body: () => void): unknown;

@@ -140,7 +140,7 @@ describe('the alloc machine', () => {
     expect([state(), told.slice(-2)]).to.deep.equal(['releasing', ['claim-lost', 'releasing']]);
   });
 
-  it('N3 told that it has lost its claim, it is released, and says why; of a claim that it has no more, that says nothing', async () => {
+  it('N3 after a lost claim the alloc is released with the reason; a claim it no longer has changes nothing', async () => {
     const { actor, runs, told, state, turn } = scene();
     const lost = { type: 'alloc.lost', name: 'data', generation: 7 } as const;
     const failure = { code: 'CLAIM_LOST' as const, message: 'no', final: true };
@@ -164,7 +164,7 @@ describe('the alloc machine', () => {
     ['recovering', [{ type: 'alloc.recover', isNewBoot: false }]],
     ['recovering', [{ type: 'alloc.recover', isNewBoot: true }]],
   ] as const) {
-    it(`N3 told so while it is ${at}${recover[0]?.isNewBoot ? ', after another boot' : ''}: given up, told, and released`, async () => {
+    it(`N3 claim lost while ${at}${recover[0]?.isNewBoot ? ', after another boot' : ''}: reported once, and released`, async () => {
       const { actor, runs, told, state, turn } = scene();
       actor.send(prepare);
       actor.send(claimed(7));
@@ -179,7 +179,7 @@ describe('the alloc machine', () => {
     });
   }
 
-  it('N3 H1 after a restart amid its preparing that is begun anew, with what it has claimed by then; told once', async () => {
+  it('N3 H1 restarted while preparing: prepared again with the claims it had by then; reported once', async () => {
     const { actor, runs, told, state } = scene();
     actor.send(prepare);
     actor.send(claimed(7));
@@ -204,7 +204,7 @@ describe('the alloc machine', () => {
     expect([state(), actor.getSnapshot().context.bootId]).to.deep.equal(['prepared', 'b2']);
   });
 
-  it('H3 backing off as it is recovered, and the host is started anew: it waits until it is asked for again', async () => {
+  it('H3 recovered during a backoff, after another boot: waits until it is asked for again', async () => {
     const { actor, clock, runs, turn } = scene();
     actor.send(prepare);
     runs.prepare.last.resolve(had);
@@ -217,7 +217,7 @@ describe('the alloc machine', () => {
     expect([actor.getSnapshot().value, runs.recover.all.length]).to.deep.equal([{ recovering: 'awaiting-prepare' }, 1]);
   });
 
-  it('H1 H3 never prepared before another boot, then asked for again: prepared as if for the first time, in the time of who asks', () => {
+  it('H1 H3 never prepared before another boot, then asked for again: prepared within the new request’s time', () => {
     const { actor, clock, runs, told, state } = scene();
     actor.send(prepare);
     actor.send(claimed(7));

@@ -22,7 +22,7 @@ describe('backoff', () => {
     ]);
   });
 
-  it('any delay is a whole number of milliseconds, at least 0 and below the clamp, up to a million attempts', () => {
+  it('any delay is whole milliseconds from 0 up to the limit, for up to a million attempts', () => {
     fc.assert(
       fc.property(policy, attempt, random, (backoff, attempts, chance) => {
         const delayMs = jittered(backoff, attempts, chance);

@@ -47,7 +47,7 @@ describe('the mount machine over a dead staging path', () => {
     ['fails then', failed({ message: 'transport endpoint is not connected' })],
     ['is done then', published],
   ] as const) {
-    it(`M2 M5 seen as another is being published from it, which ${situation}: all is unpublished and unstaged before it is staged`, async () => {
+    it(`M2 M5 dead while another publish is ${situation}: all is unpublished and unstaged before the next stage`, async () => {
       const scene = await Scene.mounted('a');
       scene.actor.send(use('b'));
       expect(scene.calls.at(-1)).to.equal('publish b');
@@ -87,7 +87,7 @@ describe('the mount machine over a dead staging path', () => {
     ['a retry', (scene: Scene) => scene.actor.send({ type: 'mount.retry' }), bothAnew],
   ] as const;
   for (const [who, ask, calls] of askedAgain) {
-    it(`M2 M6 only reported, then asked for again by ${who}: all is unpublished and unstaged first, and made anew`, async () => {
+    it(`M2 M6 dead in a report only, then asked for by ${who}: unpublished, unstaged and made again`, async () => {
       const scene = await mountedForBoth();
       seenDead(scene, { isMended: false });
       const before = scene.calls.length;
@@ -108,7 +108,7 @@ describe('the mount machine over a dead staging path', () => {
     expect([scene.states(), scene.state]).to.deep.equal([[], 'unstaged']);
   });
 
-  it('M6 N3 only reported, and asked for by one whose claim is not confirmed yet: nothing is done before that is', async () => {
+  it('M6 N3 dead in a report only, asked for with an unconfirmed claim: nothing happens before it is confirmed', async () => {
     const scene = await Scene.mounted('a');
     scene.actor.send(use('b'));
     await scene.answer({ status: 'not-sent', failure: { code: 'PLUGIN_UNAVAILABLE', message: 'gone', final: false } });
@@ -132,7 +132,7 @@ describe('the mount machine over a dead staging path', () => {
       },
     ],
   ] as const) {
-    it(`M6 N3 seen ${when}: who is unmounted to be mounted again is not mounted before its claim is confirmed`, async () => {
+    it(`M6 N3 dead ${when}: an unmounted target is not mounted again before its claim is confirmed`, async () => {
       const scene = await Scene.mounted('a');
       const before = scene.calls.length;
       see(scene);
@@ -142,7 +142,7 @@ describe('the mount machine over a dead staging path', () => {
     });
   }
 
-  it('M6 N3 only reported before a start, then asked for by another: who was lost comes back once its claim is confirmed', async () => {
+  it('M6 N3 dead in a report before a restart: lost targets come back once their claims are confirmed', async () => {
     const scene = await mountedForBoth();
     seenDead(scene, { isMended: false });
     scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
@@ -185,7 +185,7 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.states()).to.deep.equal(['a published', 'b published']);
   });
 
-  it('M6 M7 a stage whose answer was lost as its driver died: it is unstaged before it is staged again, and told once', async () => {
+  it('M6 M7 the driver dies during a stage: unstaged before the next stage, and reported once', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(failed({ message: 'the connection is lost' }));
@@ -196,7 +196,7 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
-  it('M6 M7 a stage that finds what is dead there, where nothing is known to be staged: that is unstaged first', async () => {
+  it('M6 M7 a stage finds a dead mount although nothing is known to be staged: unstaged first', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     const failure = { code: 'MOUNT_STAYS' as const, message: 'dead', final: false };
@@ -225,7 +225,7 @@ describe('the mount machine over a dead staging path', () => {
     return (scene.context.work?.dueAtMs ?? 0) - scene.clock.now();
   }
 
-  it('M7 a stage that leaves something dead each time: the pauses before it grow, though that is unstaged; it is told once', async () => {
+  it('M7 each stage leaves a dead mount: the pauses grow, and it is reported once', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     const pauses: number[] = [];
@@ -258,7 +258,7 @@ describe('the mount machine over a dead staging path', () => {
     ['while that is unstaged', 'before'],
     ['after that', 'after'],
   ] as const) {
-    it(`M7 all who wanted it have left as something dead was there, and another comes ${when}: nothing is waited for`, async () => {
+    it(`M7 every user has left a dead mount, and a new one comes ${when}: it does not wait`, async () => {
       const scene = new Scene();
       scene.actor.send(use('a'));
       await scene.answer(failed({ message: 'the driver has died' }));
@@ -274,7 +274,7 @@ describe('the mount machine over a dead staging path', () => {
     });
   }
 
-  it('M6 M7 what was staged is seen dead later: it is staged again at once after it was unstaged, however often a stage has failed before', async () => {
+  it('M6 M7 a staged mount dies later: staged again right after the unstage, whatever failed before', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     for (let count = 0; count < 5; count += 1) {
@@ -290,7 +290,7 @@ describe('the mount machine over a dead staging path', () => {
     expect(scene.calls.slice(before)).to.deep.equal(['unpublish a', 'unstage', 'stage']);
   });
 
-  it('M6 what was seen dead before it was unstaged changes nothing after that, with or without somebody who wants the volume', async () => {
+  it('M6 a death observed before the unstage changes nothing after it, with or without users', async () => {
     const scene = await Scene.mounted('a');
     const observation = { number: scene.context.staging.number, isMended: true, isDead: true };
     const late = () => scene.actor.send({ type: 'mount.observed', users: [], staging: [observation], isStart: false });
@@ -324,7 +324,7 @@ describe('the mount machine over a dead staging path', () => {
     ['fails then', failed({ message: 'transport endpoint is not connected' })],
     ['is done then', published],
   ] as const) {
-    it(`M2 M6 unmounted by hand as another is still being published from it, which ${situation}: that is unpublished before it is published`, async () => {
+    it(`M2 M6 unmounted by hand while another publish is ${situation}: unpublished before it is published`, async () => {
       const scene = await Scene.mounted('a');
       scene.actor.send(use('b'));
       seenDead(scene, { isMended: true, allocIds: ['a'] });
@@ -348,7 +348,7 @@ describe('the mount machine over a dead staging path', () => {
     expect([isDead(scene.context.staging), scene.calls.slice(before)]).to.deep.equal([true, ['unpublish a']]);
   });
 
-  it('M6 only reported, then unmounted by hand: it stays lost until it is asked for, and is staged for that', async () => {
+  it('M6 unmounted by hand in a report only: lost until asked for again, then staged', async () => {
     const scene = await Scene.mounted();
     seenDead(scene, { isMended: false });
     const before = scene.calls.length;
@@ -358,7 +358,7 @@ describe('the mount machine over a dead staging path', () => {
     expect(await calledSince(scene, before)).to.deep.equal(['stage', 'publish a']);
   });
 
-  it('M6 N3 unmounted by hand while one whose publish had no answer is not confirmed: that is unpublished before it is published', async () => {
+  it('M6 N3 unmounted by hand, with an unanswered publish of an unconfirmed claim: unpublished before a publish', async () => {
     const scene = await Scene.mounted();
     scene.actor.send(use('b'));
     await scene.answer(failed({ message: 'the connection is lost' }));
@@ -371,7 +371,7 @@ describe('the mount machine over a dead staging path', () => {
   });
 
   for (const isMended of [true, false]) {
-    it(`M6 M7 seen while it is staged once more, which is done${isMended ? '' : ' (only reported)'}: it is unstaged before it is published from`, async () => {
+    it(`M6 M7 dead during another stage, which succeeds${isMended ? '' : ' (only reported)'}: unstaged before a publish`, async () => {
       const scene = new Scene();
       scene.actor.send(use('a'));
       await scene.answer(failed({ message: 'the connection is lost' }));
@@ -389,7 +389,7 @@ describe('the mount machine over a dead staging path', () => {
     });
   }
 
-  it('M6 only reported while it is staged once more for one that has left by then: those who had it stay lost', async () => {
+  it('M6 dead in a report during a stage for a user that has left: the earlier users stay lost', async () => {
     const scene = await Scene.mounted();
     const { number } = scene.context.staging;
     const staging = [{ number, isMended: true }];
@@ -406,7 +406,7 @@ describe('the mount machine over a dead staging path', () => {
     expect(await calledSince(scene, before)).to.deep.equal(['unpublish a', 'unstage', 'stage', 'publish a']);
   });
 
-  it('M6 seen while it is staged once more by a plugin that does not stage any more: nothing is left to be unstaged', async () => {
+  it('M6 dead during a stage by a plugin that no longer stages: nothing is left to unstage', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(failed({ message: 'the connection is lost' }));

@@ -40,7 +40,7 @@ describe('the mount machine, at its edges', () => {
     expect(scene.clock.now()).to.be.greaterThan(60_000);
   });
 
-  it('M4 another capability while a stage that nobody wants any more is in flight: not published as what was staged', async () => {
+  it('M4 another capability during an unwanted stage: the old stage is not published', async () => {
     const scene = new Scene();
     const xfs = { ...many, fsType: 'xfs' };
     scene.actor.send(use('a', { capability: { ...many, fsType: 'ext4' } }));
@@ -50,7 +50,7 @@ describe('the mount machine, at its edges', () => {
     expect([scene.context.capability?.fsType, scene.calls]).to.deep.equal(['ext4', ['stage', 'unstage']]);
   });
 
-  it('M12 another volume of that name while a stage that nobody wants any more is in flight: not published from that', async () => {
+  it('M12 another volume of the same name during an unwanted stage: the old stage is not published', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     scene.actor.send(leave('a'));
@@ -147,7 +147,7 @@ describe('the mount machine, at its edges', () => {
       ['refused for good', failed({ final: true })],
       ['done', published],
     ] as const) {
-      it(`M2 M6 a mount that was missing, released as its publish is under way (${how}), which is ${situation}: it is unpublished`, async () => {
+      it(`M2 M6 a missing mount released during its publish (${how}), which is ${situation}: unpublished`, async () => {
         const scene = await missing();
         await scene.answer(staged);
         expect(scene.calls.at(-1)).to.equal('publish a');
@@ -158,7 +158,7 @@ describe('the mount machine, at its edges', () => {
       });
     }
 
-    it(`M2 M6 a mount that was missing, refused for good as it is ${how}: it is unpublished before it has failed`, async () => {
+    it(`M2 M6 a missing mount refused for good while it is ${how}: unpublished before it fails`, async () => {
       const scene = await missing();
       await scene.answer(staged);
       const before = scene.calls.length;
@@ -166,7 +166,7 @@ describe('the mount machine, at its edges', () => {
       expect([scene.calls.slice(before), scene.states()]).to.deep.equal([['unpublish a', 'unstage'], ['a failed']]);
     });
 
-    it(`M2 M6 a mount that was missing and is ${how} is no repeat of an unanswered publish, and is known no more once it is unpublished`, async () => {
+    it(`M2 M6 a missing mount that is ${how} is no repeat of an unanswered publish; unpublishing forgets it`, async () => {
       const scene = await missing();
       await scene.answer(staged);
       expect(nodePublishCallOf(scene.context).isRepeat).to.equal(false);
@@ -183,7 +183,7 @@ describe('the mount machine, at its edges', () => {
       expect([scene.calls.slice(-3), scene.states()]).to.deep.equal([['unpublish a', 'publish a', 'unstage'], []]);
     });
 
-    it(`M2 M6 a mount that was missing beside a staging path that is dead (${how}): it is unpublished before that is unstaged`, async () => {
+    it(`M2 M6 a missing mount beside a dead staging path (${how}): unpublished before the unstage`, async () => {
       const scene = await missing(['a', 'b']);
       await scene.answer(failed({}));
       const before = scene.calls.length;
@@ -206,7 +206,7 @@ describe('the mount machine, at its edges', () => {
     failure: { code: 'MOUNT_MISSING', message: 'not staged any more', final: false, answerClass: 'repair' },
   } as const;
 
-  it('M2 a publish that is not made, as what was staged is not there: it is staged again, and its publish is no repeat', async () => {
+  it('M2 a publish is not sent because the stage is gone: staged again, and the publish is no repeat', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(staged);
@@ -219,7 +219,7 @@ describe('the mount machine, at its edges', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
-  it('M2 released as its publish is not made, as what was staged is not there: nothing is unpublished, all is unstaged', async () => {
+  it('M2 released when its publish is not sent because the stage is gone: unstaged without an unpublish', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(staged);
@@ -256,7 +256,7 @@ describe('the mount machine, at its edges', () => {
     expect(foundNow()).to.equal(undefined);
   });
 
-  it('M2 M12 what was staged is known while it is to be unstaged, also once that has failed; of what is staged, it is for a growth', async () => {
+  it('M2 M12 the stage is known until it is unstaged, also after a failure; while staged, it can be expanded', async () => {
     const scene = await Scene.mounted();
     expect(nodeExpandCallOf(scene.context).staged).to.deep.equal(found);
     scene.actor.send(leave('a'));
@@ -346,7 +346,7 @@ describe('the mount machine, at its edges', () => {
       },
     ],
   ] as const) {
-    it(`N3 who ${situation} before a start, and is retried: nothing is made for it before its claim is confirmed`, async () => {
+    it(`N3 a user that ${situation} before a restart is retried: nothing is made before its claim is confirmed`, async () => {
       const scene = await Scene.mounted();
       await begun(scene);
       const calls = scene.calls.length;
@@ -361,7 +361,7 @@ describe('the mount machine, at its edges', () => {
     });
   }
 
-  it('N3 what is undone before it has failed, at a start, and is retried after that: nothing is made for it before its claim is confirmed', async () => {
+  it('N3 undone before it failed, retried after a restart: nothing is made before its claim is confirmed', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     await scene.answer(staged);

@@ -129,7 +129,7 @@ describe('the mount machine', () => {
     expect([scene.calls.at(-1), scene.states()]).to.deep.equal(['publish b', ['b wanted']]);
   });
 
-  it('M7 the last leaves while the volume is being staged: that is waited for, then undone, and only then let go', async () => {
+  it('M7 the last user leaves during the stage: it ends, is undone, and only then is the hold released', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     scene.actor.send(leave('a'));
@@ -166,7 +166,7 @@ describe('the mount machine', () => {
     expect(scene.calls).to.deep.equal(['stage']);
   });
 
-  it('M5 used again by another while it is being staged for one that has left: staged once, published for that', async () => {
+  it('M5 a new user during a stage for one that has left: staged once, published for the new one', async () => {
     const scene = new Scene();
     scene.actor.send(use('a'));
     scene.actor.send(leave('a'));
@@ -280,7 +280,7 @@ describe('the mount machine', () => {
     expect(scene.states()).to.deep.equal(['a published']);
   });
 
-  it('M2 M6 a staging path that is dead: all that is bound from it is unpublished, it is unstaged, and all is made anew', async () => {
+  it('M2 M6 a dead staging path: every target is unpublished, then it is unstaged, and all is made again', async () => {
     const scene = await Scene.mounted();
     scene.actor.send(use('b'));
     await scene.answer(published);
@@ -306,7 +306,7 @@ describe('the mount machine', () => {
     ]);
   });
 
-  it('M2 M6 a staging path that is dead, only reported: who asks again has the target unpublished before it is unstaged', async () => {
+  it('M2 M6 a dead staging path in a report only: the next request unpublishes its target, then unstages', async () => {
     const scene = await Scene.mounted();
     const { staging, users } = scene.context;
     const seen = users.map(({ number }) => ({ number, is: 'dead' as const, isMended: false }));

@@ -137,7 +137,7 @@ describe('the target chart', () => {
       expect(after).to.deep.equal(known({ ...record, ...changes, at: after.at }));
     });
 
-  it('M2 M7 asked to leave without a wish for more, who was unmounted to be mounted again comes back as it was', () => {
+  it('M2 M7 a target unmounted to be mounted again and asked to leave meanwhile comes back as it was', () => {
     const { next: _, ...alone } = record;
     const replaced = step('published', 'seen-dead, repaired at once', alone);
     const back = targetChart.step({ ...replaced, at: 'replacing.calling' }, { ...moment, type: 'unpublish.done' });

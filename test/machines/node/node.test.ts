@@ -128,7 +128,7 @@ describe('the machine of a node', () => {
     expect(scene.told.map(({ type }) => type)).to.deep.equal(['reported', 'gone']);
   });
 
-  it('N3 removed, and reports before its volumes are told: there again after that; removed once more: it is not', async () => {
+  it('N3 a report before its volumes hear of the removal brings the node back; a second removal removes it', async () => {
     const back = new Scene().report(disk).send({ type: 'node.remove' }).report(net);
     await back.end(back.releases);
     expect(back.state).to.equal('ready');
@@ -150,7 +150,7 @@ describe('the machine of a node', () => {
     });
   }
 
-  it('N1 N3 a report that was heard is said again after something else was said of the node: that stands, until a later one', async () => {
+  it('N1 N3 a repeated report does not undo what was said of the node since; a later report does', async () => {
     const mark = { epoch: 2, number: 3 };
     const said = (epoch: number, number: number): NodeEvent => ({
       type: 'node.report',

@@ -282,7 +282,7 @@ describe('plugin machine', () => {
       ['while unhealthy', [bad]],
       ['while unhealthy after it was healthy', [good, bad]],
     ] satisfies [string, Fingerprint[]][]) {
-      it(`R4 restarted ${title}: the loop ends, a new one begins on the new definition, nothing of the old is known`, () => {
+      it(`R4 restarted ${title}: a new loop begins on the new definition, and knows nothing of the old one`, () => {
         const scene = new Scene().seen(...rounds);
         const told = scene.emitted.length;
         scene.restart(moved);

@@ -139,7 +139,7 @@ describe('plugins machine', () => {
     });
   });
 
-  it('R5 the old instance leaves after its replacement came: the replacement stays active, nobody is promoted', () => {
+  it('R5 the old instance leaves after its replacement came: the replacement stays active', () => {
     const scene = new Scene().register(a1, a2).deregister('a1');
     expect(scene.instances).to.deep.equal([a2]);
     expect(scene.told).to.deep.equal([{ type: 'deregistered', info: a1 }]);

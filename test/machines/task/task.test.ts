@@ -39,7 +39,7 @@ describe('task machine', () => {
     expect(scene.messages).to.deep.equal([]);
   });
 
-  it('T3 it answers: registered under the id of the task, the name of the driver beside it, told as healthy', async () => {
+  it('T3 a plugin that answers is registered under the task’s id, with the driver’s name, and is healthy', async () => {
     const scene = await (await new TaskScene().start().spawn()).answer();
     const allocId = scene.allocId(0);
     const info = {
@@ -187,7 +187,7 @@ describe('task machine', () => {
     expect([scene.state, scene.context.registered]).to.deep.equal(['backing-off', registered]);
   });
 
-  it('T6 the last process is known to each run after it until one takes its place, also where runs between had none', async () => {
+  it('T6 the last process stays known to each run until another takes its place', async () => {
     const scene = await new TaskScene().start().spawn();
     const { process } = scene.context;
     scene.start({ ...spec, command: ['other'] });
@@ -227,7 +227,7 @@ describe('task machine', () => {
       ['running', (scene) => scene.run()],
       ['backing-off', async (scene) => (await scene.run()).exit()],
     ] satisfies [string, (scene: TaskScene) => Promise<TaskScene>][]) {
-      it(`T1 another spec while ${title}: a new run of it at once, with no ends counted; the old one's effects end`, async () => {
+      it(`T1 another spec while ${title}: a new run at once, without counted ends; the old effects end`, async () => {
         const scene = await come(new TaskScene().start());
         const live = [...scene.spawns.all, ...scene.readies.all, ...scene.watches.all];
         scene.start(other);

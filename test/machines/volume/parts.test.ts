@@ -15,7 +15,7 @@ const a = { id: 'publication/a', chart: 'publication' };
 const b = { id: 'publication/b', chart: 'publication' };
 
 describe('the parts of a volume', () => {
-  it('V4 its lifecycle, and each change that is asked for: at what it is, why, and when the next attempt is', () => {
+  it('V4 shows of its lifecycle and each change: the state, the reason, and the next attempt', () => {
     const { notBeforeMs: nextAttemptAtMs, failure } = earlier;
     const parts = volumeParts(
       contextOf({
@@ -40,7 +40,7 @@ describe('the parts of a volume', () => {
     ]);
   });
 
-  it('V10 between two attempts: why the last one failed, and when the next one is; while it is made: only why', () => {
+  it('V10 between two attempts: the last failure and the next attempt; during an attempt: the failure only', () => {
     const { notBeforeMs: nextAttemptAtMs, failure } = earlier;
     const backingOff = on('in-doubt.backing-off', { tries: earlier });
     expect(partsOf({ publications: { a: backingOff } })).to.deep.equal([

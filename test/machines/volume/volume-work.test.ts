@@ -68,7 +68,7 @@ describe('the next piece of work of a volume', () => {
     expect(nextWork(volume({ publications: { a: failed } }), 0)).to.equal(null);
   });
 
-  it('V13 in doubt, its creation is repeated before it is deleted; where nothing was called, nothing is left to do', () => {
+  it('V13 an in-doubt creation is repeated before the delete; without a call nothing is left to do', () => {
     expect(nextWork(volume({ csi: null, lifecycle: { at: 'absent' } }), 0)).to.equal(null);
     const inDoubt = volume({ csi: null, lifecycle: { at: 'finding-out.due' } });
     expect(nextWork(inDoubt, 0)).to.include({ kind: 'create' });

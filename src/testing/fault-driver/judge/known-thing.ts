@@ -1,6 +1,6 @@
 /**
- * One thing that calls make and undo (an attachment, a staging, a published target, a volume), as far as the caller can
- * know of it: by the answers that it got. An answer that was lost leaves a `maybe`.
+ * One thing that calls make and undo (an attachment, a staging, a published target, a volume), as far as the caller
+ * can know it from its answers. A lost answer leaves a `maybe`.
  */
 import { isDeepStrictEqual } from 'node:util';
 import { type AnswerClass, answerClassOf } from '../../../csi/answers.js';
@@ -9,22 +9,22 @@ import type { RecordedCall } from '../call.js';
 
 export type Certainty = 'no' | 'maybe' | 'yes';
 
-/** What a call was told, and when that was. */
+/** Answer that a caller got, and its time. */
 export interface Heard {
   readonly atMs: number;
   readonly answer: AnswerClass;
-  /** Absent where the answer was lost. */
+  /** Absent if the answer was lost. */
   readonly code?: GrpcCode;
 }
 
 type Change = 'make' | 'undo';
 
-/** A call whose outcome is unknown, and what was known before it; `several`: more than one kind of call. */
+/** In-doubt call, and the knowledge before it; `several`: more than one kind of call. */
 type Doubt = { readonly call: RecordedCall; readonly before: Certainty } | 'several';
 
 export class KnownThing {
   #certainty: Certainty = 'no';
-  /** By the number of each call under way, what was known before it. */
+  /** Knowledge before each call in flight, by its number. */
   readonly #before = new Map<number, Certainty>();
   #doubt: Doubt | undefined;
 
@@ -32,7 +32,9 @@ export class KnownThing {
     return this.#certainty;
   }
 
-  /** A call that makes it, or undoes it, is under way: from now on nothing is known, unless it changes nothing. */
+  /**
+   * A call that makes or undoes the thing has begun: nothing is certain until its answer, unless it changes nothing.
+   */
   begin({ number }: RecordedCall, change: Change): void {
     this.#before.set(number, this.#certainty);
     if (this.#certainty === (change === 'make' ? 'no' : 'yes')) this.#certainty = 'maybe';
@@ -54,7 +56,7 @@ export class KnownThing {
     this.#doubt = undefined;
   }
 
-  /** A call that is repeated until its answer is final has not happened, unless that says that something is there. */
+  /** A call repeated until its answer is final has not happened, unless that answer says that the thing exists. */
   #doubtSettledBy(call: RecordedCall, { answer, code }: Heard): Exclude<Doubt, 'several'> | undefined {
     if (answer !== 'final' || code === 'ALREADY_EXISTS' || this.#before.size > 0) return undefined;
     return this.#doubt !== 'several' && isRepeat(call, this.#doubt?.call) ? this.#doubt : undefined;
@@ -74,7 +76,7 @@ const isDone = (answer: AnswerClass): boolean =>
 
 const changedNothing: ReadonlySet<AnswerClass> = new Set<AnswerClass>(['final', 'repair', 'busy']);
 
-/** When the call was over for its caller, and what that was told; undefined while it waits. */
+/** Returns the time and answer with which the call was over for its caller; undefined while the caller waits. */
 export function heardAt({ rpc, goneAtMs, end }: RecordedCall): Heard | undefined {
   if (goneAtMs !== undefined && (!end || goneAtMs < end.atMs)) return { atMs: goneAtMs, answer: 'unknown' };
   if (!end) return undefined;

@@ -1,4 +1,4 @@
-/** What CSI asks of each call by itself: fields that must be there, and the capabilities that offer it. */
+/** Requirements of CSI on a single call: its fields, and the capabilities that offer it. */
 import type { RpcName } from '../../../csi/answers.js';
 import { gates } from '../../../csi/gates.js';
 import type { RecordedCall } from '../call.js';
@@ -11,7 +11,7 @@ export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>
   CreateVolume: ['name', 'volumeCapabilities'],
   DeleteVolume: ['volumeId'],
   ControllerPublishVolume: ['volumeId', 'nodeId', 'volumeCapability'],
-  // Without a node id it means all nodes: allowed, but what no caller with more than one node wants.
+  // Without a node id the call concerns all nodes: allowed, and a mistake of any caller with more than one node.
   ControllerUnpublishVolume: ['volumeId', 'nodeId'],
   ValidateVolumeCapabilities: ['volumeId', 'volumeCapabilities'],
   ControllerGetVolume: ['volumeId'],
@@ -33,7 +33,7 @@ export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>
   NodeExpandVolume: ['volumeId', 'volumePath'],
 };
 
-/** The fields that a call lacks, by their paths. */
+/** Lists the paths of missing fields. */
 export function missingIn({ rpc, request }: RecordedCall): string[] {
   const missing = (requiredFields[rpc] ?? []).filter((field) => isEmpty(Reflect.get(request, field)));
   const ofCapabilities = capabilitiesIn(request).flatMap(({ path, capability }) => [
@@ -43,7 +43,7 @@ export function missingIn({ rpc, request }: RecordedCall): string[] {
   return [...missing, ...ofCapabilities];
 }
 
-/** Also a list, a map or a range in which there is nothing. */
+/** True also for a list, map or range without content. */
 const isEmpty = (value: unknown): boolean =>
   value === undefined || value === '' || (typeof value === 'object' && Object.values(value ?? {}).every(isZero));
 
@@ -63,11 +63,11 @@ function capabilitiesIn(request: object): { path: string; capability: object }[]
 
 const newerModes: readonly string[] = ['SINGLE_NODE_SINGLE_WRITER', 'SINGLE_NODE_MULTI_WRITER'];
 
-/** What each thing that a call asks for is offered by: of each list, any one of the same service. */
+/** Lists the capabilities that a call needs: of each inner list, any one of the same service. */
 export function gatesOf({ rpc, request }: RecordedCall): (readonly string[])[] {
   const source = objectIn(request, 'volumeContentSource');
   const capabilities = capabilitiesIn(request).map(({ capability }) => capability);
-  // Whether a volume could be used in a newer mode may be asked of any driver.
+  // Callers may ask any driver whether a volume supports a newer mode.
   const isNewer = changes(rpc) && capabilities.some((capability) => newerModes.includes(modeIn(capability)));
   const isReadonly = rpc === 'ControllerPublishVolume' && Reflect.get(request, 'readonly') === true;
   const hasGroup = capabilities.some((capability) => textIn(objectIn(capability, 'mount'), 'volumeMountGroup') !== '');

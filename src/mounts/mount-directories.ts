@@ -20,9 +20,9 @@ import { isWithin, type MountTable } from '../host/mount-table.js';
 import { type HostTool, ToolOverdue } from './host-tool.js';
 import type { LeftBehind } from './index-files.js';
 import { indexFilesOf, isIndexName, removeIndex, writeIndex } from './index-files.js';
-import type { ParentDirectory, Place } from './paths.js';
+import type { MountPath, ParentDirectory } from './paths.js';
 
-export interface Places {
+export interface MountDirectories {
   /**
    * Makes the directory that a volume is staged at, for root only, and all around it. Safe to repeat; where something is
    * mounted already, the directory is left alone.
@@ -30,19 +30,19 @@ export interface Places {
    * over a directory or a file of ours; DATA_DIR_UNUSABLE
    * @param table read for this by the caller; default: it is read here
    */
-  makeStaging(place: Place, table?: MountTable): Promise<void>;
+  makeStaging(place: MountPath, table?: MountTable): Promise<void>;
   /** Makes all directories around a target; the plugin makes the target. Otherwise as `makeStaging`. */
-  makeParent(place: Place, table?: MountTable): Promise<void>;
+  makeParent(place: MountPath, table?: MountTable): Promise<void>;
   /**
    * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
    * Never anything else, and never what is in it. Safe to repeat, also where nothing is there.
    * @param table read by the caller since it was unmounted; default: it is read here
    * @returns what was in the way, absent: nothing is left
    */
-  remove(place: Place, table?: MountTable): Promise<LeftBehind | undefined>;
+  remove(place: MountPath, table?: MountTable): Promise<LeftBehind | undefined>;
 }
 
-export interface PlacesOptions {
+export interface MountDirectoriesOptions {
   /** Of `MountPaths`. */
   root: string;
   readTable(): Promise<MountTable>;
@@ -53,9 +53,9 @@ export interface PlacesOptions {
 const passableMode = 0o711;
 const privateMode = 0o700;
 
-export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
+export function hostMountDirectories({ root, readTable, tool }: MountDirectoriesOptions): MountDirectories {
   /** A mount on the way from the root to the place, both not meant, or on a file beside that way. */
-  const mountOver = (table: MountTable, { path, parents }: Place): string | undefined => {
+  const mountOver = (table: MountTable, { path, parents }: MountPath): string | undefined => {
     const files = new Set([path, ...parents.map((parent) => parent.path)].flatMap(indexFilesOf));
     return table.entries.find((entry) => {
       const isBetween = isWithin(path, entry.path) && isWithin(entry.path, root);
@@ -63,7 +63,7 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
     })?.path;
   };
 
-  const makeAround = (table: MountTable, place: Place): void => {
+  const makeAround = (table: MountTable, place: MountPath): void => {
     const over = mountOver(table, place);
     if (over !== undefined) {
       const what = isWithin(place.path, over) ? 'directory' : 'file';
@@ -102,7 +102,7 @@ export function hostPlaces({ root, readTable, tool }: PlacesOptions): Places {
 }
 
 /**
- * Makes the directory of all places. Safe to repeat.
+ * Makes the directory of all mount paths. Safe to repeat.
  * @throws {StagecraftError} DATA_DIR_UNUSABLE
  */
 export const makeRoot = (root: string): void => makeDirectory(root, passableMode);

@@ -20,8 +20,8 @@ import { systemClock } from '../../src/engine/clock.js';
 import { readMountTable } from '../../src/host/mount-info.js';
 import { MountTable } from '../../src/host/mount-table.js';
 import { type HostTool, hostTool } from '../../src/mounts/host-tool.js';
+import { hostMountDirectories, type MountDirectories } from '../../src/mounts/mount-directories.js';
 import { type MountPaths, mountPaths } from '../../src/mounts/paths.js';
-import { hostPlaces, type Places } from '../../src/mounts/places.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
@@ -32,7 +32,7 @@ const other = { namespace: 'default', id: 'other' };
 describe('places of mounts', () => {
   let folder: string;
   let paths: MountPaths;
-  let places: Places;
+  let places: MountDirectories;
   let ran: string[];
   const mounted: string[] = [];
 
@@ -48,7 +48,7 @@ describe('places of mounts', () => {
         return tool.run(name, args);
       },
     };
-    places = hostPlaces({ root: paths.root, readTable: readMountTable, tool: counting });
+    places = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: counting });
   });
   afterEach(() => {
     for (const path of mounted.splice(0).reverse()) execFileSync('umount', ['--lazy', path]);
@@ -78,7 +78,7 @@ describe('places of mounts', () => {
   };
 
   for (const mask of [0o022, 0o077, 0o000]) {
-    it(`M1 staging is for root only, with parents that can be gone through, under the umask 0${mask.toString(8)}`, async () => {
+    it(`M1 staging is for root only, its parents can be passed, under the umask 0${mask.toString(8)}`, async () => {
       const place = paths.staging('disk', key);
       await underUmask(mask, () => places.makeStaging(place));
       expect(modeOf(place.path)).to.equal('700');
@@ -169,7 +169,7 @@ describe('places of mounts', () => {
     bind(place.path);
     execFileSync('chmod', ['0755', place.path]);
     const before = new MountTable((await readMountTable()).entries.filter(({ path }) => path !== place.path));
-    const late = hostPlaces({ root: paths.root, readTable: async () => before, tool: hostTool(systemClock) });
+    const late = hostMountDirectories({ root: paths.root, readTable: async () => before, tool: hostTool(systemClock) });
     await late.makeStaging(place);
     expect(modeOf(place.path)).to.equal('755');
     expect(await late.remove(place)).to.deep.equal({ path: place.path, why: 'something is mounted there' });
@@ -311,7 +311,7 @@ describe('places of mounts', () => {
     const clock = simulatedClock();
     const tool = hostTool(clock, 10_000);
     const silent: HostTool = { ...tool, run: () => tool.run('sleep', ['infinity']) };
-    const removed = hostPlaces({ root: paths.root, readTable: readMountTable, tool: silent }).remove(place);
+    const removed = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: silent }).remove(place);
     await until(() => clock.pending > 0);
     await clock.advance(10_000);
     expect(await removed).to.deep.equal({ path: place.path, why: 'it does not answer' });
