@@ -44,8 +44,8 @@ async function mountedForBoth(): Promise<Scene> {
 
 describe('the mount machine over a dead staging path', () => {
   for (const [situation, outcome] of [
-    ['fails then', failed({ message: 'transport endpoint is not connected' })],
-    ['is done then', published],
+    ['about to fail', failed({ message: 'transport endpoint is not connected' })],
+    ['about to succeed', published],
   ] as const) {
     it(`M2 M5 dead while another publish is ${situation}: all is unpublished and unstaged before the next stage`, async () => {
       const scene = await Scene.mounted('a');
@@ -321,8 +321,8 @@ describe('the mount machine over a dead staging path', () => {
   });
 
   for (const [situation, outcome] of [
-    ['fails then', failed({ message: 'transport endpoint is not connected' })],
-    ['is done then', published],
+    ['about to fail', failed({ message: 'transport endpoint is not connected' })],
+    ['about to succeed', published],
   ] as const) {
     it(`M2 M6 unmounted by hand while another publish is ${situation}: unpublished before it is published`, async () => {
       const scene = await Scene.mounted('a');
