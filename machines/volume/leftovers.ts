@@ -1,10 +1,10 @@
-/** Leftovers of a forced deletion: retried, or cleared by the report of a node. Pure. */
-import type { AnswerParams, Stamped } from '../kit/host.js';
+/** Leftovers of a forced deletion: retried, cleared by the report of a node, and named in refusals. Pure. */
+import type { AnswerParams, Failure, Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { type Draft, drafted } from './draft.js';
 import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
-import { leftBehindStaged, onlyLeftovers } from './requests.js';
+import { refused } from './requests.js';
 import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
 
 /** Deletes again with force what is left; what was confirmed before is not asked for again. */
@@ -83,3 +83,47 @@ export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unsta
 
 /** Answer of a deleted volume to most requests. */
 export const leftoversAnswer = (context: VolumeContext): AnswerParams => ({ error: onlyLeftovers(context) });
+
+/** Says in words what may be left, the plugin's name of it, and why that is not known. */
+export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
+  const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
+  const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
+  return `${what}${where}${known ?? ''}: ${message}`;
+};
+
+const leftBehind = ({ leftovers }: VolumeContext): string =>
+  `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
+
+/** Answer to the creation of a volume whose leftovers are still there. */
+export const hasLeftovers = (context: VolumeContext): Failure =>
+  refused(
+    'VOLUME_EXISTS',
+    context,
+    `${leftBehind(context)}: ${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`,
+  );
+
+/** Whether calls to the plugin can undo some leftovers: only the node can undo what is staged. */
+export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
+  spec !== null && leftovers.some(({ what }) => what !== 'staged');
+
+/** Answer to all other requests but a retry and an acknowledgement. */
+export const onlyLeftovers = (context: VolumeContext): Failure => {
+  const todo = isRetryable(context) ? 'retry tries that once more; or see to that by hand' : 'see to that';
+  return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
+};
+
+/** Answer to a retry if only nodes can undo the leftovers. */
+export const leftBehindStaged = (context: VolumeContext): Failure =>
+  refused(
+    'VOLUME_IN_USE',
+    context,
+    `${leftBehind(context)}: its node has to report that it let go of it; or see to that by hand, then acknowledge it`,
+  );
+
+/** Answer to an acknowledgement if nothing is left. */
+export const nothingLeft = (context: VolumeContext): Failure =>
+  refused(
+    'NOTHING_LEFT',
+    context,
+    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
+  );

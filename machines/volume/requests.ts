@@ -11,7 +11,7 @@ import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from '.
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
-import type { Claim, Leftover, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
+import type { Claim, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
 import type { PublishWish, VolumeKey } from './wishes.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
@@ -21,7 +21,8 @@ type Refusals = {
   [Type in VolumeRequest['type']]?: (context: VolumeContext, request: RequestOf<Type>) => Failure | undefined;
 };
 
-const refused = (code: ErrorCode, { key }: VolumeContext, why: string): Failure => ({
+/** Failure of a refused request: names the volume. */
+export const refused = (code: ErrorCode, { key }: VolumeContext, why: string): Failure => ({
   code,
   message: `${nameOf(key)}: ${why}`,
   final: true,
@@ -351,50 +352,6 @@ export function refusalOf(context: VolumeContext, request: VolumeRequest): Failu
 /** Answer of an absent volume to every request but its creation. */
 export const notThere = (context: VolumeContext): Failure =>
   refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
-
-/** Says in words what may be left, the plugin's name of it, and why that is not known. */
-export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
-  const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
-  const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
-  return `${what}${where}${known ?? ''}: ${message}`;
-};
-
-const leftBehind = ({ leftovers }: VolumeContext): string =>
-  `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
-
-/** Answer to the creation of a volume whose leftovers are still there. */
-export const hasLeftovers = (context: VolumeContext): Failure =>
-  refused(
-    'VOLUME_EXISTS',
-    context,
-    `${leftBehind(context)}: ${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`,
-  );
-
-/** Whether calls to the plugin can undo some leftovers: only the node can undo what is staged. */
-export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
-  spec !== null && leftovers.some(({ what }) => what !== 'staged');
-
-/** Answer to all other requests but a retry and an acknowledgement. */
-export const onlyLeftovers = (context: VolumeContext): Failure => {
-  const todo = isRetryable(context) ? 'retry tries that once more; or see to that by hand' : 'see to that';
-  return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
-};
-
-/** Answer to a retry if only nodes can undo the leftovers. */
-export const leftBehindStaged = (context: VolumeContext): Failure =>
-  refused(
-    'VOLUME_IN_USE',
-    context,
-    `${leftBehind(context)}: its node has to report that it let go of it; or see to that by hand, then acknowledge it`,
-  );
-
-/** Answer to an acknowledgement if nothing is left. */
-export const nothingLeft = (context: VolumeContext): Failure =>
-  refused(
-    'NOTHING_LEFT',
-    context,
-    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
-  );
 
 export const refusalAnswer = (context: VolumeContext, request: VolumeRequest): AnswerParams => {
   const error = refusalOf(context, request);

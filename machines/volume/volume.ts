@@ -22,7 +22,17 @@ import {
 } from './calls.js';
 import { begun, discard, expand, gone, modify, nobody, retry, setAvailability } from './changes.js';
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
-import { asUnstaged, clearStaged, isLeftStaged, leftoversAnswer, onlyStaged, retryLeftovers } from './leftovers.js';
+import {
+  asUnstaged,
+  clearStaged,
+  hasLeftovers,
+  isLeftStaged,
+  isRetryable,
+  leftoversAnswer,
+  nothingLeft,
+  onlyStaged,
+  retryLeftovers,
+} from './leftovers.js';
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
@@ -39,7 +49,7 @@ import {
   unpublished,
 } from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
-import { hasLeftovers, isRetryable, nothingLeft, notThere, refusalAnswer, refusalOf } from './requests.js';
+import { notThere, refusalAnswer, refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';
 import { withTurn } from './turn.js';
 import type {

@@ -2,6 +2,7 @@
  * Secrets in requests: their fields, and masks for what is shown. The fields are those of csi.proto:
  * generated/plain.ts
  */
+import { maskSecretsInCut } from '../host/mask-secrets.js';
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
 
 /** Shorter values occur in any text. */
@@ -36,27 +37,6 @@ export function secretsIn(rpc: keyof Rpcs, request: unknown): string[] {
   return maps.flatMap((map) => Object.values(map ?? {}).filter((value) => typeof value === 'string'));
 }
 
-/** Masks all secrets in a text of the plugin; the longest first, as one may begin with another. */
-export function withoutSecrets(text: string, secrets: string[]): string {
-  const forms = [...new Set(secrets.flatMap(formsOf))]
-    .filter((form) => form.length >= leastLength)
-    .sort((a, b) => b.length - a.length);
-  return forms.reduce(
-    withoutBeginning,
-    forms.reduce((masked, form) => masked.replaceAll(form, '***'), text),
-  );
-}
-
-/** Forms in which drivers repeat a secret: as it is, quoted, without its line end, or one line of it. */
-function formsOf(secret: string): string[] {
-  const lines = secret.split(/\r?\n/);
-  return [secret, ...lines].flatMap((form) => [form, JSON.stringify(form).slice(1, -1)]);
-}
-
-/** Masks a secret that the driver's own cut has shortened. */
-function withoutBeginning(text: string, secret: string): string {
-  for (let length = Math.min(secret.length, text.length); length >= leastLength; length -= 1) {
-    if (text.endsWith(secret.slice(0, length))) return `${text.slice(0, -length)}***`;
-  }
-  return text;
-}
+/** Masks all secrets in a text of the plugin, also one that the driver has cut off at the end of its text. */
+export const withoutSecrets = (text: string, secrets: readonly string[]): string =>
+  maskSecretsInCut(text, secrets, leastLength);

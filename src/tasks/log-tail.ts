@@ -1,6 +1,7 @@
 /** Excerpt from the log of a task's last run, for a person who wants to know why the run ended. */
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
+import { maskSecrets } from '../host/mask-secrets.js';
 import { olderLogOf } from './paths.js';
 import { openPlain } from './plain-file.js';
 
@@ -24,13 +25,10 @@ const isPublic = new Set(['CSI_ENDPOINT']);
 /** Shorter values occur in every text. */
 const minSecretChars = 6;
 
-/** Masks values of the environment, which may be secrets that a driver prints; values of several lines line by line. */
+/** Masks values of the environment: a driver may print its secrets. */
 function masked(text: string, env: Record<string, string>): string {
-  const secrets = Object.entries(env)
-    .flatMap(([name, value]) => (isPublic.has(name) ? [] : [value, ...value.split('\n')]))
-    .filter(({ length }) => length >= minSecretChars)
-    .sort((a, b) => b.length - a.length); // one value may be part of another
-  return secrets.reduce((left, secret) => left.replaceAll(secret, '***'), text);
+  const secrets = Object.entries(env).flatMap(([name, value]) => (isPublic.has(name) ? [] : [value]));
+  return maskSecrets(text, secrets, minSecretChars);
 }
 
 /**

@@ -2,8 +2,9 @@
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
+import { onlyLeftovers } from '../../machines/volume/leftovers.js';
 import { isOfModes } from '../../machines/volume/modes.js';
-import { nameOf, onlyLeftovers } from '../../machines/volume/requests.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { HomedCall, Origin } from '../calls/homes.js';

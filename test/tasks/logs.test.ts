@@ -365,7 +365,7 @@ describe('logs of tasks', () => {
       'KEY=***',
       'LEVEL=debug',
       'CSI_ENDPOINT=unix:///csi/csi.sock',
-      '"***\\n***\\n***"',
+      '"***"',
     ]);
   });
 
