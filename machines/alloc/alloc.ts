@@ -94,7 +94,7 @@ export const allocMachine = setup({
   actors: {
     /** Claims, publishes and mounts all volumes, or says why that can't be. */
     prepareAlloc: unbound<AllocOutcome, AllocWork>(),
-    /** The same for an alloc that was prepared: for as long as it takes, unless its claim is lost. */
+    /** Restores an alloc that was prepared. Has no time limit; ends without success only if the claim is lost. */
     recoverAlloc: unbound<AllocOutcome, AllocWork>(),
     /** Unmounts all volumes and frees their slots, for as long as it takes. */
     releaseAlloc: unbound<AllocOutcome, AllocWork>(),

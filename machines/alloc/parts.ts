@@ -57,7 +57,7 @@ export function mountsOf({ volumes, parts }: Owned): AllocMount[] | null {
   return mounts.length === volumes.length ? mounts : null;
 }
 
-/** What each volume waits for, by its name. */
+/** Reasons why volumes wait, by the volume's name. */
 export const reasonsOf = ({ parts }: Pick<Owned, 'parts'>): Record<string, string> =>
   picked(parts, ({ reason }) => reason);
 

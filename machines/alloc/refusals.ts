@@ -22,7 +22,7 @@ export const leavingIn = ({ allocId }: AllocContext): Failure => ({
 
 interface Waiting {
   allocId: string;
-  /** What each volume waits for, by its name. */
+  /** Reasons why volumes wait, by the volume's name. */
   waits: Record<string, string>;
 }
 

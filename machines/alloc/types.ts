@@ -1,4 +1,4 @@
-/** What an alloc (alloc.ts) is asked, keeps in its record and broadcasts. */
+/** Types of an alloc (alloc.ts): its events, its record and its broadcasts. */
 import type { CallFailure, Capability } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/wishes.js';
@@ -22,7 +22,7 @@ export interface AllocInput {
   allocId: string;
 }
 
-/** What an alloc is asked for. */
+/** Request for one volume of an alloc. */
 export interface AllocWish {
   volumes: AllocVolume[];
   /** Moment by which it is prepared or else undone, milliseconds since the epoch; null: no limit. */
@@ -61,7 +61,7 @@ export type AllocEvent = (
   | { type: 'alloc.recover'; isNewBoot: boolean }
   /** The claim of this generation is not the alloc's any more. */
   | { type: 'alloc.lost'; name: string; generation: number; failure: CallFailure }
-  /** What the work on its volumes has reached, in its order. */
+  /** Steps that the work on the volumes has reached, in their order. */
   | { type: 'alloc.progress'; steps: NamedStep[] }
 ) &
   Partial<Stamped>;

@@ -20,7 +20,7 @@ export interface AllocMount {
   propagation?: string;
 }
 
-/** What the alloc knows of a volume, beside its step. */
+/** Data of a volume beside its state. */
 interface StepData {
   /** Generation of its claim; absent: no claim is known. */
   generation?: number | undefined;

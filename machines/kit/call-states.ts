@@ -56,7 +56,7 @@ export const refused = <TContext, TRequest>(answer: (context: TContext, request:
   ...answered(answer),
 });
 
-/** What the machine does with the outcome of every call. */
+/** Reactions of the machine to the outcome of every call. */
 interface Settling<TTarget, TContext, TChange> {
   /** The state where the next piece of work is picked. */
   settling: TTarget;

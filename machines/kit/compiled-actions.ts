@@ -5,10 +5,10 @@
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, ExecutableActionObject } from 'xstate';
 
-/** What an action asks of whoever hosts the machine, as XState hands it over. */
+/** Request of an action to the host of the machine, in the form of XState. */
 export type Asked = Pick<ExecutableActionObject, 'type' | 'info' | 'params'>;
 
-/** What the functions of a machine are told. */
+/** Arguments of the machine's functions. */
 type Known = ExecutableActionObject['info'];
 
 export type Scope = Pick<Known, 'self' | 'system'>;
@@ -20,14 +20,14 @@ export interface Running {
   event: AnyEventObject;
   /** From before the present transition. */
   states: { snapshotWith(context: Known['context']): AnyMachineSnapshot };
-  /** To be taken within this step. */
+  /** Events to handle within this step. */
   raised: AnyEventObject[];
   asked: Asked[];
 }
 
 /** Changes the context, raises or asks for something. */
 export type CompiledAction = (running: Running) => void;
-/** What it gives counts as true or false. */
+/** Any value counts as true or false. */
 export type CompiledGuard = (running: Running, told: Pick<Known, 'context' | 'event'>) => unknown;
 
 const notPlannedFor = new Error('not planned for');
@@ -153,7 +153,10 @@ export class CompiledActions {
     };
   }
 
-  /** What is enqueued is done as soon as all of it is known. Who enqueues is given the same each time: it costs much. */
+  /**
+   * Runs enqueued actions as soon as all are known. Reuses one `enqueue` function for each machine: making it is
+   * expensive.
+   */
   #enqueue({ collect }: BuiltInOf<'xstate.enqueueActions'>): Work {
     let present: Running;
     let queued: Work[] = [];

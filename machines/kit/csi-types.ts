@@ -26,7 +26,7 @@ export interface Capability {
  */
 export type PluginScope = 'shared' | 'host';
 
-/** Where something is, e.g. `{ zone: 'a' }`. */
+/** Topology segments, e.g. `{ zone: 'a' }`. */
 export type Segments = Record<string, string>;
 
 /**
@@ -48,7 +48,7 @@ export type AnswerClass =
   | 'done'
   /** Undoing is as good as done: nothing is there to undo. */
   | 'already-so'
-  /** As `already-so`, if the mount table shows that nothing is mounted there. */
+  /** `already-so` if the mount table shows nothing mounted there */
   | 'already-so-if-unmounted'
   /** Repeat the call until it is OK or there is evidence. Never taken as done. */
   | 'not-so'
@@ -60,7 +60,7 @@ export type AnswerClass =
   | 'unknown'
   /** An earlier step is missing: do that step, then repeat the call, with backoff. */
   | 'repair'
-  /** The same call fails again until the request, or what the caller may do, changes. */
+  /** The same call fails again until the request or the caller's rights change. */
   | 'final'
   /** A fault of the driver. Handled as an unknown outcome, and shown as a fault. */
   | 'driver-bug';
@@ -90,7 +90,7 @@ export interface FailedCall {
   retry?: BackoffPolicy;
 }
 
-/** What a call waits for. */
+/** Reason of a wait, and the thing waited for. */
 export interface Wait {
   /** In words. */
   reason: string;

@@ -1,6 +1,7 @@
 /**
- * What machines ask of their host, as data: messages to other actors and answers to callers. Broadcasts use XState's
- * own `emit`. Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-then-act
+ * Requests of machines to their host, as data: messages to other actors and answers to callers. Broadcasts use
+ * XState's own `emit`. Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-
+ * then-act
  */
 import {
   type AnyEventObject,
@@ -78,7 +79,7 @@ export function unboundLoop<TEvent extends EventObject, TInput extends object>()
   return fromCallback<TEvent, TInput>(() => {});
 }
 
-/** What a runtime found when it restored its actors. */
+/** Result of restoring a runtime's actors. */
 export interface RestoreReport {
   /** Actors that run again. */
   actors: number;

@@ -20,7 +20,7 @@ export interface EnabledTransition {
   move: Move;
 }
 
-/** What is done on leaving states, on the way, and on entering others. */
+/** Actions on leaving states, on the transition, and on entering states. */
 export interface Move {
   deeds: CompiledAction[];
   to: Configuration;
@@ -30,7 +30,7 @@ export interface Move {
 type CandidatesOf = (from: Configuration, event?: string) => EnabledTransition[];
 type Transition = Pick<AnyTransitionDefinition, 'source' | 'target' | 'reenter' | 'actions'>;
 
-/** Of a configuration: names of events may come from outside, without end. */
+/** Limit per configuration: names of events come from outside, and may be endless. */
 const mostEventsKnown = 1_000;
 
 /** States that a machine is in at the same time: one within the other, from its root to one that has none within. */
@@ -84,7 +84,7 @@ export class Plan {
     this.#hasHistory = hasHistory(machine.root);
   }
 
-  /** Of a snapshot with its states in document order; absent where they are not planned for. */
+  /** Returns the configuration of a snapshot; undefined if its states are not planned for. */
   configurationOf({ machine, status, _nodes: nodes }: AnyMachineSnapshot): Configuration | undefined {
     const innermost = nodes.at(-1);
     if (!innermost || machine !== this.#machine || status !== 'active' || this.#hasHistory) return undefined;
@@ -110,7 +110,7 @@ export class Plan {
     return known;
   }
 
-  /** What an inner state takes, no outer one does. */
+  /** Prefers inner states: an event that they handle reaches no outer state. */
   #candidates(from: Configuration, event?: string): EnabledTransition[] {
     const transitions = from.nodes
       .toReversed()
@@ -149,7 +149,7 @@ export class Plan {
   }
 }
 
-/** Of the event itself first, then the wildcards, the most exact one first. */
+/** Returns transitions for the event itself, then those of wildcards, the most exact first. */
 function transitionsOf({ transitions }: AnyStateNode, event: string): AnyTransitionDefinition[] {
   const wildcards = [...transitions.keys()].filter((name) => name !== event && isWildcardOf(name, event));
   const names = [event, ...wildcards.sort((one, other) => other.length - one.length)];

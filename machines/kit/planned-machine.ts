@@ -7,7 +7,7 @@ import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine } from 'xstate
 import { type Asked, type Running, type Scope, unplanned } from './compiled-actions.js';
 import { type Configuration, type EnabledTransition, type Move, Plan } from './plan.js';
 
-/** What one event led to. */
+/** Result of one event. */
 export interface PlannedStep {
   snapshot: AnyMachineSnapshot;
   /** By its actions, in order. */
@@ -62,7 +62,7 @@ export class PlannedMachine {
     });
   }
 
-  /** The same snapshot, of which all but the context is one for all actors in these states, where they are planned for. */
+  /** Returns an equal snapshot that shares everything but the context among all actors in these states. */
   shared(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
     return this.#plan.configurationOf(snapshot)?.snapshotWith(snapshot.context) ?? snapshot;
   }
@@ -96,7 +96,7 @@ export class PlannedMachine {
   }
 }
 
-/** Whatever is thrown on the way: XState will throw it too. */
+/** Ignores whatever the step throws: XState will throw it, too. */
 function attempted(step: () => PlannedStep | undefined): PlannedStep | undefined {
   try {
     return step();

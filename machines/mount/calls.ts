@@ -20,9 +20,7 @@ export interface MakingCall extends MountCall {
 }
 
 export interface StageCall extends MakingCall {
-  /**
-   * What the staging path showed, if no stage was made since: anything else there is none of ours. Absent: not known.
-   */
+  /** Mount at the staging path before the stage: any other mount is not ours. Absent: unknown. */
   found?: KernelMount;
   /** Boot of the host in which `found` was seen. */
   foundIn?: string;
@@ -31,7 +29,7 @@ export interface StageCall extends MakingCall {
 export interface StageAnswer {
   /** False if the plugin does not stage. */
   isStaged: boolean;
-  /** What the staging path shows; absent: nothing. */
+  /** Mount at the staging path; absent: none. */
   found?: KernelMount;
   bootId: string;
 }
@@ -42,13 +40,13 @@ export interface TargetCall extends MountCall {
 
 /** A call that undoes something at its path. */
 export interface UndoingCall extends MountCall {
-  /** What the path showed once the mount was made; absent: whatever is there is taken for it. */
+  /** Mount at the path once it was made; absent: any mount there counts as ours. */
   found?: KernelMount;
   /** Boot of the host in which `found` and `staged` were seen. Absent: not known. */
   foundIn?: string;
   /** Mount that the path shows since a call with an unknown answer. */
   appeared?: AppearedMount;
-  /** What the staging path showed once the volume was staged. Absent: nothing, or the call undoes the staging. */
+  /** Mount at the staging path once the volume was staged. Absent: none, or the call undoes the staging. */
   staged?: KernelMount;
 }
 
@@ -60,7 +58,7 @@ export interface NodePublishCall extends MakingCall, TargetCall {
   readOnly: boolean;
   /** Whether the volume is published from its staging path. */
   isStaged: boolean;
-  /** What the staging path showed once the volume was staged; absent: nothing. */
+  /** Mount at the staging path once the volume was staged; absent: none. */
   staged?: KernelMount;
   /** Boot of the host in which `staged` was seen. Absent: not known. */
   foundIn?: string;
@@ -69,13 +67,13 @@ export interface NodePublishCall extends MakingCall, TargetCall {
 }
 
 export interface NodePublishAnswer {
-  /** What the target shows. */
+  /** Mount at the target. */
   found: KernelMount;
   bootId: string;
 }
 
 export interface NodeUnpublishAnswer {
-  /** What was found at the target and is not ours to remove. */
+  /** Content found at the target that is not ours to remove. */
   leftBehind?: string;
   /** Path where the plugin has left our mount, which the runtime has unmounted. Absent: none. */
   unmounted?: string;
@@ -87,7 +85,7 @@ export interface NodeExpandCall extends MountCall {
   capability: Capability;
   capacity: CapacityRange;
   isStaged: boolean;
-  /** What the staging path showed once the volume was staged; absent: nothing. */
+  /** Mount at the staging path once the volume was staged; absent: none. */
   staged?: KernelMount;
   /** Alloc whose target is mounted; absent: none is. */
   allocId?: string;

@@ -159,7 +159,7 @@ function begin(draft: MountDraft, allocId: string, use: TargetUse): void {
   draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: nextNumber, sinceMs: atMs })];
 }
 
-/** The same volume with the name of its driver, now known, or accepted in place of the one that made it. */
+/** Returns the volume with the name of its driver: newly known, or accepted instead of the one that made it. */
 const withDriver = (volume: MountedVolume | null, driver: string | undefined): MountedVolume | null =>
   volume && driver !== undefined ? { ...volume, driver } : volume;
 
@@ -206,7 +206,7 @@ export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some((user) => !hasNoTarget(user));
   if (!isUsed && isStagingOwed(draft)) return;
   stepTargets(draft, { type: 'let-go' });
-  // Of a failed target nothing is here, except perhaps the staging.
+  // A failed target has nothing here, except perhaps the staging.
   draft.users = draft.users.map(({ hold, ...user }) =>
     hold === undefined || isIn(user, 'failed') ? user : { ...user, hold },
   );

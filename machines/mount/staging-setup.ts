@@ -7,7 +7,7 @@ export interface StagingData {
   /** Number of the staging; rises with each later one. */
   number: number;
   /**
-   * What the path showed once the volume was staged. Kept until the next stage or unstage. Absent: nothing, as with
+   * Mount at the staging path once the volume was staged. Kept until the next stage or unstage. Absent: none, as with
    * plugins that stage elsewhere.
    */
   found?: KernelMount | undefined;
@@ -25,18 +25,18 @@ interface Staged {
 }
 
 export type StagingEvent =
-  // What the users of the mount need now.
+  // Present needs of the targets.
   | { type: 'stage.wanted' }
-  /** Nobody has a target, or may have. */
+  /** No target has the volume, or may have it. */
   | { type: 'unstage.wanted' }
   | { type: 'targets.may-remain' }
-  /** Nobody uses the volume any more, and nothing is owed. */
+  /** No target uses the volume, and no message is owed. */
   | { type: 'users.gone' }
   // Requests.
   | { type: 'retry' }
   | { type: 'hasten' }
   | { type: 'runtime.started' }
-  // What the kernel shows. `isMended`: it is repaired without anybody asking.
+  // Observations of the kernel. `isMended`: the mount is repaired without a request.
   | { type: 'seen-missing'; isMended: boolean }
   | { type: 'seen-dead'; isMended: boolean }
   /** The dead mount was unmounted, replaced, or mounted again. */
@@ -104,7 +104,7 @@ export const stagingSetup = setup({
           }
         : {},
     ),
-    /** What was seen before is not seen of what is there next. */
+    /** Forgets earlier observations: they say nothing about the next staging. */
     keepUnstaged: assign(({ event }) =>
       'number' in event ? { number: event.number, found: undefined, appeared: undefined, unstageTries: undefined } : {},
     ),

@@ -19,7 +19,7 @@ export interface TargetData extends TargetUse {
   number: number;
   /** Moment of the request that the target waits for, milliseconds since the epoch. */
   sinceMs: number;
-  /** What the target showed once it was mounted. */
+  /** Mount at the target once it was made. */
   found?: KernelMount | undefined;
   /** Mount that the target shows since a publish with an unknown answer. */
   appeared?: AppearedMount | undefined;
@@ -55,7 +55,7 @@ export type TargetEvent = Moment &
     | { type: 'stage.refused'; failure: CallFailure }
     /** The volume is unstaged, or another alloc uses it. */
     | { type: 'let-go' }
-    // What the kernel shows. `isMended`: it is repaired without anybody asking.
+    // Observations of the kernel. `isMended`: the mount is repaired without a request.
     | { type: 'seen-missing'; isMended: boolean }
     | { type: 'seen-dead'; isMended: boolean }
     /** The staging that the target may be bound from is dead, and can't be unstaged while the target is bound. */

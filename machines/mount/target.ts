@@ -210,7 +210,7 @@ export const targetMachine = targetSetup.createMachine({
         ...unpublishWork(letsGo),
       },
     },
-    /** To be unmounted, then mounted again. */
+    /** Unmounted, then mounted again. */
     replacing: {
       initial: 'due',
       states: {

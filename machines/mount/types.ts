@@ -1,4 +1,4 @@
-/** What a mount (mount.ts) is asked, keeps in its record and broadcasts. */
+/** Types of a mount (mount.ts): its events, its record and its broadcasts. */
 import type {
   Awaiting,
   Bytes,
@@ -87,7 +87,7 @@ export interface MountContext {
   /** Condition as the plugin reported it last; null: none. */
   condition: VolumeCondition | null;
   work: MountWork | null;
-  /** What the present call waits for; no call was made yet. */
+  /** Reason why the present call waits; no call was made yet. */
   awaiting: Awaiting | null;
 }
 
@@ -168,7 +168,7 @@ export type MountChanged = { node: string; key: VolumeKey } & (
   | { type: 'lost'; allocId: string; is: MountObservation['is']; isMended: boolean }
   /** The staging is gone; `isMended`: the volume is staged again. */
   | { type: 'staging-lost'; isMended: boolean }
-  /** What was found at the staging path after the unstage and is not ours to remove. */
+  /** Content found at the staging path after the unstage that is not ours to remove. */
   | { type: 'left-behind'; leftBehind: string }
   | { type: 'condition'; condition: VolumeCondition | null }
   | { type: 'expanded'; capacityBytes?: Bytes }

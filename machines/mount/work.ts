@@ -39,7 +39,7 @@ export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: 
 export const isStagingOwed = (context: MountContext): boolean =>
   isStaged(context.staging) || isInDoubt(context.staging) || isBeingStaged(context);
 
-/** What the targets need of the staging. */
+/** Returns the event for the staging that the targets need now. */
 export function stagingWish(
   context: MountContext,
 ): Extract<StagingEvent['type'], 'stage.wanted' | 'unstage.wanted' | 'targets.may-remain'> {
@@ -92,6 +92,6 @@ export function nextMountWork(context: MountContext, nowMs: number): MountWork |
 export const isUnused = ({ users, staging }: MountContext): boolean =>
   users.length === 0 && !isStaged(staging) && !isInDoubt(staging);
 
-/** As `isUnused`, and nobody is still to be told. */
+/** True if `isUnused`, and no message is owed to anybody. */
 export const isNotHere = (context: MountContext): boolean =>
   isUnused(context) && (context.unreported ?? []).length === 0;

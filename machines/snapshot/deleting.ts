@@ -47,7 +47,7 @@ const waitsToDelete = backingOff({
   'snapshot.delete': [{ guard: 'isForcing' as const, target: 'calling', actions: asked }, {}],
 });
 
-/** To be deleted, but its id is not known: the creation is repeated to learn it. */
+/** Delete requested with an unknown id: the creation is repeated to learn it. */
 export const findingOut = snapshotSetup.createStateConfig({
   id: 'finding-out',
   initial: 'calling',

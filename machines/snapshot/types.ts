@@ -77,15 +77,18 @@ export interface SnapshotContext {
   tries: Tries | null;
   /** Reason why the snapshot has failed, or will have once untrusted ones are removed. */
   failure: CallFailure | null;
-  /** What a forced deletion may have left at the plugin, in words. */
+  /** Objects that a forced deletion may have left at the plugin, as text. */
   leftovers: string[];
-  /** The same as data, for another attempt. `asked`: name with which a snapshot of unknown id may have been made. */
+  /**
+   * The same objects as data, for another attempt. `asked`: name with which a snapshot of unknown id may have been
+   * made.
+   */
   left: { made: MadeSnapshot[]; asked?: string };
   /** Name of the driver that made its volumes; null: not known yet. */
   driver: string | null;
   /** Node whose agent alone makes the calls, as for its volumes; null: any agent may. */
   home: string | null;
-  /** What the present call waits for; null: it does not wait. */
+  /** Reason why the present call waits; null: it does not wait. */
   awaiting: Wait | null;
 }
 

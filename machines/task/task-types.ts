@@ -1,4 +1,4 @@
-/** What a task (task.ts) is asked, keeps in its record and broadcasts. */
+/** Types of a task (task.ts): its events, its record and its broadcasts. */
 import type { BackoffPolicy } from '../kit/backoff.js';
 import type { PluginScope } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';

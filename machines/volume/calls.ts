@@ -16,7 +16,7 @@ export interface VolumeCall {
   home?: string;
   /** The volume was taken over, not made here. */
   isExternal?: true;
-  /** Where the volume can be used, while its home is not known. */
+  /** Topology in which the volume can be used, while its home is unknown. */
   topology?: Segments[];
 }
 

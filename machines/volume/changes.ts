@@ -60,7 +60,7 @@ export const discard = (context: VolumeContext, force: boolean, stamp: Stamped):
   drafted(context, (draft) => {
     const { lifecycle, spec } = draft;
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
-    // Of no use, but there: deleted by its id.
+    // Created otherwise than asked: not usable, and deleted by its id.
     if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
     draft.lifecycle = lifecycleChart.step(lifecycle, { type: spec?.external ? 'forget' : 'delete', force });
     withdrawClaims(draft, () => true, 'the volume is being deleted');

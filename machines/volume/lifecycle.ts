@@ -191,7 +191,7 @@ export const lifecycleMachine = setup({
         forget: { target: 'letting-go', actions: 'noteForce' },
       },
     },
-    /** To be deleted, but the id is not known: CreateVolume is repeated to learn it. */
+    /** Delete requested with an unknown id: CreateVolume is repeated to learn it. */
     'finding-out': {
       initial: 'due',
       states: {
@@ -226,7 +226,7 @@ export const lifecycleMachine = setup({
       },
       on: { delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
     },
-    /** To be deleted once no node has the volume. */
+    /** Deleted once no node has the volume. */
     emptying: {
       initial: 'waiting-for-publications',
       states: {
@@ -246,7 +246,7 @@ export const lifecycleMachine = setup({
         delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
       },
     },
-    /** To be forgotten once no node has the volume: the plugin keeps the volume, or has lost it. */
+    /** Forgotten once no node has the volume: the plugin keeps the volume, or has lost it. */
     'letting-go': {
       initial: 'waiting-for-publications',
       states: {
@@ -300,14 +300,14 @@ export const lifecycleMachine = setup({
             delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
           },
         },
-        /** Is there, but otherwise than asked. */
+        /** Exists, but otherwise than asked. */
         'not-as-asked': {
           on: {
             retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
             delete: toEmptying('waiting-for-publications'),
           },
         },
-        /** To be deleted, but the plugin does not tell the id. */
+        /** Delete requested, and the plugin does not report the id. */
         'finding-out': {
           on: {
             retry: { target: '#lifecycle.finding-out', actions: 'restart' },

@@ -42,7 +42,7 @@ export const observed = (
 const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
   work?.isCalling === true && work.kind === kind;
 
-/** What is kept of a listing. */
+/** Returns the part of a listing that the volume keeps. */
 export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: VolumeObservation): Seen {
   const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
   return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };

@@ -39,7 +39,7 @@ export type PublicationEvent =
   | { type: 'found-attached' }
   // Requests of users, claims and nodes.
   | { type: 'publish'; wish: PublishWish }
-  /** Nobody wants the volume on this node any more. */
+  /** The volume is not wanted on this node any more. */
   | { type: 'withdrawn' }
   | { type: 'wish.dropped' }
   /** All claims and holds on the node are being given up: the node has to unstage the volume first. */

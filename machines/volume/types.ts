@@ -1,4 +1,4 @@
-/** What a volume (volume.ts) is asked, keeps in its record and broadcasts. */
+/** Types of a volume (volume.ts): its events, its record and its broadcasts. */
 import type {
   AccessMode,
   AttachmentMode,
@@ -86,7 +86,7 @@ export type Availability = 'active' | 'pause' | 'drain';
 
 /** A step of a forced deletion that could not be confirmed. */
 export interface Leftover {
-  /** What may be left. */
+  /** Kind of leftover. */
   what: 'staged' | 'published' | 'created';
   nodeId?: string;
   csiNodeId?: string;
@@ -102,7 +102,7 @@ export interface Leftover {
   message: string;
 }
 
-/** What a plugin's list says of a volume. */
+/** Entry of a volume in its plugin's list. */
 export interface VolumeObservation {
   /** The list does not have the volume. */
   isMissing: boolean;
@@ -113,7 +113,7 @@ export interface VolumeObservation {
   strays?: { nodeId: string; csiNodeId: string }[];
 }
 
-/** What the volume keeps of a listing, and broadcasts. */
+/** Part of a listing that the volume keeps and broadcasts. */
 export interface Seen extends Pick<VolumeObservation, 'isMissing' | 'condition'> {
   /** Nodes where the volume is attached without a request, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
@@ -174,7 +174,7 @@ export interface VolumeContext {
   sighting: Seen | null;
   /** Present piece of work, or the next one. */
   work: Work | null;
-  /** What the present call waits for; null: it does not wait. */
+  /** Reason why the present call waits; null: it does not wait. */
   awaiting: Awaiting | null;
 }
 

@@ -1,4 +1,4 @@
-/** What is wanted of a volume, and what its plugin has made: types that the parts of a volume share. */
+/** Types shared by the parts of a volume: its requested use, and the volume that its plugin has made. */
 import type { Bytes, Capability, Segments } from '../kit/csi-types.js';
 
 export interface VolumeKey {

@@ -52,7 +52,7 @@ export interface AllocStatus {
   volumes: AllocVolumeStatus[];
   /** Mounts, once the alloc is prepared. */
   mounts?: AllocMount[];
-  /** What each volume waits for, by its name. */
+  /** Reasons why volumes wait, by the volume's name. */
   waits: Record<string, string>;
   /** Reason why it failed, or is undone. */
   error?: Failure;
@@ -64,7 +64,7 @@ export interface Waiting {
   volumes?: readonly Pick<AllocVolumeStatus, 'name' | 'underWay'>[];
 }
 
-/** What each volume waits for, by its name, also a call that is under way. */
+/** Returns the reasons why volumes wait, by the volume's name, with calls in flight. */
 export function allWaitsOf({ waits, volumes = [] }: Waiting): Record<string, string> {
   const calls = volumes.flatMap(({ name, underWay }) =>
     underWay === undefined || name in waits ? [] : [[name, underWay]],
@@ -80,7 +80,7 @@ export type AllocView = ViewOf<typeof allocMachine>;
 
 export const allocStateOf = stateName<AllocState>;
 
-/** What each volume waits for, by its name. */
+/** Returns the reasons why volumes wait, by the volume's name. */
 export function waitsOf({ context: alloc }: Pick<AllocView, 'context'>): Record<string, string> {
   const lost = Object.entries(alloc.parts).flatMap(([name, { at }]) =>
     at === 'lost-at-reboot' ? [[name, newBoot]] : [],

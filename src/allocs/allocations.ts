@@ -52,7 +52,7 @@ export interface AllocationsOptions {
   engine: Engine;
   clock: Clock;
   claims: Pick<ClaimClient, 'look'>;
-  /** Of the present boot of the host. */
+  /** Id of the present boot of the host. */
   bootId: string;
   /** Status of these mounts here, or of all. */
   mounts(volumes?: readonly VolumeKey[]): Promise<MountStatus[]>;
@@ -244,7 +244,7 @@ export class Allocations {
       if (trouble) throw undoneLater(address, failure, trouble);
       await aborted;
       try {
-        // It may have been prepared meanwhile: then the caller gets it.
+        // The alloc may have been prepared meanwhile: then the caller gets it.
         return await this.#waits.until({ ...awaited, goal: 'undone', timeoutMs: undoingMs });
       } catch (error) {
         if (seen.isDecided || this.#refusal) throw error;
@@ -418,7 +418,7 @@ function preparedIn(address: string, view: AllocView): AllocMount[] | undefined 
   if (allocStateOf(state) !== 'releasing') return undefined;
   if (!failure)
     throw new StagecraftError('ABORTED', `alloc ${allocId} was released before it was prepared`, { address });
-  // What can't be undone at once is undone later.
+  // Undone later if it cannot be undone at once.
   const still = Object.entries(waitsOf(view)).map(([name, reason]) => `'${name}': ${reason}`);
   if (still.length > 0) throw failedWith(address, failure, `; it is being undone still (${still.join('; ')})`);
   return undefined;

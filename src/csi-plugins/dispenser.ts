@@ -1,6 +1,6 @@
 /**
- * What makes CSI plugins a kind of plugin: `csi-node` and `csi-controller`, each with its client and its way of looking
- * at an instance. One look here; when to look, and what to make of it, is the registry's affair.
+ * Dispensers for `csi-node` and `csi-controller` plugins: make clients and run one probe. The schedule of probes and
+ * their consequences: src/registry
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { Fingerprint, PluginBasics } from '../../machines/plugin/plugin.js';

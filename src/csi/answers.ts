@@ -1,6 +1,6 @@
 /**
- * What the answers to CSI calls mean: one table, by RPC and gRPC status. What to do about each class is for callers
- * to decide. Source: the CSI specification 1.12, its error scheme of each RPC, and what drivers were seen to answer.
+ * Meaning of answers to CSI calls: one table, by RPC and gRPC status. Callers decide what to do about each class.
+ * Source: CSI specification 1.12, error scheme of each RPC, and observed drivers.
  */
 import type { AnswerClass } from '../../machines/kit/csi-types.js';
 import type { Rpcs } from './generated/plain.js';

@@ -104,7 +104,7 @@ class MessageCodec {
     }
   }
 
-  /** Of fields that exclude each other, the last one sent counts. */
+  /** If several fields of one group were sent, the last one counts. */
   #clear({ oneof, name }: FieldCodec, plain: Record<string, unknown>): void {
     for (const field of this.#fields) if (field.oneof === oneof && field.name !== name) delete plain[field.name];
   }

@@ -21,7 +21,7 @@ export interface CleanUpReport {
 /** A shorter text may be part of other names. */
 const shortestPrefix = 8;
 
-/** Most objects of others that are named. */
+/** Most objects of unknown owners that are named in a report. */
 const mostNamed = 10;
 
 /**

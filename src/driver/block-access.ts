@@ -96,7 +96,7 @@ export class BlockAccess implements NodeAccess {
     }
   }
 
-  /** What a mount of each of its devices shows. */
+  /** Lists the mount sources of the driver's devices. */
   async #sources(): Promise<MountSource[]> {
     const devices = await this.#devices.of(this.#image);
     const table = await this.#mounts.table();

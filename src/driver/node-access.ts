@@ -23,7 +23,7 @@ export interface NodeAccess {
   unstage(staging: Staging): Promise<void>;
   /** Whether the target shows the volume. */
   isPublished(target: Target): Promise<boolean>;
-  /** As `hasStaging`. */
+  /** Checks a target like `hasStaging`. */
   hasTarget(target: Target): Promise<boolean>;
   /**
    * @param isKnown whether the volume has this target by its record
@@ -72,7 +72,7 @@ export async function unmountAt(mounts: Mounts, place: string, isOurs: IsOurs): 
   }
 }
 
-/** As {@link unmountAt}, then removes the directory or file; other mounts and content stay. */
+/** Unmounts like {@link unmountAt}, then removes the directory or file; other mounts and content stay. */
 export async function removeTarget(mounts: Mounts, { place }: Target, accessType: AccessType, isOurs: IsOurs) {
   if (await unmountAt(mounts, place, isOurs)) await remove(place, accessType);
 }

@@ -15,7 +15,7 @@ import { invalid, notFound } from './requests.js';
 import type { DriverState, Staging, Target, UseRecord, VolumeRecord } from './state.js';
 import { noParent } from './target-paths.js';
 
-/** What the driver does to the host; default: the real ports, which need root. */
+/** Effects of the driver on the host; default: the real ones, which need root. */
 export interface NodePorts {
   mounts: Mounts;
   loopDevices: LoopDevices;

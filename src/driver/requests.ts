@@ -48,7 +48,7 @@ export function requireId(field: string, id: string): string {
   return checkId(field, id);
 }
 
-/** The same for an optional id. */
+/** Checks an optional id. */
 export function checkId(field: string, id: string): string {
   if (/[/\0]/.test(id) || id === '.' || id === '..')
     throw invalid(`${wireName(field)} ${JSON.stringify(id)} is no id: give one that this driver has answered`);

@@ -147,7 +147,7 @@ function privateFolder(): string {
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch {
-    // It exists, or can't be made: the next look tells.
+    // The directory exists, or can't be made: the next check decides.
   }
   const found = lstatSync(folder, { throwIfNoEntry: false });
   if (found?.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return folder;

@@ -11,7 +11,7 @@ import type { MountWork } from '../../machines/mount/types.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';
 
-/** Of version 1: a state, and flags that say more of it. */
+/** Staging in version 1: a state, and flags. */
 interface OldStaging extends Omit<StagingData, 'unstageTries'> {
   state: 'none' | 'doubtful' | 'staged' | 'without';
   isLost?: true;
@@ -19,7 +19,7 @@ interface OldStaging extends Omit<StagingData, 'unstageTries'> {
   undoing?: Tries;
 }
 
-/** Of version 1: the same. */
+/** User in version 1: a state, and flags. */
 interface OldUser extends Omit<TargetData, 'mayStillArrive' | 'next'> {
   state: 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
   inDoubt?: boolean;
@@ -43,7 +43,7 @@ function turnOf({ work, awaiting }: OldContext, allocId?: string): Turn {
   return { kind: work.kind, is: awaiting ? 'waiting-for-plugin' : 'calling' };
 }
 
-/** What the users need of the staging path, where no call about it is under way. */
+/** Returns the needs of the users while no call about the staging path is in flight. */
 function wishOf({ users, staging: { state, isDead, isLost } }: OldContext): 'stage' | 'unstage' | undefined {
   const mayHaveTarget = (user: OldUser): boolean =>
     ['published', 'leaving', 'lost'].includes(user.state) || user.inDoubt === true || user.isKnown === true;

@@ -43,7 +43,7 @@ export interface MountDirectories {
 }
 
 export interface MountDirectoriesOptions {
-  /** Of `MountPaths`. */
+  /** Root of all mount paths. */
   root: string;
   readTable(): Promise<MountTable>;
   tool: HostTool;

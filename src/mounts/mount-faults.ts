@@ -74,7 +74,7 @@ export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): Stage
     `${nameOf(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
-/** As the error of a plugin that says an earlier step is missing. */
+/** Error like that of a plugin that misses an earlier step. */
 export const notStagedAnyMore = ({ path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_MISSING',

@@ -60,7 +60,7 @@ export interface MountKindOptions {
   undoing: MountUndoing;
   /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
-  /** Of the present boot of the host. */
+  /** Id of the present boot of the host. */
   bootId: string;
   processes: NodeProcesses;
   /** For one call, in milliseconds. */
@@ -84,7 +84,7 @@ export interface MountKindOptions {
 export interface NodeProcesses {
   /** Process that serves the node calls of a plugin now, as far as known. Never throws. */
   of(plugin: string): object;
-  /** As in Recipients. */
+  /** See Recipients. */
   hasEnded(process: object): Promise<boolean | undefined>;
 }
 

@@ -25,7 +25,7 @@ import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
 
-/** What is done about a lost mount: mounted again, or only reported. */
+/** Reaction to a lost mount: mounted again, or only reported. */
 export type OnPluginLoss = 'remount' | 'report';
 
 export interface MountReconcilerOptions {
@@ -259,7 +259,7 @@ export class MountReconciler {
     const isThere = table.has(paths.staging(plugin, key).path);
     const { number, found } = staging;
     const isMissing = isStaged(staging) && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
-    // What kept other targets from being mounted may have been unmounted by somebody.
+    // Somebody may have removed the obstacle of other targets.
     const isGone = isDead(staging) && !isThere;
     return {
       users: users
@@ -290,7 +290,7 @@ export class MountReconciler {
       // A stage that failed, or whose answer was lost, may have left a mount that died with its driver.
       if (!isDead(staging) && !isIn(staging, 'not-needed'))
         return (await isDeadAt({ path, found: isStaged(staging) ? found : undefined })) ? { isDead: true } : undefined;
-      // What kept other targets from being mounted may have been made anew.
+      // The plugin may have removed the obstacle of other targets.
       const { is } = seenAt(table, { path, found });
       const isKept = isDead(staging) && users.some((user) => isIn(user, 'published'));
       const mayLive = isKept && (is === 'ours' || is === 'replaced');

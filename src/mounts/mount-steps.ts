@@ -224,7 +224,7 @@ export class MountSteps {
       refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
   }
 
-  /** Whatever waits to be undone is undone now. */
+  /** Retries all waiting undo work now. */
   async hasten(): Promise<void> {
     const waiting = this.#client
       .committed()

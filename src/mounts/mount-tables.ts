@@ -13,19 +13,22 @@ export class MountTables {
     this.#read = read;
   }
 
-  /** As it is after this was asked. @throws Error where it can't be read */
+  /**
+   * Reads the table after this call.
+   * @throws Error if it can't be read
+   */
   table(): Promise<MountTable> {
     this.#next ??= this.#after(this.#present);
     return this.#next;
   }
 
-  /** What is mounted at a path, as it was last seen there: for what does not change while it is mounted. */
+  /** Returns the mount last observed at a path: for properties that do not change while it is mounted. */
   async known(path: string): Promise<MountEntry | undefined> {
     return this.#last?.at(path).at(-1) ?? (await this.table()).at(path).at(-1);
   }
 
   async #after(present: Promise<unknown> | undefined): Promise<MountTable> {
-    // Who asks in this very turn is served, too.
+    // Callers in the same turn share one read.
     await Promise.allSettled([present]);
     const reading = this.#read();
     this.#present = reading;

@@ -17,7 +17,7 @@ import type { MountPath } from './paths.js';
 export interface MountUndoingOptions {
   tables: Pick<MountTables, 'table'>;
   tool: Pick<HostTool, 'run'>;
-  /** Of this boot of the host: what was seen in another one proves nothing. */
+  /** Id of the present boot of the host: observations of another boot prove nothing. */
   bootId: string;
   logger: Logger;
 }
@@ -28,7 +28,7 @@ export interface ToUndo {
   place: MountPath;
   /** State that the volume has left, as the plugin says. */
   what: 'published' | 'staged';
-  /** Where the volume is staged; absent: that is the place itself. */
+  /** Staging path of the volume; absent: the path itself. */
   staging?: MountPath;
 }
 

@@ -32,7 +32,7 @@ export interface MountPath {
 }
 
 export interface MountPaths {
-  /** All paths are below it. */
+  /** Directory above all mount paths. */
   readonly root: string;
   /** Directory of one plugin. If the plugin sees it elsewhere, that is its `stagePublishBaseDir`. */
   pluginRoot(plugin: string): string;

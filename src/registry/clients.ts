@@ -17,17 +17,17 @@ interface Connection {
   dispenser: Dispenser;
 }
 
-/** One that is handed out. */
+/** Client in use. */
 interface Handed extends Connection {
   definition: string;
   /** How many instances at its address are to leave before the one that it is for comes. */
   before: number;
 }
 
-/** Whose client it is, as logs name it: what is not registered has no address. */
+/** Owner of a client, for logs. A plugin that is not registered has no address. */
 type Owner = { address: string } | { address?: never; type: string; name: string; allocId: string };
 
-/** What speaks to plugins of one type. */
+/** Clients and dispenser of one type of plugin. */
 interface Kind {
   /** The last one counts; those before it are replaced for the time being. */
   dispensers: { dispenser: Dispenser }[];
@@ -61,7 +61,7 @@ export class Clients {
   readonly #logger: Logger;
   /** By address. */
   readonly #handed = new Map<string, Handed[]>();
-  /** Those that are closing, by what ends the calls in flight on them. */
+  /** Closing clients, by the controller that ends their calls in flight. */
   readonly #closings = new Map<AbortController, Owner>();
   readonly #onSettled = new Set<(address: string) => void>();
   readonly #onReplaced = new Set<(type: string) => void>();
@@ -179,7 +179,7 @@ export class Clients {
     return kind;
   }
 
-  /** Whoever asks for a client of this type from now on gets one of the present dispenser. */
+  /** Makes later clients of this type with the present dispenser. */
   #renew(type: string): void {
     for (const address of [...this.#handed.keys()]) {
       if (addressParts(address)[2] === type) this.#closeThose(address, () => true);

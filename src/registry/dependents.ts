@@ -22,8 +22,8 @@ export interface AskOptions {
 const timeoutMs = 30_000;
 
 /**
- * What depends on any of these instances: sorted, each once.
- * @throws StagecraftError DEPENDENTS_UNKNOWN, with why, where it can't be told of all of them within 30 s; the
+ * Lists the users of these instances, sorted, each once.
+ * @throws StagecraftError DEPENDENTS_UNKNOWN with the reason if the users of some are unknown after 30 s; the
  *   signal's reason
  */
 export async function askDependents(

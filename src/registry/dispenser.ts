@@ -5,16 +5,16 @@ export interface FingerprintRequest {
   info: PluginInfo;
   /** Aborted when the time of the round is over or the instance shuts down. */
   signal: AbortSignal;
-  /** What an earlier round of this instance read; it need not be read again. */
+  /** Basics read by an earlier probe of this instance; they need not be read again. */
   basic?: PluginBasics;
 }
 
-/** What one look found. Without a description it gets a plain one. */
+/** Result of one probe. A missing description is replaced by a plain one. */
 export type Looked = Omit<Fingerprint, 'description'> & Partial<Pick<Fingerprint, 'description'>>;
 
 /**
- * What a dispenser answered, as data of our own: it may be less than its type says, and change under our hands.
- * @throws Error where it is no object, or a part of it is not what it has to be: it names the part
+ * Copies and checks the answer of a dispenser: it may lack parts, or change later.
+ * @throws Error naming the invalid part
  */
 export function fingerprintOf(answer: Looked): Fingerprint {
   if (!(answer instanceof Object)) throw new Error('the look at it gave no result');

@@ -1,12 +1,12 @@
-/** What `register` refuses, each fault by its own code, before anything is changed. */
+/** Checks of `register`: each fault has its own code, and nothing is changed before all have passed. */
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { faultIn, maxMapBytes, nameSchema, textSchema } from '../host/names.js';
 import { checkSocketPath } from '../host/socket-path.js';
 
-/** What a kind of plugin must be able to do. */
+/** Functions that a dispenser must have. */
 const abilities = ['connect', 'fingerprint', 'close'] as const;
-/** What every store takes as a name. */
+/** Longest name that every store accepts, in bytes. */
 const maxAddressBytes = 960;
 
 const missing = (code: ErrorCode, what: string): StagecraftError =>
@@ -19,7 +19,7 @@ function checkPart(value: unknown, what: 'type' | 'name' | 'allocId', code: Erro
   checkText(textOf(value, what, code), what, what === 'type' ? textSchema : nameSchema);
 }
 
-/** What must be there as a string. */
+/** Requires a string that is not empty. */
 function textOf(value: unknown, what: string, code: ErrorCode): string {
   if (value === undefined || value === null || value === '') throw missing(code, what);
   if (typeof value !== 'string') throw invalid(`the ${what} must be a string`);

@@ -250,7 +250,7 @@ export class NodeSide {
   /** Makes the directory of mounts visible elsewhere, as in containers, before they start. */
   async share(): Promise<void> {
     await this.#propagation.ensureShared().catch((error: unknown) => {
-      // Whoever asks for a mount gets the error.
+      // A request for a mount gets the error.
       this.#logger.warn({}, `mounts can't be made here: ${messageOf(error)}`);
     });
   }

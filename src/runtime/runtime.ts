@@ -236,7 +236,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const root = new RegistryActor(engine, registryAddress(nodeId), clock);
   const health = new InstanceHealth({ node: nodeId, engine });
 
-  // Then the actors themselves, whose effects use all of that.
+  // Then the kinds: their effects use all of that.
   const kinds = [
     ...pluginKinds({
       ...{ ...defaultTimes, ...options.fingerprint, clients, clock, asked },
@@ -311,7 +311,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       if (release && drained === 'kept') return Promise.reject(tooLate());
       released ||= release;
       closing ??= (async () => {
-        // As long as the controller side can still be told.
+        // Released while the controller side still runs.
         const held = released ? await nodeSide.release().then(undefined, asFault) : undefined;
         refuse();
         try {

@@ -19,7 +19,8 @@ const maxBytes = 64 * 1024;
 const isStep = (part: string): boolean => part === '' || part === '.' || part === '..';
 
 /**
- * One look at a time: a directory on storage that hangs holds one thread of this process, and not all of them.
+ * Looks up files one after the other: a directory on storage that hangs then holds one thread of this process, not
+ * all.
  * @param directory absolute
  */
 export function filesBelow(directory: string): SecretSource {

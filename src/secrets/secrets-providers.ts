@@ -11,9 +11,9 @@ export interface EnvironmentOptions {
 }
 
 export interface SecretsFrom {
-  /** As `fileSecrets`. */
+  /** See `fileSecrets`. */
   directory?: string;
-  /** As `envSecrets`; false, the default: none. */
+  /** See `envSecrets`; false, the default: none. */
   env?: boolean | EnvironmentOptions;
 }
 

@@ -246,7 +246,7 @@ export class TaskSupervisor {
     const view = this.#tasks.peek(address);
     const present = view?.context.spec;
     if (!present || present.stagePublishBaseDir === stagePublishBaseDir) return;
-    // Also volumes that are mounted through it while it does not run.
+    // Includes volumes mounted through the plugin while it does not run.
     const mounted = this.#mounted(id);
     if (mounted.length === 0) return;
     const why = `its stagePublishBaseDir stays as it is while something is mounted there: ${mounted.join(', ')}`;

@@ -51,7 +51,7 @@ const retryMs = 200;
 interface Uncertain {
   /** Moment when they have ended at the latest, on the monotonic clock. */
   untilMs: number;
-  /** As in InDoubtCall. */
+  /** See InDoubtCall. */
   recipients: object[] | undefined;
 }
 

@@ -52,7 +52,7 @@ export interface ActorHost {
   suspect(reason: string): void;
   /** Delivers what the store says that this actor owes; tried until the store answers. */
   redeliver(address: string): Promise<void>;
-  /** It takes nothing until it is released. */
+  /** Called when an actor accepts nothing until it is released. */
   quarantined(address: string, reason: string): void;
   /** Called when the actor has nothing to do now. */
   rested(actor: { address: string }): void;
@@ -60,8 +60,8 @@ export interface ActorHost {
 
 export type WriteToken = Required<Pick<Commit, 'commitId' | 'lease' | 'epoch' | 'owner'>>;
 
-/** What the store answers to a commit. `unanswered`: nothing yet; the same commit is sent again. */
+/** Answer of the store to a commit. `unanswered`: none yet; the same commit is sent again. */
 export type CommitAnswer = CommitResult | { status: 'unanswered'; error: unknown };
 
-/** What actors of one kind have in common. */
+/** Shared by all actors of one kind. */
 export type ActorPorts = Omit<ActorDefinition, 'address'> & { host: ActorHost };

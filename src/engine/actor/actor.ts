@@ -46,7 +46,7 @@ export class Actor implements Author, ActorDefinition {
   readonly #mailbox = new Mailbox();
   #phase: Phase = loading;
   #state: ActorState;
-  /** Of the last written commit. */
+  /** Id of the last written commit. */
   #commitId = '';
   /** Length of the stored record. */
   #bytes = 0;
@@ -135,7 +135,7 @@ export class Actor implements Author, ActorDefinition {
     return nowMs + Math.min(...this.#state.record.timers.map((timer) => dueInMs(timer, nowMs)));
   }
 
-  /** What this runtime remembers of the actor when it leaves memory. */
+  /** Data that this runtime keeps of the actor when it leaves memory. */
   get departed(): Departed {
     const { address, seq } = this;
     const departed = { address, seq, commitId: this.#commitId };
@@ -330,7 +330,7 @@ export class Actor implements Author, ActorDefinition {
     }
   }
 
-  /** What the machine throws is a crash, and a step. What a migration throws keeps the actor out of service. */
+  /** An error of the machine is a crash, which is a step. An error of a migration quarantines the actor. */
   #step(message: Message): StepResult | undefined {
     try {
       this.#endDoubts();
@@ -421,7 +421,7 @@ export class Actor implements Author, ActorDefinition {
     if (outbox) this.#host.deliver(this.address, seq, outbox);
     if (message.kind === 'message') message.applied();
     if (message.kind === 'request') answer(message, this.address, given);
-    // What the store went back to may be owed as well, though it was delivered.
+    // Messages of the lost commits may be owed again, though they were delivered.
     if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
     this.#notify(entry);
     const below = forgettable(seq, this.site.policy.journal);
@@ -456,7 +456,7 @@ export class Actor implements Author, ActorDefinition {
   /** Compares the committed state with the store. @param hasConflicted whether the store has refused a commit for what it holds */
   async #compare(hasConflicted = false): Promise<void> {
     this.#phase = comparing;
-    // What is suspected from here on may not show in the answer.
+    // A suspicion from here on concerns later writes than this answer.
     this.#isSuspect = false;
     const stored = await this.#host.load(this.address, (error) => this.hold(error));
     this.#stall = undefined;

@@ -27,7 +27,7 @@ export function commitOf(
 
 /** The next runtime is to look at it as it starts, whatever its clock says: that may have been set back. */
 const atOnce = 0;
-/** Who waits no longer than this is brought back at once, too, and waits in memory. */
+/** Timers up to this delay bring their actor into memory at start, and wait there. */
 const shortMs = defaultBackoff.maxMs;
 
 /** When something is to be done for it, should this runtime be gone by then. */
@@ -37,10 +37,10 @@ function wakeAfter(
   { goneMs }: JournalPolicy,
   { onDemand }: ActorKind,
 ): number | undefined {
-  // So that the next runtime knows of it.
+  // The next runtime must find the quarantined actor.
   if (record.quarantined) return atOnce;
   if (!record.snapshot) return kind === 'forgotten' ? undefined : at + goneMs;
-  // Those of other kinds are all brought into memory.
+  // Actors of other kinds are all loaded at start.
   if (record.effects.length > 0 && onDemand) return atOnce;
   const { timers } = record;
   if (timers.length === 0) return undefined;

@@ -109,7 +109,7 @@ export class Committer {
       for (const submission of batch) this.#troubles.abandon(submission);
       return;
     }
-    // One by one, so that a commit which the store can't take does not stop the others.
+    // Writes commits one by one: a commit that the store can't take does not stop the others.
     await Promise.all(batch.map((submission) => this.#write([submission], attempt + 1)));
   }
 

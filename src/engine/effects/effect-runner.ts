@@ -17,7 +17,7 @@ export interface EffectStart {
   recovered: boolean;
   /** Milliseconds until no effect that `src` undoes can still be running. Default: 0. */
   clearInMs?: (src: string) => number;
-  /** As in EffectCall. Default: no calls are in doubt. */
+  /** See EffectCall. Default: no calls are in doubt. */
   endDoubts?: (src: string) => Promise<boolean>;
 }
 

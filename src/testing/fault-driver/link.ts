@@ -43,7 +43,7 @@ export function link<Theirs extends Answers>(
     else asked?.reject(failureOf(message.failure));
   });
   return {
-    // What the other side answers is what its type says.
+    // The type of the other side's answers decides.
     ask: (what, argument) =>
       new Promise((resolve, reject) => {
         lastId += 1;

@@ -24,7 +24,7 @@ import type { Subject } from './subject.js';
 import { tombstoneSection } from './tombstones.js';
 import { topicSection } from './topics.js';
 
-/** One store under test, and what the suite can't do to it through the port. */
+/** Store under test, with the operations that the port does not offer. */
 export interface StoreHarness {
   /** Open and empty. */
   store: Store;
@@ -39,7 +39,7 @@ export interface StoreHarness {
   elapse(ms: number): void | Promise<void>;
   /** Term of the leases that the suite asks for; default 1,000. A tenth of it must be enough for a few calls. */
   leaseTtlMs?: number;
-  /** One random run each; default 1 to 200. A failure names its seed: give that one alone to see it again. */
+  /** Seeds of random runs; default 1 to 200. A failure names its seed: pass that one alone to repeat it. */
   modelSeeds?: readonly number[];
 }
 

@@ -1,4 +1,4 @@
-/** What the sections of the store suite share: the store under test, and short ways to speak to it. */
+/** Shared by the sections of the store suite: the store under test, and shortcuts for its calls. */
 
 import assert from 'node:assert/strict';
 import type { Commit, CommitResult, Range, Store, StorePage } from '../../engine/store.js';
