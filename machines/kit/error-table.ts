@@ -121,7 +121,7 @@ const rows = {
   VOLUME_IN_USE: {
     http: 409,
     isRetryable: true,
-    when: 'it is published or claimed otherwise than was asked for, or a node reports a claim that is not released; who has it is named',
+    when: 'the volume is published or claimed in another way, or a node reports a claim that is not released; the message names the holder',
     todo: 'unpublish or release that first; a deletion also takes `force`; where it says that the request stands, it is published once that is unpublished',
   },
   VOLUME_DELETING: {
@@ -303,7 +303,7 @@ const rows = {
     http: 503,
     isRetryable: true,
     when: 'another runtime has, or had, the lease of this node',
-    todo: 'this one has stopped; see who else has its nodeId, then start it again',
+    todo: 'this agent has stopped; find the other agent with its nodeId, then start it again',
   },
   NOT_LEADER: {
     http: 409,
@@ -339,7 +339,7 @@ const rows = {
   },
   DRIVER_STATE_BROKEN: {
     when: "the bundled driver can't read a file of its data directory; it is named",
-    todo: 'mend it, or move it away to go on without what it stands for',
+    todo: 'repair it, or move it away to continue without the object that it describes',
   },
   START_FAILED: {
     when: 'the runtime could not prepare its host or restore its actors',
@@ -363,7 +363,7 @@ const rows = {
   ACTOR_QUARANTINED: {
     http: 409,
     when: "it crashed too often, its record can't be read, or the store holds another history of it",
-    todo: 'see the message and the log; mend the cause, then `stagecraft actor release ADDRESS`',
+    todo: 'see the message and the log; remove the cause, then `stagecraft actor release ADDRESS`',
   },
   JOURNAL_BROKEN: {
     http: 500,
@@ -417,7 +417,7 @@ const rows = {
   },
   NOT_PERMITTED: {
     when: "(command line) the agent is another user's",
-    todo: 'run the command as that user, who is named, or as root',
+    todo: 'run the command as the user that the message names, or as root',
   },
   DRIVER_CHECK_FAILED: {
     when: '(command line) the driver breaks rules of CSI',

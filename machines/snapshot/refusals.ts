@@ -34,7 +34,7 @@ export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
 
 /** To all else but a retry and an acknowledgement while something may be left behind. */
 export const snapshotOnlyLeftovers = (context: SnapshotContext): Failure => {
-  const todo = `${isRetryable(context) ? 'retry tries that once more; or ' : ''}see to that by hand, then acknowledge it`;
+  const todo = `${isRetryable(context) ? 'retry to try again, or ' : ''}remove it by hand, then acknowledge it`;
   return refused('SNAPSHOT_NOT_FOUND', context, `${leftBehind(context)}: ${todo}`);
 };
 
@@ -43,8 +43,4 @@ const isRetryable = ({ left: { made, asked } }: SnapshotContext): boolean => mad
 
 /** To an acknowledgement while nothing is left behind. */
 export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
-  refused(
-    'NOTHING_LEFT',
-    context,
-    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
-  );
+  refused('NOTHING_LEFT', context, 'it is not deleted: only leftovers of a forced deletion can be acknowledged');

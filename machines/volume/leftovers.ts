@@ -108,7 +108,7 @@ export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
 
 /** Answer to all other requests but a retry and an acknowledgement. */
 export const onlyLeftovers = (context: VolumeContext): Failure => {
-  const todo = isRetryable(context) ? 'retry tries that once more; or see to that by hand' : 'see to that';
+  const todo = isRetryable(context) ? 'retry to try again, or remove it by hand' : 'remove it by hand';
   return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
 };
 
@@ -117,13 +117,9 @@ export const leftBehindStaged = (context: VolumeContext): Failure =>
   refused(
     'VOLUME_IN_USE',
     context,
-    `${leftBehind(context)}: its node has to report that it let go of it; or see to that by hand, then acknowledge it`,
+    `${leftBehind(context)}: its node must report that it unstaged it; or remove it by hand, then acknowledge it`,
   );
 
 /** Answer to an acknowledgement if nothing is left. */
 export const nothingLeft = (context: VolumeContext): Failure =>
-  refused(
-    'NOTHING_LEFT',
-    context,
-    'it is not deleted, so that nothing can be acknowledged: that is for what a forced deletion has left',
-  );
+  refused('NOTHING_LEFT', context, 'it is not deleted: only leftovers of a forced deletion can be acknowledged');

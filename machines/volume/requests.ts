@@ -113,7 +113,7 @@ function keptAsIs(
   const users = usersOn(context, nodeId);
   if (users.length === 0) return undefined;
   const as = `it is published otherwise on ${describePublication(nodeId, present)}`;
-  return refused('VOLUME_IN_USE', context, `${as}, and used by ${users.join(', ')}: they have to let go of it first`);
+  return refused('VOLUME_IN_USE', context, `${as}, and used by ${users.join(', ')}: they must release it first`);
 }
 
 /** Describes the users that may have the volume staged on the node, with a claim or without. */
@@ -242,7 +242,7 @@ function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.dele
   const advice =
     ways.length > 0
       ? `${ways.join(' and ')} it first`
-      : 'its node has to report that it let go of it, or to be fenced, first';
+      : 'its node must report that it unstaged the volume, or be fenced, first';
   const parts = [
     ...(mounted.length > 0 ? [`used by ${mounted.join(', ')}`] : []),
     ...(claims.length > 0 ? [`claimed by ${claims.join(', ')}`] : []),

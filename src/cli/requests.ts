@@ -24,7 +24,7 @@ export const awaited = (command: Command, limit = 'how long to wait; the work go
 
 /** Adds `--wait`. @param what the conditions that only a person can change, for the help */
 export const waiting = (command: Command, what = "secrets that can't be resolved"): Command =>
-  command.option('--wait', `also wait for what somebody has to fix first: ${what} (default: fail)`);
+  command.option('--wait', `also wait for problems that somebody must fix first: ${what} (default: fail)`);
 
 export function within({ timeout, wait }: Awaited): string {
   const query = new URLSearchParams({

@@ -39,6 +39,6 @@ export function statusFor(error: unknown): unknown {
   if (isCode(error, 'EFBIG'))
     return new CsiStatus('OUT_OF_RANGE', `the file system of the volumes takes no file that large: ${text}`);
   if (error instanceof ToolFailure && error.hasLostFiles)
-    return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop who writes to it`);
+    return new CsiStatus('ABORTED', `it changes while it is copied (${text}): ask again, or stop its writers`);
   return error;
 }

@@ -80,7 +80,7 @@ function checkFlags(asked: readonly string[]): void {
   const unknown = asked.find((flag) => !flags.has(flag));
   if (unknown !== undefined) {
     const known = [...flags.keys()].join(', ');
-    throw invalid(`the mount flag ${JSON.stringify(unknown)} is none that a bind mount can have; these are: ${known}`);
+    throw invalid(`the mount flag ${JSON.stringify(unknown)} does not apply to bind mounts; known flags: ${known}`);
   }
   for (const group of opposites) {
     const both = group.filter((flag) => asked.includes(flag));

@@ -21,7 +21,8 @@ interface Place {
   volumePath: string;
 }
 
-const countedStill = 'in use as asked for; what is in it is counted still: until then its file system is told of';
+const countedStill =
+  'in use as requested; its content is still being counted: until then the figures are those of its file system';
 
 export async function stats(
   volumes: NodeVolumes,
@@ -120,7 +121,10 @@ function checkRange({ id, capacityBytes }: VolumeRecord, range: CapacityRange | 
   if (!range) return;
   const { requiredBytes, limitBytes } = range;
   if (requiredBytes < 0n || limitBytes < 0n || (limitBytes > 0n && limitBytes < requiredBytes)) {
-    throw new CsiStatus('INVALID_ARGUMENT', `capacity_range is none: from ${requiredBytes} to ${limitBytes} bytes`);
+    throw new CsiStatus(
+      'INVALID_ARGUMENT',
+      `capacity_range is not a range: from ${requiredBytes} to ${limitBytes} bytes`,
+    );
   }
   if (requiredBytes > BigInt(capacityBytes)) {
     const message = `the volume ${id} has ${capacityBytes} bytes: ControllerExpandVolume it to ${requiredBytes} first`;

@@ -124,7 +124,7 @@ async function read<T extends { readonly id: string }>(path: string, shape: Shap
     if (record.id + extension !== basename(path)) throw new Error(`it is that of ${JSON.stringify(record.id)}`);
     return record;
   } catch (cause) {
-    const message = `${path} can't be taken (${messageOf(cause)}): mend it, or move it away to go on without what it stands for, whose content stays in the data directory`;
+    const message = `${path} can't be taken (${messageOf(cause)}): repair it, or move it away to continue without its object, whose content stays in the data directory`;
     throw new StagecraftError('DRIVER_STATE_BROKEN', message, { cause });
   }
 }

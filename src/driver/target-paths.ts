@@ -73,7 +73,7 @@ async function orRefused<T>(done: Promise<T>): Promise<T> {
     const why = messageOf(error);
     throw why.startsWith('ENAMETOOLONG')
       ? new CsiStatus('INVALID_ARGUMENT', why)
-      : refused(`${why}: mend that, then ask again`);
+      : refused(`${why}: repair that, then ask again`);
   }
 }
 

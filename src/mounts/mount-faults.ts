@@ -50,7 +50,7 @@ export const notToUnstage = ({ path }: MountPath, { device, root, fsType }: Moun
 export const notReadOnly = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or mend the plugin`,
+    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or fix the plugin`,
     { final: true },
   );
 

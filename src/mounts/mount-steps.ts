@@ -221,7 +221,7 @@ export class MountSteps {
       refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
     // Allocs with a claim give it up in their turn.
     if (users.length === 0 && isStagingOwed(context))
-      refuse('is staged here, or may be, for nobody who has a claim: it is unstaged first');
+      refuse('is or may be staged here without a claim: it is unstaged first');
   }
 
   /** Retries all waiting undo work now. */

@@ -42,7 +42,7 @@ export async function askDependents(
     const names = plugins.map(({ type, name, allocId }) => `${type} '${name}' (${allocId})`).join(' and ');
     throw new StagecraftError(
       'DEPENDENTS_UNKNOWN',
-      `what depends on ${names} can't be told: ${messageOf(error)}; mend the dependents function of createRuntime`,
+      `what depends on ${names} can't be told: ${messageOf(error)}; fix the dependents function of createRuntime`,
       { cause: error },
     );
   }

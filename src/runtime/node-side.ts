@@ -274,7 +274,4 @@ export class NodeSide {
 }
 
 const draining = (): StagecraftError =>
-  new StagecraftError(
-    'RUNTIME_CLOSED',
-    'all that is here is being released, and the runtime ends then: nothing new is begun',
-  );
+  new StagecraftError('RUNTIME_CLOSED', 'this runtime releases all allocs and then ends: it accepts nothing new');

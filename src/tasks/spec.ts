@@ -73,7 +73,7 @@ const taskFields = z.strictObject({
       if (message) context.addIssue({ code: 'custom', message });
     })
     .optional()
-    .describe('Instead of a command: where a plugin that somebody else runs listens.'),
+    .describe('Instead of a command: the socket of a plugin that somebody else runs.'),
   env: mapOf(z.string())
     .superRefine((env, context) => {
       for (const [name, message] of environmentFaults(env)) {
@@ -87,7 +87,7 @@ const taskFields = z.strictObject({
     .describe('Where the process, e.g. in a container, sees ${STAGECRAFT_SOCKET_DIR}, in which it makes csi.sock.'),
   stagePublishBaseDir: absolutePath
     .optional()
-    .describe('Below which the plugin is told to stage and publish volumes, as it sees the path.'),
+    .describe('Directory, as the plugin sees it, below which it stages and publishes volumes.'),
   scope: z
     .enum(['shared', 'host'])
     .optional()

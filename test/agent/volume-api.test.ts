@@ -58,7 +58,7 @@ describe('A4 volumes through the API', () => {
     expect(await refusal('POST', '/v1/volumes', spec('a/b c'))).to.deep.equal([409, 'VOLUME_EXISTS']);
     const gone: unknown = await ask('POST', at('a/b c', '/delete')).catch((error: unknown) => error);
     expect(gone).to.include({ code: 'VOLUME_NOT_FOUND' });
-    expect(String(gone)).to.match(/\): see to that, then acknowledge it$/);
+    expect(String(gone)).to.match(/\): remove it by hand, then acknowledge it$/);
     expect(await refusal('POST', at('a/b c', '/acknowledge'))).to.deep.equal([204, undefined]);
     expect(await refusal('GET', at('a/b c'))).to.deep.equal([404, 'VOLUME_NOT_FOUND']);
   });

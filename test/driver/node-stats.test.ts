@@ -153,7 +153,7 @@ describe('usage', () => {
       await volumes.accessTo('vol', 'mount').stage(staged);
       const { usage, volumeCondition } = await stats(volumes, async () => undefined, request);
       expect(volumeCondition?.abnormal).to.equal(false);
-      expect(volumeCondition?.message).to.contain('counted still');
+      expect(volumeCondition?.message).to.contain('still being counted');
       const { blocks, bsize } = statfsSync(scene.dataDir, { bigint: true });
       expect(usage.map(({ unit, total }) => [unit, total])).to.deep.include(['BYTES', blocks * bsize]);
     } finally {

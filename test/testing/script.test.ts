@@ -96,7 +96,7 @@ describe('fault driver: scripts', () => {
 
   const refused: [what: string, script: [rpc: RpcName, step: object, use?: object], message: string | RegExp][] = [
     ['an RPC that is none', ['CreateVolumes' as RpcName, {}], /no RPC "CreateVolumes", but: GetPluginInfo, /],
-    ['a part that is none', ['Probe', { hangs: 'before' }], /step of Probe is none: .*hangs/],
+    ['a part that is none', ['Probe', { hangs: 'before' }], /step of Probe is invalid: .*hangs/],
     ['a moment that is none', ['Probe', { hang: true }], /hang: .*"before"\|"after"/],
     ['a code that is none', ['Probe', { code: 'NOT_OK' }], /code: /],
     ['OK as a code', ['Probe', { code: 'OK' }], /code: /],
@@ -118,7 +118,7 @@ describe('fault driver: scripts', () => {
     ['a list as the answer of one', ['Probe', { answer: [] }], 'one message, not a list'],
     ['one message as a stream', ['GetMetadataAllocated', { answer: {} }], 'a list of messages'],
     ['a stream that goes on', ['GetMetadataAllocated', { goOn: true }], "can't go on"],
-    ['0 times', ['Probe', {}, { times: 0 }], /use of a step of Probe is none: times/],
+    ['0 times', ['Probe', {}, { times: 0 }], /use of a step of Probe is invalid: times/],
     ['a request with a field that is none', ['Probe', {}, { where: { volumeId: 'v' } }], /has no field 'volumeId'/],
     [
       'a secret to tell requests apart',

@@ -443,7 +443,7 @@ describe('deleting a volume', () => {
       expect(code).to.equal('VOLUME_NOT_FOUND');
       expect(message)
         .to.match(/^volume default\/data: it was deleted, but may be left behind \(created, under the name sc-/)
-        .and.to.match(/\): retry tries that once more; or see to that by hand, then acknowledge it$/);
+        .and.to.match(/\): retry to try again, or remove it by hand, then acknowledge it$/);
     }
     await house.volumes.acknowledge(key);
     await house.makeWell();

@@ -71,7 +71,7 @@ export const controllerExpandChecks: readonly Check[] = [
   ),
   check(
     'ControllerExpandVolume/node-expansion',
-    'A node_expansion_required is told only where the node offers EXPAND_VOLUME.',
+    'node_expansion_required is set only if the node service has EXPAND_VOLUME.',
     expands,
     async (bench) => {
       await bench.nodeId(); // blocked if the node plugin cannot be called

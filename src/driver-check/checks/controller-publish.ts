@@ -100,7 +100,7 @@ const publishChecks: readonly Check[] = [
     needs,
     run: async (bench) => {
       if (!bench.calls.has('node'))
-        throw new Verdict('blocked', 'the limit is told by the node service: name it (--node-endpoint)');
+        throw new Verdict('blocked', 'the node service reports the limit: give its endpoint (--node-endpoint)');
       const { maxVolumesPerNode } = await bench.step('NodeGetInfo', {});
       if (maxVolumesPerNode === 0n) throw new Verdict('not offered', 'the node names no limit');
       if (maxVolumesPerNode > mostAttached)

@@ -47,7 +47,8 @@ export const nodeInfoChecks: readonly Check[] = [
       const isOffered = bench.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS');
       const isThere = accessibleTopology !== undefined;
       bench.expect(isOffered || !isThere, 'none', 'there is one, and the plugin does not offer it');
-      if (isOffered && !isThere) bench.warn('there is none: callers take it that any volume can be used on this node');
+      if (isOffered && !isThere)
+        bench.warn('there is none: callers will assume that any volume can be used on this node');
     },
   },
   {

@@ -77,7 +77,7 @@ const deleteChecks: readonly Check[] = [
         volumeContext,
       });
       const { code, report } = await bench.ask('DeleteVolume', { volumeId });
-      if (code === 'OK') bench.warn('it is deleted under who uses it');
+      if (code === 'OK') bench.warn('it is deleted while it is in use');
       bench.expect(code === 'FAILED_PRECONDITION', 'FAILED_PRECONDITION', `there came ${report.answer}`);
     },
   ),

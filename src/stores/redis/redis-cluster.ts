@@ -217,7 +217,7 @@ export class RedisCluster implements RedisServers {
         link.close();
       }
     }
-    throw new Error(`No node of the Redis cluster tells who has what: ${failures.join('; ')}`);
+    throw new Error(`No node of the Redis cluster reports its slots: ${failures.join('; ')}`);
   }
 }
 

@@ -94,7 +94,7 @@ const isRpc = (rpc: string): rpc is RpcName => Object.hasOwn(rpcs, rpc);
 /** @throws TypeError with the reason */
 export function checkedStep(rpc: RpcName, step: unknown): CheckedStep {
   const parsed = stepShape.safeParse(step);
-  if (!parsed.success) throw new TypeError(`this step of ${rpc} is none: ${faultsOf(parsed.error)}`);
+  if (!parsed.success) throw new TypeError(`this step of ${rpc} is invalid: ${faultsOf(parsed.error)}`);
   const fault = contradictionIn(rpc, parsed.data);
   if (fault) throw new TypeError(`this step of ${rpc} makes no sense: ${fault}`);
   for (const message of messagesOf(rpc, parsed.data)) responseCodec(rpc).encode(message);
@@ -104,7 +104,7 @@ export function checkedStep(rpc: RpcName, step: unknown): CheckedStep {
 /** @throws TypeError with the reason */
 export function checkedUse(rpc: RpcName, use: unknown): CheckedUse {
   const parsed = useShape.safeParse(use);
-  if (!parsed.success) throw new TypeError(`this use of a step of ${rpc} is none: ${faultsOf(parsed.error)}`);
+  if (!parsed.success) throw new TypeError(`this use of a step of ${rpc} is invalid: ${faultsOf(parsed.error)}`);
   const { times, where } = parsed.data;
   if (secretsIn(rpc, where).length > 0) throw new TypeError(`secrets are masked: ${rpc} can't be told apart by them`);
   const { encode, decode } = requestCodec(rpc);
