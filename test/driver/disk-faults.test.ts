@@ -149,7 +149,7 @@ describe('driver: records that are none', () => {
       writeFileSync(record, spoilt(text));
       const refusal = await refusalOf(lab.start());
       expect(refusal.code).to.equal('DRIVER_STATE_BROKEN');
-      expect(refusal.message).to.contain(record).and.contain('mend it');
+      expect(refusal.message).to.contain(record).and.contain('repair it');
       writeFileSync(record, text);
       await expectWhole();
     });

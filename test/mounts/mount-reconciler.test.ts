@@ -431,8 +431,8 @@ describe('the comparison of mounts with the kernel', () => {
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
     const [first = '', second = '', ...more] = scene.warned;
-    expect([first, second].join()).to.contain(`unmount that at ${dirname(target('a'))}`);
-    expect([first, second].join()).to.contain(`unmount that at ${dirname(staging())}`);
+    expect([first, second].join()).to.contain(`unmount it at ${dirname(target('a'))}`);
+    expect([first, second].join()).to.contain(`unmount it at ${dirname(staging())}`);
     expect([more, scene.asked]).to.deep.equal([[], []]);
   });
 

@@ -288,10 +288,10 @@ describe('claims', () => {
     await house.volumes.release(data, 'w1');
     const refused = await refusal(house.volumes.delete(data));
     expect(refused).to.match(
-      /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*, unpublishing\): its node has to report that it let go/,
+      /^VOLUME_IN_USE .*claimed by alloc w1 on node a \(write, .*, unpublishing\): its node must report that it unstaged/,
     );
     expect(refused)
-      .to.match(/, or to be fenced, first: see stagecraft alloc status w1 on node a$/)
+      .to.match(/, or be fenced, first: see stagecraft alloc status w1 on node a$/)
       .and.not.include('force');
   });
 

@@ -126,7 +126,7 @@ export class EffectRunner {
   #begun(run: Run, limitMs: number): void {
     const { address, live } = run;
     if (!this.#mayAct()) {
-      const message = `${live.src} was not started: the lease has expired, and another runtime may act by now`;
+      const message = `${live.src} was not begun: the lease has lapsed, and somebody else may act by now`;
       throw new StagecraftError('LEASE_LAPSED', message, { address });
     }
     this.#setDeadline(run, limitMs);
