@@ -1,7 +1,7 @@
 /**
  * Requests of machines to their host, as data: messages to other actors and answers to callers. Broadcasts use
- * XState's own `emit`. Under a plain `createActor` these actions do nothing. The host: docs/architecture.md#save-
- * then-act
+ * XState's own `emit`. Under a plain `createActor` these actions do nothing. The host:
+ * docs/architecture.md#save-then-act
  */
 import {
   type AnyEventObject,

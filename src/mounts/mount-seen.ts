@@ -106,7 +106,7 @@ export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefin
 }
 
 export const coveredBy = (entry: MountEntry): string =>
-  `covered by ${named(entry)}, which is not ours: unmount it at ${entry.path}`;
+  `covered by ${named(entry)}, which is not ours: unmount that at ${entry.path}`;
 
 /** Describes the replacement without advice: the plugin may have made it. */
 export const replacedBy = (entry: MountEntry): string =>

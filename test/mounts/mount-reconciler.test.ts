@@ -374,7 +374,7 @@ describe('the comparison of mounts with the kernel', () => {
     // The second line of those above is its target.
     scene.mount(target('a'), '0:61 /', 'tmpfs', 3);
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data: covered by / of 0:61 (tmpfs), which is not ours: unmount it at ${target('a')}`;
+    const warning = `volume default/data: covered by / of 0:61 (tmpfs), which is not ours: unmount that at ${target('a')}`;
     expect(scene.warned).to.deep.equal([warning]);
     expect(scene.asked).to.deep.equal([]);
 
@@ -391,7 +391,7 @@ describe('the comparison of mounts with the kernel', () => {
     scene.mount(staging(), '0:61 /', 'tmpfs', 2);
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
-    const warning = `volume default/data, where it is staged: covered by / of 0:61 (tmpfs), which is not ours: unmount it at ${staging()}`;
+    const warning = `volume default/data, where it is staged: covered by / of 0:61 (tmpfs), which is not ours: unmount that at ${staging()}`;
     expect([scene.warned, scene.asked]).to.deep.equal([[warning], []]);
   });
 
@@ -418,7 +418,7 @@ describe('the comparison of mounts with the kernel', () => {
     await watch.look();
     const [first, second, ...more] = scene.warned;
     expect([first, more]).to.deep.equal([
-      `volume default/data: covered by / of 0:61 (tmpfs), which is not ours: unmount it at ${target('a')}`,
+      `volume default/data: covered by / of 0:61 (tmpfs), which is not ours: unmount that at ${target('a')}`,
       [],
     ]);
     expect(second).to.contain('something else is mounted in its place');
@@ -431,8 +431,8 @@ describe('the comparison of mounts with the kernel', () => {
     const watch = scene.watch();
     for (let times = 0; times < 2; times += 1) await watch.look();
     const [first = '', second = '', ...more] = scene.warned;
-    expect([first, second].join()).to.contain(`unmount it at ${dirname(target('a'))}`);
-    expect([first, second].join()).to.contain(`unmount it at ${dirname(staging())}`);
+    expect([first, second].join()).to.contain(`unmount that at ${dirname(target('a'))}`);
+    expect([first, second].join()).to.contain(`unmount that at ${dirname(staging())}`);
     expect([more, scene.asked]).to.deep.equal([[], []]);
   });
 
