@@ -37,7 +37,7 @@ const undoneFor =
 /** Reason for an alloc whose time is over. */
 export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
 
-/** Reason for an alloc that is not wanted any more. */
+/** Failure of an alloc that its caller gave up before it was prepared. */
 export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
 /** Names the differences between the volumes of an alloc and those of a request. */

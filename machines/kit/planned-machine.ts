@@ -10,7 +10,7 @@ import { type Configuration, type EnabledTransition, type Move, Plan } from './p
 /** Result of one event. */
 export interface PlannedStep {
   snapshot: AnyMachineSnapshot;
-  /** By its actions, in order. */
+  /** Requests of the step's actions, in the order of the actions. */
   asked: Asked[];
 }
 

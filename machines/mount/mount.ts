@@ -1,6 +1,6 @@
 /**
- * One volume on one node: staged once, published for each alloc that uses it, one call at a time. Who uses it is data, so
- * that it outlives every process. Diagram: docs/machines/mount.md (generated).
+ * One volume on one node: staged once, published for each alloc that uses it, one call at a time. The
+ * machine keeps its users as data, so they outlive every process. Diagram: docs/machines/mount.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { callGuards, callStates, changed, refused } from '../kit/call-states.js';

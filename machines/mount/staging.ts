@@ -90,7 +90,7 @@ export const stagingMachine = stagingSetup.createMachine({
     'stage.wanted': {},
     'unstage.wanted': {},
     'targets.may-remain': {},
-    // Sent for the whole mount, or for what the kernel showed a moment ago.
+    // Sent to all parts of the mount at once, or after a reading of the mount table that may be out of date by now.
     retry: { actions: 'restart' },
     hasten: { actions: 'hastenUnstage' },
     'runtime.started': { actions: 'hastenAll' },

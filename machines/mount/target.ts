@@ -271,5 +271,5 @@ export function mountUserStateOf(target: Target): MountUserState {
   if (isIn(target, 'published')) return 'published';
   if (isIn(target, 'lost')) return 'lost';
   if (isIn(target, 'failed')) return 'failed';
-  throw new Error(`a target that is ${target.at} is no longer there`);
+  throw new Error(`a target in state '${target.at}' has no state to show to users`);
 }

@@ -139,7 +139,7 @@ export function lookedAt({ tries }: SnapshotContext, { made, ...stamp }: Made): 
 export const foundOther = (context: SnapshotContext, { made }: Made): SnapshotChange =>
   untrust(context, [...(context.csi ? [context.csi] : []), made]);
 
-/** Outcome of a look that was under way when the deletion was asked for: whatever it shows is removed. */
+/** Applies the outcome of a probe that was under way when the deletion was requested: a snapshot that it found is kept, to be deleted. */
 export function lookedMeanwhile(context: SnapshotContext, look: Made | FailedAttempt): SnapshotChange {
   if ('failure' in look) {
     const { failure } = look;

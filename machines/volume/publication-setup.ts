@@ -51,7 +51,7 @@ export type PublicationEvent =
   | { type: 'retry'; isFree: boolean }
   // The plugin's list of volumes.
   | { type: 'listed-as-detached' }
-  // The turn that the volume gives, and the outcome of the call.
+  // The volume gives or withdraws this publication's turn to call; then comes the outcome of the call.
   | { type: 'turn.given' }
   | { type: 'turn.lost' }
   | { type: 'call.waits' }

@@ -371,6 +371,6 @@ const publicStates: Record<string, PublicationState> = {
 /** State that users see. */
 export function publicStateOf(publication: { at: string }): PublicationState {
   const state = publicStates[topState(publication)];
-  if (!state) throw new Error(`a publication that is ${publication.at} is no longer there`);
+  if (!state) throw new Error(`a publication in state '${publication.at}' has no state to show to users`);
   return state;
 }

@@ -140,7 +140,7 @@ function claimedHere(context: VolumeContext, nodeId: string, { capability }: Pub
   return refused('VOLUME_IN_USE', context, `${as}, by ${names}: publish it so, or release that first`);
 }
 
-/** Refuses a node that is not the one of the claims. A claim that is being released is waited for. */
+/** Refuses to publish to a node while claims on another node exclude it. Waits for claims that are being released. */
 function claimedElsewhere(context: VolumeContext, nodeId: string, wish: PublishWish): Failure | undefined {
   const hindering = context.claims.filter(
     ({ state, mode, accessMode, attachmentMode, ...claim }) =>
@@ -218,7 +218,7 @@ function claimAndPublishRefusal(
   return publishRefusal(claimed, { type: 'volume.publish', ...publishOf(claimed, request) });
 }
 
-/** Says where to look for what keeps an alloc from letting go of the volume. */
+/** Names the command and the node that show why an alloc still holds the volume. */
 export const whereToLook = ({ allocId, nodeId }: Claim): string =>
   `stagecraft alloc status ${allocId} on node ${nodeId}`;
 

@@ -92,7 +92,7 @@ export class AllocWorker {
     });
   }
 
-  /** Takes as long as it takes. */
+  /** Releases the volumes of the alloc. Has no time limit. */
   release(run: Run): Promise<AllocOutcome> {
     const { volumes } = run.input;
     return this.#alone(run, async (report) => {

@@ -15,7 +15,7 @@ export const boundedBy =
   (bounds: Bounds): CallOptions =>
     isAbortSource(bounds) ? new Bounded(timeoutMs, bounds) : { timeoutMs, signal: bounds.signal };
 
-/** Makes its signal only when it is looked at. */
+/** Call options with limits. Creates the AbortSignal only when `signal` is first read. */
 class Bounded implements CallOptions {
   readonly timeoutMs: number;
   readonly #bounds: Pick<CallBounds, 'signal'> & AbortSource;

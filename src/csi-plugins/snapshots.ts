@@ -1,6 +1,6 @@
 /**
- * Snapshot calls of CSI: translates between the house's types and messages. The callers decide on calls and errors.
- * The port: snapshots/snapshot-port.ts
+ * Snapshot calls of CSI: translates between Stagecraft's types and CSI messages. The callers decide which
+ * calls to make, and what errors mean. The port: snapshots/snapshot-port.ts
  */
 import type { MadeSnapshot, MemberSnapshot } from '../../machines/snapshot/types.js';
 import type { RpcName } from '../csi/answers.js';

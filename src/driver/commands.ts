@@ -77,7 +77,7 @@ export const runner =
       });
       const { status, killedBy } = ended;
       if (status === null)
-        throw new Error(`${tool} was killed by ${killedBy}${timeoutMs ? `: it has ${timeoutMs} ms` : ''}`);
+        throw new Error(`${tool} was killed by ${killedBy}${timeoutMs ? `: its time limit is ${timeoutMs} ms` : ''}`);
       if (diesWithDriver && status === notThere) throw missing(`${tool} does not run (${stderr().trim()})`);
       return { status, stdout: stdout(), stderr: stderr().trim() };
     } finally {

@@ -10,7 +10,7 @@ type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kin
  * Change of a mount. `id` is its place in the topic: follow from there to go on. `at`: milliseconds since the epoch.
  */
 export type MountEvent = { id: string; at: number } & EventOf<MountChanged>;
-/** Change of an alloc, likewise. */
+/** Change of an alloc. `id` and `at` as in MountEvent. */
 export type AllocEvent = { id: string; at: number } & EventOf<AllocChanged>;
 
 export function mountEventOf(row: FollowedRow): MountEvent {

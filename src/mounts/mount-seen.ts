@@ -5,7 +5,7 @@ import { isRemoved, isSameSource, isSourceWithin, type MountEntry, type MountTab
 /** A path, and the mount to be seen there. */
 export interface ToBeSeen {
   path: string;
-  /** Absent: whatever is there is taken for it. */
+  /** Mount that the path should show. Absent: any mount at the path is accepted. */
   found?: KernelMount | undefined;
 }
 

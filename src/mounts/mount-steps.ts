@@ -48,7 +48,7 @@ export interface CheckedMount extends KnownMount {
 /** A mount for an alloc, with a claim or without. */
 export type UsedMount = Omit<CheckedMount, 'known'> & { isClaimed: boolean };
 
-/** For work without a time limit. */
+/** Options of a wait without a time limit: only `signal` ends it. */
 export interface Following extends WaitReporting {
   signal: AbortSignal;
 }

@@ -50,8 +50,9 @@ export class OrphanedMounts {
   }
 
   /**
-   * Unmounts an orphaned mount. What it was mounted on stays.
-   * @throws StagecraftError INVALID_ARGUMENT: it is none; MOUNT_STAYS: the kernel refuses, as it is in use
+   * Unmounts an orphaned mount; keeps the file or directory under it.
+   * @throws StagecraftError INVALID_ARGUMENT: no orphaned mount is at `given`; MOUNT_STAYS: the kernel refuses, as the
+   *   mount is in use
    */
   async clean(given: string): Promise<void> {
     const orphans = await this.list();

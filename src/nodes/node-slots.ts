@@ -76,7 +76,7 @@ export class NodeSlots {
     }
   }
 
-  /** Ends a request whose volume has the slot. */
+  /** Closes a reservation whose volume now holds the slot; the slot stays taken. */
   keep(reservation: string): void {
     this.#open.delete(reservation);
   }

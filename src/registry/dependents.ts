@@ -50,10 +50,10 @@ export async function askDependents(
 
 async function ask(dependents: Dependents, plugin: PluginInfo, signal: AbortSignal): Promise<string[]> {
   const answer: unknown = await dependents(structuredClone(plugin), { signal });
-  if (!Array.isArray(answer)) throw new Error('the answer is no list');
+  if (!Array.isArray(answer)) throw new Error('the answer must be an array of names');
   // A copy made by index: a list with holes has entries that are no strings either.
   return Array.from(answer, (name: unknown) => {
-    if (typeof name !== 'string' || name === '') throw new Error('the answer has entries that are no names');
+    if (typeof name !== 'string' || name === '') throw new Error('each entry of the answer must be a name');
     return name;
   });
 }

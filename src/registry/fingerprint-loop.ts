@@ -53,7 +53,7 @@ export function fingerprintLoop(options: FingerprintLoopOptions): Effect {
       onAbort(signal, () => clients.close(address, input.info));
       while (!signal.aborted) {
         const change = clients.changeOf(input.info.type);
-        // Another dispenser begins anew: findings of the one before do not count.
+        // A new dispenser restarts the checks: findings of the one before do not count.
         await rounds(options, { address, input, signal, send, change });
       }
     },
@@ -163,7 +163,7 @@ export class Wake {
     });
   }
 
-  /** Adds a cause. `hook` gets the function to call, and returns the one that ends it. */
+  /** Adds a cause of a check. `hook` gets the function to call when the cause occurs, and returns its unsubscribe function. */
   on(hook: (call: () => void) => (() => void) | undefined): void {
     const unhook = hook(this.#call);
     if (unhook) this.#unhooks.push(unhook);

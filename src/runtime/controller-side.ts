@@ -152,7 +152,7 @@ export class ControllerSide {
       refusal: () => engine.refusal,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
-    // Another agent may lead, and may know plugins that this one does not: that refusal comes first.
+    // Refuses first if another agent leads: that agent may know plugins that this agent does not.
     const isKnownPlugin = (plugin: string): boolean => {
       engine.leader();
       return port.isKnown(plugin);

@@ -126,7 +126,7 @@ function useOf({ publications }: VolumeContext, nodeId: string, { capability, re
 /** A copy that the caller may change. */
 function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
   const { uid, spec, key, driver } = context;
-  if (!spec) throw new Error(`${nameOf(key)} was made of no spec`);
+  if (!spec) throw new Error(`no spec is on record for ${nameOf(key)}`);
   const { plugin, capabilities, secrets } = spec;
   const expansion = nodeExpansionOf(context, nodeId);
   const holds = holdsOn(context, nodeId);

@@ -260,7 +260,7 @@ export class NodeSide {
     // If nothing was ever mounted, there is nothing to look for.
     if (!existsSync(this.#root)) return;
     const left = await this.#propagation.undoShared();
-    if (left) this.#logger.debug({ path: left.path }, `the directory of mounts stays a mount: ${left.why}`);
+    if (left) this.#logger.debug({ path: left.path }, `cannot unmount the directory of mounts: ${left.why}`);
   }
 
   /** Accepts nothing more. */

@@ -23,7 +23,7 @@ export interface RuntimeOptions {
   /** Absolute; created if missing, kept private, used by one runtime at a time. */
   dataDir: string;
   /**
-   * Opened and closed by the runtime: one for each. Default: the embedded store, in `state` below the data directory.
+   * Store of this runtime alone, which opens and closes it. Default: the embedded store, in `state` below the data directory.
    */
   store?: Store;
   /** Checks of plugins; default: every 30 s, each at most 30 s. */

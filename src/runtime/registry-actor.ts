@@ -38,7 +38,10 @@ export function registryKind({ dataDir, engine, restored, drain }: RegistryKindO
   };
 }
 
-/** Runs nothing for what an earlier run was at: `registry.start` follows, and begins anew. */
+/**
+ * Runs no effect that an earlier runtime had begun, not even a drain: `registry.start` follows, and starts over. Allocs and
+ * tasks that were leaving go on by themselves.
+ */
 const anew = (run: Effect['run']): Effect => ({
   run: (call) => (call.recovered ? untilAborted(call.signal) : run(call)),
 });

@@ -119,7 +119,7 @@ export class TaskLogs {
     return { text: found.toString('utf8'), next: cutBytes + offset + found.length };
   }
 
-  /** @returns fault that a person should mend */
+  /** Cuts the log to its size limit. @returns fault that an operator has to fix: the process writes to another file */
   async #bound(id: string, writer?: ProcessIdentity): Promise<string | undefined> {
     const path = this.pathOf(id);
     const copiedTo = await this.#cut(id, path, constants.O_NOFOLLOW);

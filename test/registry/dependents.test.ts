@@ -20,12 +20,12 @@ const failures: [title: string, dependents: Dependents, why: string][] = [
     },
     'a slip',
   ],
-  ['answers null', async () => JSON.parse('null'), 'no list'],
-  ['answers a string', async () => JSON.parse('"volume"'), 'no list'],
-  ['answers an object', async () => JSON.parse('{"0": "volume", "length": 1}'), 'no list'],
-  ['answers a list with a number', async () => JSON.parse('["volume", 7]'), 'no names'],
-  ['answers a list with an empty name', async () => ['volume', ''], 'no names'],
-  ['answers a list with a hole', async () => new Array(1), 'no names'],
+  ['answers null', async () => JSON.parse('null'), 'must be an array of names'],
+  ['answers a string', async () => JSON.parse('"volume"'), 'must be an array of names'],
+  ['answers an object', async () => JSON.parse('{"0": "volume", "length": 1}'), 'must be an array of names'],
+  ['answers a list with a number', async () => JSON.parse('["volume", 7]'), 'must be a name'],
+  ['answers a list with an empty name', async () => ['volume', ''], 'must be a name'],
+  ['answers a list with a hole', async () => new Array(1), 'must be a name'],
 ];
 
 describe('dependents of plugins', () => {

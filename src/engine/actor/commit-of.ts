@@ -7,7 +7,7 @@ import type { JournalEntry } from './actor-record.js';
 import type { JournalPolicy } from './policy.js';
 import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
 
-/** @param actor as it is stored: `seq` is what the write builds on */
+/** Builds the commit of a step. The first argument has the stored `seq`, which the commit expects to find. */
 export function commitOf(
   { address, seq: expectedSeq, policy, kind }: ActorDefinition & { seq: number },
   { message, next, entry, written: { text, journal, outbox } }: StepResult,

@@ -197,7 +197,7 @@ export class HostedMachine {
     const named = typeof delay === 'string' ? this.#machine.implementations.delays[delay] : delay;
     const delayMs: unknown = typeof named === 'function' ? named(info, undefined) : named;
     if (typeof delayMs === 'number' && Number.isFinite(delayMs)) return delayMs;
-    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}, which is no valid delay`);
+    throw new Error(`the delay '${String(delay)}' is ${String(delayMs)}: it must be a finite number of milliseconds`);
   }
 
   #index(node: AnyStateNode): void {
@@ -242,7 +242,7 @@ export class HostedMachine {
         // XState has handled a raise without a delay within the same step.
         if (typeof delay !== 'number') break;
         if (!Number.isFinite(delay))
-          throw new Error(`the delay of '${event.type}' is ${delay}, which is no valid delay`);
+          throw new Error(`the delay of '${event.type}' is ${delay}: it must be a finite number of milliseconds`);
         step.timers.push({ id, delayMs: delay, event: asData(event) });
         break;
       }

@@ -113,7 +113,7 @@ export class RedisLink {
     if (answers.some((answer) => isReply(answer, ...signsOfChange))) this.#isDoubted = true;
   }
 
-  /** Makes all callers wait meanwhile, in the order of their calls. */
+  /** Repeats the greeting of the server. All callers wait until it is done, in the order of their calls. */
   #greetAgain(): Promise<void> {
     const redis = this.#live;
     this.#greeting ??= this.#greet(redis).finally(() => {

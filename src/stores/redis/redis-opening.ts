@@ -15,8 +15,8 @@ export async function checkStored(servers: RedisServers, keys: RedisKeys): Promi
   const [isNew, storedFormat, storedBuckets] = rowOf(made);
   if (storedFormat !== format || storedBuckets !== String(buckets)) {
     throw new Error(
-      `What is stored under ${keys.prefix} has format ${storedFormat} with ${storedBuckets} buckets; ` +
-        `this version reads format ${format} with ${buckets}: see UPGRADING.md.`,
+      `The data under ${keys.prefix} has format ${storedFormat} with ${storedBuckets} buckets; ` +
+        `this version reads format ${format} with ${buckets} buckets: see UPGRADING.md.`,
     );
   }
   await checkRights(servers, keys);

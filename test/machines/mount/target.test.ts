@@ -159,7 +159,7 @@ describe('the target chart', () => {
       ];
       expect(kinds.filter(Boolean), place).to.have.length(1);
       expect(needsUnpublish(part) && hasNoTarget(part), place).to.equal(false);
-      if (place === 'released') expect(() => mountUserStateOf(part)).to.throw('is no longer there');
+      if (place === 'released') expect(() => mountUserStateOf(part)).to.throw('has no state to show');
       else expect(mountUserStateOf(part), place).to.be.a('string');
     }
   });

@@ -48,6 +48,6 @@ describe('paths of states', () => {
     const ends = ['new', 'removed'];
     for (const at of pathsIn(publicationMachine).filter((path) => !ends.includes(path)))
       expect(publicStateOf({ at }), at).to.be.a('string');
-    for (const at of ends) expect(() => publicStateOf({ at })).to.throw(`${at} is no longer there`);
+    for (const at of ends) expect(() => publicStateOf({ at })).to.throw(`'${at}' has no state to show`);
   });
 });
