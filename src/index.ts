@@ -23,6 +23,7 @@ export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/
 export type { EntrySource, JournalEntry } from './engine/actor/actor-record.js';
 export type { QuarantinedActor } from './engine/actor/actors.js';
 export type { Clock } from './engine/clock.js';
+export type { ActorPhase, EffectPhase, FeedBody, FeedListener, FeedRecord } from './engine/feed.js';
 export type { Logger } from './engine/logger.js';
 export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
 export type { Replayed } from './engine/machine/replay.js';

@@ -2,6 +2,7 @@
 
 import type { StateValue } from 'xstate';
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
+import { allocParts } from '../../machines/alloc/parts.js';
 import type { AllocInput, AllocVolume } from '../../machines/alloc/types.js';
 import type { AllocMount, VolumePart } from '../../machines/alloc/volume-steps.js';
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
@@ -19,6 +20,7 @@ const lasting = (run: (call: EffectCall<AllocWork>) => Promise<unknown>): Effect
 
 export const allocKind = (worker: AllocWorker): ActorKind => ({
   machine: allocMachine,
+  parts: allocParts,
   begin: (address): AllocInput => ({ node: nodeOf(address), allocId: addressParts(address)[2] ?? '' }),
   topic: (address) => allocsTopic(nodeOf(address)),
   migrations: [stepsOfVolumes],

@@ -2,6 +2,7 @@
 import type { ActorPolicy } from './actor/policy.js';
 import type { Clock } from './clock.js';
 import type { Inbox } from './delivery/inbox.js';
+import type { Feed } from './feed.js';
 import type { InUse, LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
 import type { Random } from './random.js';
@@ -33,6 +34,8 @@ export interface EngineOptions {
   troubleElsewhere?(forMs?: number): Error | undefined;
   /** Receives messages to addresses that the lease does not cover. Default: those messages stay in the outbox. */
   elsewhere?: Inbox;
+  /** Shared by all engines of a runtime. Default: a feed that nobody can watch. */
+  feed?: Feed;
   policy?: Partial<ActorPolicy>;
   /**
    * Total size of the records of idle actors kept in memory, as text. Only for kinds with `onDemand`; default 64 MiB.

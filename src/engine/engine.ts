@@ -21,6 +21,7 @@ import { EffectGate } from './effects/effect-gate.js';
 import { EffectRunner } from './effects/effect-runner.js';
 import type { ActorKind } from './effects/effects.js';
 import type { EngineOptions } from './engine-options.js';
+import { Feed } from './feed.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
 import { asData } from './machine/data.js';
@@ -76,7 +77,7 @@ export class Engine implements ActorSystem, Inbox {
   #closed: StagecraftError | undefined;
 
   constructor({ clock, random, logger, lease, ...options }: EngineOptions) {
-    const { troubles = new TroubleLog({ clock, logger }) } = options;
+    const { troubles = new TroubleLog({ clock, logger }), feed = new Feed(clock, logger) } = options;
     this.#troubles = troubles;
     const timers = new TimerHeap(clock);
     const store = timedStore(options.store, { clock, timers, limitMs: storeLimitMs });
@@ -90,8 +91,11 @@ export class Engine implements ActorSystem, Inbox {
     this.#effects = new EffectRunner(
       clock,
       timers,
-      (address, { id, seq }, event, says) => this.#actors.post(address, { kind: 'effect', id, seq, event, says }),
-      () => this.#leases.held,
+      ({ address, live, sentAtMs }, event, says) => {
+        if (feed.isWatched) feed.effect(address, live, { phase: says, event });
+        this.#actors.post(address, { kind: 'effect', id: live.id, seq: live.seq, event, says, sentAtMs });
+      },
+      { feed, mayAct: () => this.#leases.held },
     );
     this.#hasOwnTopics = !(options.topics instanceof Topics);
     this.topics =
@@ -146,6 +150,7 @@ export class Engine implements ActorSystem, Inbox {
       deliveries: this.#deliveries,
       leases: this.#leases,
       observers: this.#observers,
+      feed,
       actors: () => this.#actors,
       fence: (reason) => this.#fence(reason),
       redelivery: this.#redelivery,

@@ -20,7 +20,8 @@ import type {
 } from '../../machines/mount/calls.js';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import type { MountInput } from '../../machines/mount/types.js';
+import { mountParts } from '../../machines/mount/parts.js';
+import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { Admitted } from '../calls/plugin-access.js';
@@ -208,6 +209,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
 
   return {
     machine: mountMachine,
+    parts: (context: MountContext) => mountParts(context),
     begin: (address): MountInput => {
       const [, , namespace = '', id = ''] = addressParts(address);
       return { node: nodeOf(address), namespace, id };

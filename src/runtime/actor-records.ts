@@ -9,6 +9,7 @@ import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Replayed } from '../engine/machine/replay.js';
 import { StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
+import { withoutEnvironment } from './without-environment.js';
 
 /**
  * Journals of the actors of this node, of volumes and nodes, and of deleted actors as long as they are kept.
@@ -100,11 +101,3 @@ async function* upTo(
     yield withoutEnvironment(entry);
   }
 }
-
-/** Values of a task's `env` may be secrets: only their names are shown. */
-const withoutEnvironment = <T extends object>(value: T): T =>
-  JSON.parse(JSON.stringify(value), (key, inner) =>
-    key === 'env' && inner instanceof Object
-      ? Object.fromEntries(Object.keys(inner).map((name) => [name, '***']))
-      : inner,
-  );

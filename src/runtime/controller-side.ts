@@ -49,7 +49,7 @@ import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 export interface ControllerSideOptions {
   runtime: RuntimeOptions;
   /** Ports and limits that all engines of the runtime share. */
-  engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy'> & { troubles: TroubleLog };
+  engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy' | 'feed'> & { troubles: TroubleLog };
   lease: Pick<EngineOptions['lease'], 'owner' | 'holder'>;
   /** Topics of the node's engine, which outlives every term. */
   topics: Topics;

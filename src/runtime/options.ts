@@ -3,6 +3,7 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { Clock } from '../engine/clock.js';
+import type { FeedListener } from '../engine/feed.js';
 import type { Logger } from '../engine/logger.js';
 import type { Random } from '../engine/random.js';
 import type { Store } from '../engine/store.js';
@@ -60,6 +61,8 @@ export interface RuntimeOptions {
    * stopped.
    */
   dependents?: Dependents;
+  /** Listens to the live feed from the start on, as `runtime.inspect` does later. */
+  inspect?: FeedListener;
   clock?: Clock;
   random?: Random;
   /** E.g. pino; default: nothing is logged. */
@@ -155,6 +158,7 @@ const shape = {
   claims: port<ClaimClient>('a ClaimClient', claimMethods, 'leave it out where volumes are managed in this process'),
   dispensers: dispensersSchema,
   dependents: z.custom<Dependents>((value) => typeof value === 'function', 'must be a function').optional(),
+  inspect: z.custom<FeedListener>((value) => typeof value === 'function', 'must be a function').optional(),
   clock: port<Clock>('a clock', clockMethods, 'leave it out, or take simulatedClock of stagecraft/testing'),
   random: port<Random>('a source of chance', randomMethods, 'leave it out, or take seededRandom of stagecraft/testing'),
   logger: port<Logger>('a logger', loggerMethods, 'leave it out, or take one of pino'),

@@ -12,6 +12,7 @@ import { csiDispensers } from '../csi-plugins/dispenser.js';
 import { defaultPolicy } from '../engine/actor/policy.js';
 import { systemClock } from '../engine/clock.js';
 import { Engine } from '../engine/engine.js';
+import { Feed, type FeedListener } from '../engine/feed.js';
 import { silentLogger } from '../engine/logger.js';
 import { systemRandom } from '../engine/random.js';
 import { SharedStore } from '../engine/storage/shared-store.js';
@@ -38,6 +39,7 @@ import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
 import { ControllerSide } from './controller-side.js';
+import { checkedListener, inspecting } from './inspecting.js';
 import type { Leadership } from './leadership.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
@@ -119,6 +121,13 @@ export interface Runtime {
   readonly allocations: Allocations;
   readonly journal: Journal;
   readonly actors: ActorControl;
+  /**
+   * Calls the listener for everything that the actors of this runtime do from now on: the live feed. A record shares its
+   * data with the actor: change nothing in it. Keep the listener short, as it runs between a commit and what follows from
+   * it; for a slow one, put the records into a queue with a limit.
+   * @returns a function that ends it
+   */
+  inspect(listener: FeedListener): () => void;
   /** Whether this runtime, of all on its store, works on volumes and nodes. */
   readonly leadership: Leadership;
   /** State of the store. */
@@ -171,6 +180,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
   const troubles = new TroubleLog({ clock, logger });
   const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
+  const feed = new Feed(clock, logger);
+  if (options.inspect) inspecting(feed, options.inspect);
   const policy = {
     topic: `actors/${encodeURIComponent(nodeId)}`,
     journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
@@ -183,7 +194,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
   const engine: Engine = new Engine({
-    ...{ store: shared.handle(), clock, random, logger, troubles, policy },
+    ...{ store: shared.handle(), clock, random, logger, troubles, policy, feed },
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
     lease: { ...lease, name: `node/${nodeId}`, covers },
     // The two engines send messages to each other's actors.
@@ -216,7 +227,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const tables = new MountTables();
   const controllerSide: ControllerSide = new ControllerSide({
     runtime: options,
-    engine: { store: shared.handle(), clock, random, logger, troubles, policy },
+    engine: { store: shared.handle(), clock, random, logger, troubles, policy, feed },
     ...{ lease, plugins, isTasked, locks },
     topics: engine.topics,
     node: engine,
@@ -302,6 +313,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     leadership: controllerSide.leadership,
     actors: actorControl(engine, controllerSide.engine),
     journal: journalOf(engine, controllerSide.engine),
+    inspect: (listener) => inspecting(feed, checkedListener(listener)),
     get store() {
       const [since] = silences();
       return since === undefined ? { available: true } : { available: false, since };

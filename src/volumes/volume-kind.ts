@@ -10,6 +10,7 @@ import type {
   UnpublishCall,
   VolumeCall,
 } from '../../machines/volume/calls.js';
+import { volumeParts } from '../../machines/volume/parts.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ExpandAnswer } from '../../machines/volume/wishes.js';
@@ -125,6 +126,7 @@ export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: Volu
       observation.capabilities?.has(capability) ? undefined : null;
   return {
     machine: volumeMachine,
+    parts: volumeParts,
     migrations: volumeMigrations,
     onDemand: true,
     begin: (address, seq): VolumeInput => {

@@ -8,6 +8,7 @@ import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
 import type { Clock } from '../../src/engine/clock.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
+import { Feed } from '../../src/engine/feed.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Store, TopicRow } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -41,6 +42,7 @@ export class Lab {
   readonly clock: SimulatedClock = simulatedClock();
   readonly data = memoryStore({ monotonicMs: () => this.clock.monotonicMs() });
   readonly logged: LogLine[] = [];
+  readonly feed = new Feed(this.clock, this.#logger());
   #lives = 0;
   #alive = { now: true };
 
@@ -63,7 +65,7 @@ export class Lab {
     const lease = { name: 'node/n1', holder: `runtime ${this.#lives}`, ttlMs: leaseTtlMs };
     const clock = this.#mortalClock(this.#alive);
     const random = seededRandom(this.#lives);
-    return new Engine({ store, clock, random, logger: this.#logger(), lease }).host(kinds);
+    return new Engine({ store, clock, random, logger: this.#logger(), lease, feed: this.feed }).host(kinds);
   }
 
   /** Returns the store for one life, until its end. */

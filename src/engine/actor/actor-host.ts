@@ -11,6 +11,7 @@ import type { EffectGate } from '../effects/effect-gate.js';
 import type { EffectRunner } from '../effects/effect-runner.js';
 import type { Effect } from '../effects/effects.js';
 import { allRecipients, isCompensated } from '../effects/in-doubt-calls.js';
+import type { Feed } from '../feed.js';
 import type { LeaseKeeper } from '../lease/lease-keeper.js';
 import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
@@ -38,6 +39,7 @@ export interface EngineParts {
   redelivery: Redelivery;
   leases: LeaseKeeper;
   observers: Set<(notice: CommitNotice) => void>;
+  feed: Feed;
   actors(): Actors;
   fence(reason: StagecraftError): void;
   /** Called when the store seems to have lost writes. */
@@ -113,6 +115,7 @@ export function actorHost(parts: EngineParts): ActorHost {
   };
 
   const host: ActorHost = {
+    feed: parts.feed,
     stamp: () => ({ at: clock.now(), random: random.next() }),
     claim: () => {
       commits += 1;
@@ -220,6 +223,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     redeliver: (address) => parts.redelivery.insistOn(address),
     suspect: (reason) => parts.suspect(reason),
     quarantined: (address, reason) => {
+      parts.feed.actor(address, 'quarantined', { reason });
       logger.error({ address, code: 'ACTOR_QUARANTINED' }, `actor quarantined: ${reason}`);
     },
     rested: (actor) => parts.actors().rested(actor),

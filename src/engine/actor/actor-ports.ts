@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
+import type { Feed } from '../feed.js';
 import type { Commit, CommitResult, StoredRecord } from '../store.js';
 import type { Timer } from '../timer-heap.js';
 import type { InDoubtCalls, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
@@ -19,6 +20,7 @@ export interface CommitNotice {
 
 /** Services that an actor needs of its engine. */
 export interface ActorHost {
+  readonly feed: Feed;
   stamp(): Stamp;
   /** Id for one more commit, and the right to write it. */
   claim(): WriteToken;

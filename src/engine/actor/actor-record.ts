@@ -83,6 +83,8 @@ export interface JournalEntry {
   input?: object;
   event?: AnyEventObject;
   source: EntrySource;
+  /** When the request of the effect went out, in milliseconds since the epoch; only in entries with its result. */
+  sentAtMs?: number;
   error?: string;
   /** Names of the migrations that brought the snapshot to this version. */
   migrations?: string[];

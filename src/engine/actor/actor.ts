@@ -12,7 +12,7 @@ import { type Failed, type Outcome, patienceMs } from '../storage/store-patience
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorHost, ActorPorts } from './actor-ports.js';
-import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry } from './actor-record.js';
+import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry, type Outbox } from './actor-record.js';
 import { findingOn } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
 import { adopted, restored } from './from-record.js';
@@ -155,6 +155,8 @@ export class Actor implements Author, ActorDefinition {
       this.#commitId = stored.commitId;
       this.#restoredSeq = stored.seq;
       this.#bytes = stored.text.length;
+      const { name: machine, version } = this.machine;
+      if (state.snapshot) this.#host.feed.actor(this.address, 'loaded', { machine, version });
       const { doubts } = state.record;
       if (doubts) this.#host.doubt(this.address, doubts);
       if (record.quarantined && !released) {
@@ -408,14 +410,15 @@ export class Actor implements Author, ActorDefinition {
 
   /** Does what the written step asked for. */
   #act({ message, entry, next, outbox, answer: given, written }: StepResult): void {
-    const before = this.#state.record;
+    const before = this.#state;
     const { seq, record } = next;
     this.#bytes = written.text.length;
     this.#state = next;
+    this.#showCommit(entry, before, outbox);
     // A stop that came meanwhile has ended timers and effects; a later restore starts them again.
     if (!this.stopped) {
       if (!this.#isSuspect) this.#resolveVerified();
-      if (this.#isLive) this.#follow(before, record);
+      if (this.#isLive) this.#follow(before.record, record);
       else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
     if (outbox) this.#host.deliver(this.address, seq, outbox);
@@ -434,6 +437,11 @@ export class Actor implements Author, ActorDefinition {
     const { address, seq, snapshot } = this;
     const { value: state, context } = snapshot ?? {};
     this.#host.notify({ address, seq, machine: this.site.machine.name, entry, state, context });
+  }
+
+  #showCommit(entry: JournalEntry, before: ActorState, outbox?: Outbox): void {
+    const { feed } = this.#host;
+    if (feed.isWatched) feed.committed(this, { entry, before, after: this.#state, outbox });
   }
 
   #goLive(): void {
@@ -503,14 +511,15 @@ export class Actor implements Author, ActorDefinition {
     const entry = await this.#host.entry(this.address, stored.seq);
     if (this.#phase !== comparing) return;
     try {
-      const before = this.#state.record;
+      const before = this.#state;
       this.#state = adopted(this.site, stored);
+      if (entry) this.#showCommit(entry, before);
       const { record } = this.#state;
       this.#commitId = stored.commitId;
       this.#bytes = stored.text.length;
       const due = this.#mailbox.changes.filter(({ kind }) => kind === 'released' && record.quarantined);
       this.#mailbox.changes = due;
-      if (this.#isLive) this.#follow(before, record);
+      if (this.#isLive) this.#follow(before.record, record);
       else if (due.length === 0) this.#goLive();
       if (entry) this.#notify(entry);
       if (record.quarantined && due.length === 0) this.enterQuarantine(record.quarantined.reason);

@@ -268,6 +268,7 @@ export class Actors {
     const wakeAtMs = actor.wakeAtMs(this.#options.clock.now());
     this.#depart(actor);
     actor.stop(hasLeft);
+    this.#options.host.feed.actor(address, 'passivated');
     if (wakeAtMs !== Number.POSITIVE_INFINITY) this.#waker.arm(address, wakeAtMs);
   }
 

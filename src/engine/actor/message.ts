@@ -15,7 +15,7 @@ export type Message =
       reject(error: unknown): void;
     }
   | { kind: 'message'; sent: ActorMessage; applied(): void }
-  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; says: Saying }
+  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; says: Saying; sentAtMs?: number | undefined }
   | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
   | { kind: 'engine'; change: Change };
 

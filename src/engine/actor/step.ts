@@ -44,6 +44,8 @@ export function stepActor(
   };
   const { event, input }: Pick<JournalEntry, 'event' | 'input'> = message.kind === 'message' ? message.sent : message;
   if (event) entry.event = event;
+  if (message.kind === 'effect' && message.says === 'result' && message.sentAtMs !== undefined)
+    entry.sentAtMs = message.sentAtMs;
   else if (input) entry.input = input;
   if (entry.kind === 'stale') return unmoved(definition, state, message, entry);
   try {

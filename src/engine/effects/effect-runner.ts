@@ -6,6 +6,7 @@ import type { AnyEventObject } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { LiveEffect } from '../actor/actor-record.js';
 import { type Clock, pause } from '../clock.js';
+import type { Feed } from '../feed.js';
 import { asData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
 import { deadlineOf, type Effect, type EffectCall } from './effects.js';
@@ -24,7 +25,7 @@ export interface EffectStart {
 /** Kind of message from an effect: its only result, or an event before that. */
 export type Saying = 'result' | 'event';
 
-export type Deliver = (address: string, live: LiveEffect, event: AnyEventObject, says: Saying) => void;
+export type Deliver = (run: Run, event: AnyEventObject, says: Saying) => void;
 
 /** Turns an error into plain data for a machine, as errors do not survive JSON. */
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
@@ -54,21 +55,28 @@ const interrupted = ({ address, live }: Run): StagecraftError =>
 /** Shared by all cancelled runs: a new error with its stack would cost more than the step that left the state. */
 const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
 
+export interface RunnerOptions {
+  /** Asked at `sent`, before a prepared request goes out; false: the lease has lapsed. */
+  mayAct?(): boolean;
+  feed?: Feed;
+}
+
 export class EffectRunner {
   readonly #clock: Clock;
   readonly #timers: TimerHeap;
   readonly #deliver: Deliver;
   readonly #mayAct: () => boolean;
+  readonly #feed: Feed | undefined;
   /** Number of runs that have not ended; cancelled runs count until they end. */
   #unended = 0;
   readonly #stopping = new Set<AbortController>();
 
-  /** @param mayAct asked at `sent`, before a prepared request goes out; false: the lease has lapsed */
-  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, mayAct: () => boolean = () => true) {
+  constructor(clock: Clock, timers: TimerHeap, deliver: Deliver, { mayAct = () => true, feed }: RunnerOptions = {}) {
     this.#clock = clock;
     this.#timers = timers;
     this.#deliver = deliver;
     this.#mayAct = mayAct;
+    this.#feed = feed;
   }
 
   start(asked: EffectStart): Run {
@@ -89,8 +97,8 @@ export class EffectRunner {
       if (!effect)
         throw new StagecraftError('NO_EFFECT', `no effect '${run.live.src}' is defined for this machine`, { address });
       this.#setDeadline(run, deadlineOf(effect, run.input));
-      const { sentDeadlineMs } = effect;
-      if (sentDeadlineMs !== undefined) run.onSent = () => this.#begun(run, sentDeadlineMs);
+      run.onSent = () => this.#sent(run, effect.sentDeadlineMs);
+      this.#feed?.effect(address, run.live, { phase: 'started' });
       const isRepeat = run.recovered || run.attempt > 1;
       const running = effect.atMostOnce && isRepeat ? Promise.reject(interrupted(run)) : effect.run(run);
       Promise.resolve(running).then(
@@ -123,13 +131,15 @@ export class EffectRunner {
     this.#stopping.delete(ended);
   }
 
-  #begun(run: Run, limitMs: number): void {
+  #sent(run: Run, limitMs: number | undefined): void {
     const { address, live } = run;
-    if (!this.#mayAct()) {
+    if (limitMs !== undefined && !this.#mayAct()) {
       const message = `${live.src} was not begun: the lease has lapsed, and somebody else may act by now`;
       throw new StagecraftError('LEASE_LAPSED', message, { address });
     }
-    this.#setDeadline(run, limitMs);
+    run.sentAtMs = this.#clock.now();
+    this.#feed?.effect(address, live, { phase: 'sent' });
+    if (limitMs !== undefined) this.#setDeadline(run, limitMs);
   }
 
   #failed(run: Run, error: unknown): void {
@@ -184,6 +194,8 @@ export class Run implements EffectCall {
   readonly #deliver: Deliver;
   deadline: Timer | undefined;
   onSent: (() => void) | undefined;
+  /** When its request went out, in milliseconds since the epoch. Absent: none did. */
+  sentAtMs: number | undefined;
   /** True once the result came or the run was cancelled. Later messages of the run are dropped. */
   isOver = false;
   readonly #clearInMs: EffectStart['clearInMs'];
@@ -272,12 +284,12 @@ export class Run implements EffectCall {
 
   #say(event: AnyEventObject, says: Saying): void {
     const said = asData(event);
-    if (!this.isOver) this.#deliver(this.address, this.live, said, says);
+    if (!this.isOver) this.#deliver(this, said, says);
   }
 
   #end(event: AnyEventObject): void {
     if (this.isOver) return;
     this.isOver = true;
-    this.#deliver(this.address, this.live, event, 'result');
+    this.#deliver(this, event, 'result');
   }
 }

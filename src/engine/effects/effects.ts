@@ -1,5 +1,6 @@
 /** Port for effects: the work that the engine does for a machine once a snapshot is committed. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
+import type { PartView } from '../../../machines/kit/parts.js';
 import type { PersistedSnapshot } from '../machine/hosted-machine.js';
 
 /** One run of an effect: an `invoke` of a committed snapshot. */
@@ -143,6 +144,8 @@ export interface ActorKind {
    * them.
    */
   onDemand?: boolean;
+  /** Lists the parts in a context, for inspectors. Default: the actors have no parts. */
+  parts?: (context: never) => PartView[];
   /** Migrations from each older version that may be stored to the next one. */
   migrations?: Migration[];
 }

@@ -24,7 +24,7 @@ describe('the runner of effects', () => {
     timers = new TimerHeap(clock);
     delivered = [];
     unhandled = [];
-    runner = new EffectRunner(clock, timers, (_, __, event, says) => delivered.push({ event, says }));
+    runner = new EffectRunner(clock, timers, (_, event, says) => delivered.push({ event, says }));
     process.on('unhandledRejection', keepUnhandled);
   });
 

@@ -1,0 +1,2 @@
+/** Entry point `stagecraft/inspector`: watching the actors of a runtime. */
+export { type FeedBatch, FeedViewer, type Inspectable, type ViewerOptions } from './feed-viewer.js';
