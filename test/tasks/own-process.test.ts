@@ -1,5 +1,6 @@
 /** T7 When a process of ours, and all that it has started, has ended; and whether it serves a socket itself. */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -10,15 +11,16 @@ import { haveNodeCallsEnded, isServedBy } from '../../src/tasks/own-process.js';
 import { identify } from '../../src/tasks/processes.js';
 import { until } from '../until.js';
 
-const token = `token-${process.pid}`;
-
 describe('processes that node calls go to', () => {
+  /** One for each test: a process of the test before may still be dying. */
+  let token: string;
   let folder: string;
   let children: ChildProcess[];
   /** Processes that a child has started in a session of their own, where no group leads to them. */
   let orphans: number[];
 
   beforeEach(() => {
+    token = randomUUID();
     folder = mkdtempSync(join(tmpdir(), 'sc-own-'));
     [children, orphans] = [[], []];
   });
