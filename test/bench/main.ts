@@ -16,13 +16,14 @@ import { reportMounts } from './mounts.js';
 import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { starts } from './start.js';
-import { reportSteps } from './steps.js';
+import { reportFeed, reportSteps } from './steps.js';
 import { reportVolumes } from './volumes.js';
 import { reportVolumesCsi } from './volumes-csi.js';
 import { reportWatch } from './watch.js';
 
 const benches: Record<string, () => Promise<void>> = {
   steps: reportSteps,
+  feed: reportFeed,
   async lmdb() {
     report('LMDB commits (fdatasync), bursts of 1,000', 'commits/s', await byTurns(commitRates));
   },

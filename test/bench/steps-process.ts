@@ -10,8 +10,10 @@ import {
 import { systemClock } from '../../dist/src/engine/clock.js';
 import type { Effect } from '../../dist/src/engine/effects/effects.js';
 import { Engine } from '../../dist/src/engine/engine.js';
+import { Feed } from '../../dist/src/engine/feed.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
+import { FeedViewer } from '../../dist/src/inspector/feed-viewer.js';
 import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { lendContenders } from './apart.js';
 import { busy, plain } from './machines.js';
@@ -65,15 +67,31 @@ const bare = (machine: AnyStateMachine): Contender => ({
   },
 });
 
-const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
-  name: `engine ${machine.id}${effect === deafWork ? ', signals unused' : ''}`,
+type Viewing = 'unwatched' | 'one viewer' | 'a stuck viewer';
+
+/** Begins to view the feed. A stuck viewer never reads; the other one reads all that is there, in each turn. */
+function view(feed: Feed, viewing: Viewing): FeedViewer | undefined {
+  if (viewing === 'unwatched') return undefined;
+  const viewer = new FeedViewer({ inspect: (listener) => feed.watch(listener) });
+  const read = async (): Promise<void> => {
+    while (await viewer.read());
+  };
+  if (viewing === 'one viewer') void read();
+  return viewer;
+}
+
+const hosted = (machine: AnyStateMachine, effect = work, viewing: Viewing = 'unwatched'): Contender => ({
+  name: `engine ${machine.id}${effect === deafWork ? ', signals unused' : ''}${viewing === 'unwatched' ? '' : `, ${viewing}`}`,
   async run() {
+    const feed = new Feed(systemClock, silentLogger);
+    const viewer = view(feed, viewing);
     const engine = new Engine({
       store: memoryStore(),
       clock: systemClock,
       random: systemRandom,
       logger: silentLogger,
       lease: { name: 'node/bench', holder: 'bench', ttlMs: 60_000 },
+      feed,
     }).host([{ machine, effects: { work: effect }, begin: () => ({}) }]);
     await engine.open();
     const addresses = Array.from({ length: actors }, (_, index) => `${machine.id}/${index}`);
@@ -86,8 +104,15 @@ const hosted = (machine: AnyStateMachine, effect = work): Contender => ({
     for (const end of endings.values()) end();
     endings.clear();
     await engine.stop();
+    viewer?.close();
     return actors * stepsEach;
   },
 });
 
-lendContenders([bare(plain), hosted(plain), bare(busy), hosted(busy), hosted(busy, deafWork)]);
+lendContenders([
+  ...[bare(plain), hosted(plain), bare(busy), hosted(busy), hosted(busy, deafWork)],
+  ...[plain, busy].flatMap((machine) => [
+    hosted(machine, machine === busy ? deafWork : work, 'one viewer'),
+    hosted(machine, machine === busy ? deafWork : work, 'a stuck viewer'),
+  ]),
+]);

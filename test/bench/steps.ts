@@ -11,6 +11,12 @@ async function reportTurns(title: string, names: string[]): Promise<void> {
   }
 }
 
+/** What the live feed costs: unwatched, with a viewer that reads, and with one that never does. */
+export async function reportFeed(): Promise<void> {
+  for (const name of ['engine plain', 'engine busy, signals unused'])
+    await reportTurns(`live feed, ${name}`, [name, `${name}, one viewer`, `${name}, a stuck viewer`]);
+}
+
 export async function reportSteps(): Promise<void> {
   await reportTurns('engine steps, a plain machine', ['bare plain', 'engine plain']);
   const busy = ['bare busy', 'engine busy', 'engine busy, signals unused'];
