@@ -25,7 +25,7 @@ import { Feed } from './feed.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
 import { asData } from './machine/data.js';
-import { type Replayed, replay } from './machine/replay.js';
+import { holdsState, type Moment, Replay, type Replayed, replay } from './machine/replay.js';
 import { patienceMs, StorePatience } from './storage/store-patience.js';
 import { answered } from './storage/store-trouble.js';
 import { type TimedStore, timedStore } from './storage/timed-store.js';
@@ -365,10 +365,7 @@ export class Engine implements ActorSystem, Inbox {
   async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
     this.#actors.kindOf(address);
     for (let next = from; ; ) {
-      const rows = await this.#reads.readJournal(address, next, pageSize).catch((cause: unknown) => {
-        const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;
-        throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
-      });
+      const rows = await this.#journalRows(address, next, pageSize);
       for (const row of rows) {
         yield readableEntry(address, row);
         next = row.seq + 1;
@@ -377,9 +374,54 @@ export class Engine implements ActorSystem, Inbox {
     }
   }
 
-  /** @see replay */
+  /**
+   * Rebuilds the state of an actor after entry `to`, from the last kept state before it.
+   * @see replay
+   */
   async replay(address: string, to?: number): Promise<Replayed> {
-    return replay(this.#actors.kindOf(address).machine, this.journal(address), to);
+    const { machine } = this.#actors.kindOf(address);
+    const from = to === undefined ? 1 : await this.#lastState(address, to);
+    return replay(machine, this.journal(address, from), to);
+  }
+
+  /**
+   * Replays an actor step by step. Leaves out steps whose state can't be known, as their beginning was forgotten or they
+   * are of another version of the machine.
+   */
+  async *moments(address: string, from = 1, to = Number.POSITIVE_INFINITY): AsyncGenerator<Moment, void> {
+    const past = new Replay(this.#actors.kindOf(address).machine);
+    for await (const entry of this.journal(address, await this.#lastState(address, from))) {
+      if (entry.seq > to) return;
+      const moment = past.apply(entry);
+      if (moment && entry.seq >= from) yield moment;
+    }
+  }
+
+  /** Seq of the last entry up to `to` with which a replay can begin; 1 if there is none. */
+  async #lastState(address: string, to: number): Promise<number> {
+    const { machine } = this.#actors.kindOf(address);
+    const newest = this.#actors.get(address)?.seq || (await this.#stored(address))?.seq;
+    for (let last = Math.min(to, newest ?? 0); last > 1; last -= pageSize) {
+      const first = Math.max(1, last - pageSize + 1);
+      const rows = await this.#journalRows(address, first, last - first + 1);
+      const found = rows.findLast((row) => row.seq <= last && holdsState(readableEntry(address, row), machine));
+      if (found) return found.seq;
+    }
+    return 1;
+  }
+
+  #stored(address: string): Promise<StoredRecord | undefined> {
+    return this.#reads.load(address).catch((cause: unknown) => {
+      const message = `the store can't read an actor now (${messageOf(cause)}): ask again later`;
+      throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
+    });
+  }
+
+  #journalRows(address: string, from: number, limit: number): Promise<JournalRow[]> {
+    return this.#reads.readJournal(address, from, limit).catch((cause: unknown) => {
+      const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;
+      throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
+    });
   }
 
   /** Accepts nothing more, ends effects, waits for commits under way, gives the lease back. */

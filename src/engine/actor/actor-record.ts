@@ -92,6 +92,9 @@ export interface JournalEntry {
    * State after this entry, in every n-th entry (null: deleted). A replay can begin here; older entries may be dropped.
    */
   snapshot?: PersistedSnapshot | null;
+  /** Effects and timers after this entry: beside `snapshot`, and where a restart has begun effects again. */
+  effects?: LiveEffect[];
+  timers?: LiveTimer[];
 }
 
 export type EntrySource =

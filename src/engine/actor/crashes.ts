@@ -5,7 +5,7 @@
 
 import { defaultBackoff, jittered } from '../../../machines/kit/backoff.js';
 import type { AnswerParams } from '../../../machines/kit/host.js';
-import type { JournalEntry, LiveEffect, LiveTimer } from './actor-record.js';
+import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer } from './actor-record.js';
 import type { Message } from './message.js';
 import {
   type ActorDefinition,
@@ -34,14 +34,23 @@ export function crashed(
   const crashes = [...(record.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.record.crashes = crashes;
   if (crashes.length <= most) {
-    next.record.effects = effectsAfterCrash(record.effects, message, { entry, crashes: crashes.length });
-    next.record.timers = timersAfterCrash(record.timers, message, { entry, crashes: crashes.length });
+    Object.assign(next.record, workAfterCrash(record, message, { entry, crashes: crashes.length }));
     return written(definition, { message, entry, next, outbox: undefined, answer });
   }
   next.record.quarantined = { at, reason: `it crashed ${crashes.length} times in ${withinMs} ms, last: ${reason}` };
   const event = { type: 'actor.quarantined', address: definition.address, reason: next.record.quarantined.reason };
   return written(definition, { message, entry, next, outbox: engineEvent(definition, at, event), answer });
 }
+
+/** Effects and timers after a crash: those whose event the machine did not take are set again. */
+export const workAfterCrash = (
+  { effects, timers }: Pick<ActorRecord, 'effects' | 'timers'>,
+  message: Message,
+  crash: { entry: JournalEntry; crashes: number },
+): Pick<ActorRecord, 'effects' | 'timers'> => ({
+  effects: effectsAfterCrash(effects, message, crash),
+  timers: timersAfterCrash(timers, message, crash),
+});
 
 function effectsAfterCrash(
   before: LiveEffect[],

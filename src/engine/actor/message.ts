@@ -4,7 +4,7 @@ import type { AnswerParams } from '../../../machines/kit/host.js';
 import { StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effect-runner.js';
-import type { ActorRecord, Change, EntrySource } from './actor-record.js';
+import type { ActorRecord, Change, EntrySource, JournalEntry } from './actor-record.js';
 
 export type Message =
   | {
@@ -33,6 +33,27 @@ export function sourceOf(message: Message): EntrySource {
       return { kind: message.kind, id: message.id, seq: message.seq };
   }
 }
+
+/** Returns the message that a journal entry was made of, for a replay: nobody waits for its answer. */
+export function messageOfEntry({ source, event = { type: '' }, input }: JournalEntry): Message {
+  switch (source.kind) {
+    case 'message': {
+      const { kind: _, ...from } = source;
+      return { kind: 'message', sent: { from, ...(input ? { input } : { event }) }, applied: ignore };
+    }
+    case 'effect': {
+      const { id, seq } = source;
+      const isResult = event.type === `xstate.done.actor.${id}` || event.type === `xstate.error.actor.${id}`;
+      return { kind: 'effect', id, seq, event, says: isResult ? 'result' : 'event' };
+    }
+    case 'timer':
+      return { kind: 'timer', id: source.id, seq: source.seq, event };
+    default:
+      return { kind: 'request', event, resolve: ignore, reject: ignore };
+  }
+}
+
+const ignore = (): void => {};
 
 /** Settles a request with the answer of its machine. */
 export function answer(request: Request, address: string, given: AnswerParams | undefined): void {

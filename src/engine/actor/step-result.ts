@@ -4,7 +4,14 @@ import type { AnswerParams } from '../../../machines/kit/host.js';
 import type { ActorKind } from '../effects/effects.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
-import { type ActorRecord, emptyRecord, encode, type JournalEntry, type Outbox } from './actor-record.js';
+import {
+  type ActorRecord,
+  emptyRecord,
+  encode,
+  type JournalEntry,
+  type LiveTimer,
+  type Outbox,
+} from './actor-record.js';
 import type { Message } from './message.js';
 import type { ActorPolicy } from './policy.js';
 
@@ -62,6 +69,12 @@ export function written(
   { message, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
 ): StepResult {
   if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.record.snapshot ?? null;
+  // A replay that begins here knows no earlier entry; and attempts counted by the engine are in no input.
+  if (entry.snapshot !== undefined || entry.kind === 'recovered') {
+    const { effects, timers } = next.record;
+    if (effects.length > 0) entry.effects = effects;
+    if (timers.length > 0) entry.timers = timers;
+  }
   const texts = { text: encode(next.record), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { message, entry, next, outbox, answer, written: texts };
 }
@@ -77,12 +90,15 @@ function copyOf({ format, machine, version, effects, timers, received, answers, 
   return Object.assign(copy, rest);
 }
 
+/** Leaves out the timer that the message comes from: a timer fires once, whatever its event leads to. */
+export const unfired = (timers: LiveTimer[], message: Message): LiveTimer[] =>
+  message.kind === 'timer' ? timers.filter(({ id, seq }) => id !== message.id || seq !== message.seq) : timers;
+
 /** Copies the record, with the message marked as handled. */
 export function marked(record: ActorRecord, message: Message, answer: AnswerParams | undefined): ActorRecord {
   const next = copyOf(record);
   if (message.kind === 'timer') {
-    // A timer fires once, whatever its event leads to.
-    next.timers = next.timers.filter(({ id, seq }) => id !== message.id || seq !== message.seq);
+    next.timers = unfired(next.timers, message);
   }
   if (message.kind === 'message') {
     const { address, seq, index } = message.sent.from;

@@ -4,6 +4,7 @@
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf } from '../../errors.js';
+import type { ActorKind } from '../effects/effects.js';
 import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, Step } from '../machine/hosted-machine.js';
@@ -108,7 +109,7 @@ function unmoved(
   return written(definition, { message, entry, next, outbox: undefined, answer: undefined });
 }
 
-interface Move {
+export interface Move {
   message: Message;
   entry: JournalEntry;
   step: Step;
@@ -120,15 +121,18 @@ function moved(definition: ActorDefinition, { record }: ActorState, { message, e
   const outbox = outboxOf(definition, step, at);
   const next = marked(record, message, answer);
   const isKept = !isGone(step.snapshot);
-  const effects = isKept ? effectsAfter(definition, record.effects, { message, entry, step }) : none;
+  const work = isKept
+    ? workAfter(definition, { effects: record.effects, timers: next.timers }, { message, entry, step })
+    : undefined;
+  const effects = work?.effects ?? none;
   if (record.effects !== effects) leave(definition, next, { message, effects });
-  if (!isKept) {
+  if (!work) {
     const gone = { seq, snapshot: undefined, record: tombstone(definition.machine, next) };
     return written(definition, { message, entry, next: gone, outbox, answer });
   }
   next.snapshot = definition.machine.persist(step.snapshot);
   next.effects = effects;
-  next.timers = timersAfter(next.timers, { message, entry, step });
+  next.timers = work.timers;
   return written(definition, { message, entry, next: { seq, snapshot: step.snapshot, record: next }, outbox, answer });
 }
 
@@ -156,9 +160,19 @@ function outboxOf(
   return { messages, events: emitted.map((event) => ({ topic, event: Object.assign({}, event, { at }) })) };
 }
 
+/** Effects and timers that the state waits for after a step. */
+export const workAfter = (
+  definition: { machine: HostedMachine; kind: Pick<ActorKind, 'effects'> },
+  { effects, timers }: Pick<ActorRecord, 'effects' | 'timers'>,
+  move: Move,
+): Pick<ActorRecord, 'effects' | 'timers'> => ({
+  effects: effectsAfter(definition, effects, move),
+  timers: timersAfter(timers, move),
+});
+
 /** Effects live as long as their state is active. A state that is entered again starts a new effect. */
 function effectsAfter(
-  { machine, kind }: ActorDefinition,
+  { machine, kind }: { machine: HostedMachine; kind: Pick<ActorKind, 'effects'> },
   before: LiveEffect[],
   { message, entry, step }: Move,
 ): LiveEffect[] {

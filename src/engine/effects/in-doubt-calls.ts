@@ -18,7 +18,7 @@ export function allRecipients(one: object[] | undefined, other: object[] | undef
  * Milliseconds that a call of this effect may go on without it. Undefined if no effect undoes it, or no time limit ends
  * it.
  */
-export function lastingMs({ effects }: ActorKind, { src, input }: StartedEffect): number | undefined {
+export function lastingMs({ effects }: Pick<ActorKind, 'effects'>, { src, input }: StartedEffect): number | undefined {
   const effect = effects[src];
   if (!effect || effect.makesCall === false || !isCompensated(effects, src)) return undefined;
   const lastsMs = effect.sentDeadlineMs ?? limitOf(effect, input);

@@ -1,18 +1,172 @@
 /** Rebuilds an actor's past states from its journal: same inputs, same states. Runs no effect. */
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../../errors.js';
-import type { JournalEntry } from '../actor/actor-record.js';
-import { applyEntry } from '../actor/step.js';
-import { isGone } from '../actor/step-result.js';
+import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from '../actor/actor-record.js';
+import { workAfterCrash } from '../actor/crashes.js';
+import { messageOfEntry } from '../actor/message.js';
+import { defaultPolicy } from '../actor/policy.js';
+import { applyEntry, workAfter } from '../actor/step.js';
+import { isGone, unfired } from '../actor/step-result.js';
 import { asData } from './data.js';
-import type { HostedMachine, PersistedSnapshot } from './hosted-machine.js';
+import type { HostedMachine, PersistedSnapshot, Step } from './hosted-machine.js';
 
+/** State of an actor after an entry of its journal. */
 export interface Replayed {
   /** Seq of the last applied entry; 0 if there was none. */
   seq: number;
   /** Absent if the actor is deleted at this moment. */
   snapshot: PersistedSnapshot | undefined;
+  /** Effects that the state waits for, started or not. */
+  effects: LiveEffect[];
+  timers: LiveTimer[];
 }
+
+/** One step of an actor, replayed. */
+export interface Moment extends Replayed {
+  entry: JournalEntry;
+  /** Messages to other actors that the step asked for. */
+  messages: Outbox['messages'];
+  /** Events that the step broadcast. */
+  events: object[];
+  /** Answer to the caller, if the input was a request. */
+  answer?: Step['answer'];
+  /** Error of an input that made the machine throw, now as then. Absent if it does not throw any more. */
+  thrown?: Error;
+}
+
+interface Work {
+  effects: LiveEffect[];
+  timers: LiveTimer[];
+}
+
+const none: never[] = [];
+const nothing: Work = { effects: none, timers: none };
+
+/**
+ * Replays a journal entry by entry. Moments whose state can't be known are left out: those after a gap, or of another
+ * version of the machine, up to the next entry that holds the whole state.
+ */
+export class Replay {
+  readonly #machine: HostedMachine;
+  #seq = 0;
+  #snapshot: AnyMachineSnapshot | undefined;
+  #work = nothing;
+  /** Times of the crashes that count for the crash limit. */
+  #crashes: number[] = [];
+  /** Why the state after `#seq` is unknown. */
+  #unknown: string | undefined;
+
+  constructor(machine: HostedMachine) {
+    this.#machine = machine;
+  }
+
+  /** State after the last applied entry. @throws {StagecraftError} JOURNAL_BROKEN if it is not known */
+  get state(): Replayed {
+    if (this.#unknown) throw new StagecraftError('JOURNAL_BROKEN', this.#unknown);
+    return this.#state();
+  }
+
+  /**
+   * Applies the next entry. Throws what the machine throws at an entry that it once handled.
+   * @returns the step; undefined: the state after it is not known
+   */
+  apply(entry: JournalEntry): Moment | undefined {
+    const step = this.#advance(entry);
+    this.#seq = entry.seq;
+    if (this.#unknown) return undefined;
+    return {
+      entry,
+      ...this.#state(),
+      messages: step?.messages ?? none,
+      events: step?.emitted ?? none,
+      ...(step?.answer && { answer: step.answer }),
+      ...(entry.kind === 'crash' && this.#thrownBy(entry)),
+    };
+  }
+
+  /** Notes that there should be an entry `seq`, but that the journal begins later, with `first`. */
+  missing(first: JournalEntry): void {
+    this.#unknown = this.#gapBefore(first);
+  }
+
+  #state(): Replayed {
+    const snapshot = this.#snapshot && this.#machine.persist(this.#snapshot);
+    return { seq: this.#seq, snapshot, ...this.#work };
+  }
+
+  #advance(entry: JournalEntry): Step | undefined {
+    const machine = this.#machine;
+    const gap = this.#gapBefore(entry);
+    const isPresent = entry.version === machine.version;
+    if (entry.snapshot !== undefined && isPresent && (this.#unknown || gap || isChange(entry))) {
+      this.#snapshot = entry.snapshot ? machine.restore(asData(entry.snapshot)) : undefined;
+      this.#work = { effects: entry.effects ?? none, timers: entry.timers ?? none };
+      this.#unknown = undefined;
+      return undefined;
+    }
+    if (entry.input && entry.kind === 'event' && isPresent) {
+      this.#unknown = undefined;
+      this.#snapshot = undefined;
+      this.#work = nothing;
+    } else this.#unknown ??= gap;
+    if (this.#unknown) return undefined;
+    if (entry.kind === 'event') return this.#step(entry);
+    if (entry.kind === 'crash') this.#crash(entry);
+    else if (entry.effects) this.#work = { ...this.#work, effects: entry.effects };
+    return undefined;
+  }
+
+  #step(entry: JournalEntry): Step {
+    const step = applyEntry(this.#machine, this.#snapshot, entry);
+    const message = messageOfEntry(entry);
+    this.#work = isGone(step.snapshot)
+      ? nothing
+      : workAfter(
+          { machine: this.#machine, kind: { effects: {} } },
+          { effects: this.#work.effects, timers: unfired(this.#work.timers, message) },
+          { message, entry, step },
+        );
+    this.#snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
+    return step;
+  }
+
+  #crash(entry: JournalEntry): void {
+    const { most, withinMs } = defaultPolicy.crashes;
+    this.#crashes = [...this.#crashes.filter((at) => at > entry.at - withinMs && at <= entry.at), entry.at];
+    if (this.#crashes.length > most) return;
+    this.#work = workAfterCrash(this.#work, messageOfEntry(entry), { entry, crashes: this.#crashes.length });
+  }
+
+  #thrownBy(entry: JournalEntry): { thrown?: Error } {
+    try {
+      applyEntry(this.#machine, this.#snapshot, entry);
+      return {};
+    } catch (error) {
+      return { thrown: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+
+  /** Returns why an entry cannot follow the last one; undefined if it can. */
+  #gapBefore(entry: JournalEntry): string | undefined {
+    const seq = this.#seq;
+    if (entry.seq !== seq + 1) {
+      return seq === 0
+        ? `what came before entry ${entry.seq} was forgotten`
+        : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;
+    }
+    const { name, version } = this.#machine;
+    // The version matters only for entries that the machine handled.
+    if (entry.kind !== 'event' || entry.version === version) return undefined;
+    return `entry ${entry.seq} is of ${name} version ${entry.version}; this runtime has version ${version}`;
+  }
+}
+
+/** Tells whether the entry is a change by the engine, with the whole state, instead of a step of the machine. */
+const isChange = ({ kind }: JournalEntry): boolean => kind !== 'event' && kind !== 'stale' && kind !== 'crash';
+
+/** Tells whether a replay can begin with this entry. */
+export const holdsState = (entry: JournalEntry, { version }: HostedMachine): boolean =>
+  entry.version === version && (entry.snapshot !== undefined || (entry.kind === 'event' && entry.input !== undefined));
 
 /**
  * @param entries of the actor, oldest first: from its first entry on, or from one that holds the whole state
@@ -24,53 +178,16 @@ export async function replay(
   entries: AsyncIterable<JournalEntry>,
   to = Number.POSITIVE_INFINITY,
 ): Promise<Replayed> {
-  let seq = 0;
-  let snapshot: AnyMachineSnapshot | undefined;
-  /** Why the state after `seq` is unknown. */
-  let unknown: string | undefined;
+  const past = new Replay(machine);
+  let last = 0;
   for await (const entry of entries) {
     if (entry.seq > to) {
-      if (seq === 0 && to > 0) unknown = gapBefore(entry, seq, machine);
+      if (last === 0 && to > 0) past.missing(entry);
       break;
     }
-    const gap = gapBefore(entry, seq, machine);
-    if (entry.snapshot !== undefined && entry.version === machine.version && (unknown || gap || isChange(entry))) {
-      snapshot = entry.snapshot ? machine.restore(asData(entry.snapshot)) : undefined;
-      unknown = undefined;
-    } else if (entry.input && entry.kind === 'event' && entry.version === machine.version) {
-      snapshot = stateAfter(machine, undefined, entry);
-      unknown = undefined;
-    } else {
-      unknown ??= gap;
-      if (!unknown && entry.kind === 'event') snapshot = stateAfter(machine, snapshot, entry);
-    }
-    seq = entry.seq;
-    if (seq >= to) break; // later entries may be broken
+    past.apply(entry);
+    last = entry.seq;
+    if (last >= to) break; // later entries may be broken
   }
-  if (unknown) throw new StagecraftError('JOURNAL_BROKEN', unknown);
-  return { seq, snapshot: snapshot && machine.persist(snapshot) };
-}
-
-function stateAfter(
-  machine: HostedMachine,
-  before: AnyMachineSnapshot | undefined,
-  entry: JournalEntry,
-): AnyMachineSnapshot | undefined {
-  const { snapshot } = applyEntry(machine, before, entry);
-  return isGone(snapshot) ? undefined : snapshot;
-}
-
-/** Tells whether the entry is a change by the engine, with the whole state, instead of a step of the machine. */
-const isChange = ({ kind }: JournalEntry): boolean => kind !== 'event' && kind !== 'stale' && kind !== 'crash';
-
-/** Returns why an entry cannot follow the one at `seq`; undefined if it can. */
-function gapBefore(entry: JournalEntry, seq: number, machine: HostedMachine): string | undefined {
-  if (entry.seq !== seq + 1) {
-    return seq === 0
-      ? `what came before entry ${entry.seq} was forgotten`
-      : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;
-  }
-  // The version matters only for entries that the machine handled.
-  if (entry.kind !== 'event' || entry.version === machine.version) return undefined;
-  return `entry ${entry.seq} is of ${machine.name} version ${entry.version}; this runtime has version ${machine.version}`;
+  return past.state;
 }

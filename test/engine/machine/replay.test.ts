@@ -6,6 +6,7 @@ import fc from 'fast-check';
 import { createMachine } from 'xstate';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import type { Moment } from '../../../src/engine/machine/replay.js';
 import type { Commit, Store } from '../../../src/engine/store.js';
 import { deskKind, deskMachine, deskTopic, note, noteTo, tell } from '../desk.js';
 import { failureOf, Lab, type Life } from '../lab.js';
@@ -72,8 +73,13 @@ class Committed {
   }
 }
 
-/** Returns the snapshot within the text of a record. */
-const snapshotIn = (text: string): string | undefined => JSON.stringify(JSON.parse(text).snapshot);
+/** Returns what a replay can know of a record: not how long its calls may go on, and to whom they went. */
+function replayable(text: string): string {
+  const { snapshot, effects, timers } = JSON.parse(text);
+  return JSON.stringify({ snapshot, effects, timers }, (key, value) =>
+    key === 'lastsMs' || key === 'recipient' ? undefined : value,
+  );
+}
 
 describe('replay', () => {
   let lab: Lab;
@@ -83,7 +89,7 @@ describe('replay', () => {
     lab = new Lab();
   });
 
-  it('random histories with restarts: each snapshot is replayed to the byte, at every seq', async () => {
+  it('J2 J6 random histories with restarts: state, effects and timers are replayed to the byte, at every seq', async () => {
     const property = fc.asyncProperty(fc.array(moves, { minLength: 5, maxLength: 40 }), async (history) => {
       lab = new Lab();
       const committed = new Committed();
@@ -121,6 +127,8 @@ describe('replay', () => {
     expect(await life.engine.replay('worker/a')).to.deep.equal({
       seq: 2,
       snapshot: { value: 'working', context: { results: [], naps: 0 } },
+      effects: [{ id: 'work', src: 'work', input: { job: 'again' }, seq: 2 }],
+      timers: [],
     });
     expect(work.calls).to.have.length(2);
   });
@@ -139,7 +147,7 @@ describe('replay', () => {
 
   it('actor that never existed: the replay is empty', async () => {
     life = await lab.start([deskKind]);
-    expect(await life.engine.replay('desk/a')).to.deep.equal({ seq: 0, snapshot: undefined });
+    expect(await life.engine.replay('desk/a')).to.deep.equal({ seq: 0, snapshot: undefined, effects: [], timers: [] });
   });
 
   it('journal longer than a page: replayed to its end', async () => {
@@ -147,6 +155,45 @@ describe('replay', () => {
     for (let at = 0; at < 1_030; at += 1) void life.engine.ask('desk/a', { type: 'read' });
     while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
     expect(await life.engine.replay('desk/a')).to.include({ seq: 1_030 });
+  });
+
+  it('J2 long journal: from the middle it is replayed from the last kept state, not from the beginning', async () => {
+    life = await lab.start([deskKind]);
+    for (let at = 1; at <= 1_030; at += 1) void life.engine.ask('desk/a', note(String(at)));
+    while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
+    await lab.data.trimJournal('desk/a', 601);
+    const { snapshot } = await life.engine.replay('desk/a', 903);
+    expect(snapshot?.context).to.have.property('notes').with.length(903);
+    expect(await failureOf(life.engine.replay('desk/a', 799))).to.include({ code: 'JOURNAL_BROKEN' });
+    expect(await life.engine.replay('desk/a', 10 ** 12)).to.include({ seq: 1_030 });
+  });
+
+  it('J2 step by step: each step with what it asked for; the steps before the range are not among them', async () => {
+    life = await lab.start([deskKind, workerKind({ work: manualEffect() })]);
+    await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
+    await life.engine.ask('worker/a', { type: 'nap' });
+    await life.engine.ask('worker/a', { type: 'leave' });
+    await life.engine.ask('worker/a', { type: 'nap' });
+    const steps: Moment[] = [];
+    for await (const moment of life.engine.moments('worker/a', 2, 4)) steps.push(moment);
+    expect(
+      steps.map(({ seq, snapshot, effects, timers }) => [seq, snapshot?.value, effects.length, timers.length]),
+    ).to.deep.equal([
+      [2, 'working', 1, 0],
+      [3, 'idle', 0, 0],
+      [4, 'napping', 0, 1],
+    ]);
+  });
+
+  it('J7 a crash: the replay throws the same error again, with its stack, and goes on', async () => {
+    life = await lab.start([deskKind]);
+    for (const event of [note('1'), { type: 'breakAction' }, note('2')])
+      await life.engine.ask('desk/a', event).catch(() => {});
+    const steps: Moment[] = [];
+    for await (const moment of life.engine.moments('desk/a')) steps.push(moment);
+    expect(steps.map(({ thrown }) => thrown?.message)).to.deep.equal([undefined, 'the action broke', undefined]);
+    expect(steps[1]?.thrown?.stack).to.contain('desk.ts');
+    expect(steps[2]?.snapshot?.context).to.deep.include({ notes: ['1', '2'] });
   });
 
   it('start of the journal trimmed: JOURNAL_BROKEN names what is missing', async () => {
@@ -171,7 +218,7 @@ describe('replay', () => {
     await life.engine.ask('desk/a', note('of version 2'));
     life = await lab.start([deskKind]);
     expect(await failureOf(life.engine.replay('desk/a'))).to.include({ code: 'JOURNAL_BROKEN' });
-    expect(await life.engine.replay('desk/a', 2)).to.deep.equal({ seq: 2, snapshot: undefined });
+    expect(await life.engine.replay('desk/a', 2)).to.deep.include({ seq: 2, snapshot: undefined });
   });
 
   it('damaged entry: JOURNAL_BROKEN names its place', async () => {
@@ -213,7 +260,11 @@ async function expectReplayable(engine: Engine, { texts }: Committed): Promise<v
     for (const [seq, text] of bySeq) {
       const replayed = await engine.replay(address, seq);
       expect(replayed.seq).to.equal(seq);
-      expect(JSON.stringify(replayed.snapshot)).to.equal(snapshotIn(text));
+      const { snapshot, effects, timers } = replayed;
+      const { quarantined } = JSON.parse(text);
+      expect(JSON.stringify({ snapshot, effects, timers }), `${address} ${seq} ${quarantined}`).to.equal(
+        replayable(text),
+      );
     }
   }
 }
