@@ -26,7 +26,7 @@ export type { Clock } from './engine/clock.js';
 export type { ActorPhase, EffectPhase, FeedBody, FeedListener, FeedRecord } from './engine/feed.js';
 export type { Logger } from './engine/logger.js';
 export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
-export type { Replayed } from './engine/machine/replay.js';
+export type { Moment, Replayed } from './engine/machine/replay.js';
 export type { Random } from './engine/random.js';
 export type { Store } from './engine/store.js';
 export type { FollowOptions } from './engine/topics/follow-as.js';
@@ -38,6 +38,9 @@ export {
   isErrorCode,
   StagecraftError,
 } from './errors.js';
+export { checkJournal, type Divergence, type JournalCheck } from './journal/check-journal.js';
+export { type JournalFile, type JournalledActor, openJournal } from './journal/journal-file.js';
+export type { After, EntryLine, JournalHead } from './journal/journal-text.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { OnPluginLoss } from './mounts/mount-reconciler.js';

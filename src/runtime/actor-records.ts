@@ -4,10 +4,13 @@ import { isClusterOwned } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
 import type { ActorView } from '../engine/actor-system.js';
+import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
-import type { Replayed } from '../engine/machine/replay.js';
+import type { Moment, Replayed } from '../engine/machine/replay.js';
 import { StagecraftError } from '../errors.js';
+import { packageVersion } from '../host/version.js';
+import { journalLines } from '../journal/export-journal.js';
 import { checked } from '../requests/fields.js';
 import { withoutEnvironment } from './without-environment.js';
 
@@ -20,6 +23,16 @@ export interface Journal {
   entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
   /** State of the actor after entry `to`, rebuilt from its journal; no effect runs. */
   replay(address: string, options?: { to?: number }): Promise<Replayed>;
+  /**
+   * The same step by step: each entry, the state after it, and what it asked for. Leaves out steps whose state can't be
+   * known: their beginning was forgotten, or they are of another version of the machine.
+   */
+  moments(address: string, options?: { from?: number; to?: number }): AsyncIterable<Moment>;
+  /**
+   * Lines of a file that `openJournal` reads, each with its line break, without secrets. The format: docs/journals.md
+   * @param addresses default: all actors of `runtime.actors.list()`
+   */
+  export(addresses?: readonly string[]): AsyncIterable<string>;
 }
 
 export interface ActorControl {
@@ -62,11 +75,24 @@ const seqSchema = z.int().min(1).optional();
 const replaySchema = z.strictObject({ to: seqSchema });
 const rangeSchema = z.strictObject({ from: seqSchema, to: seqSchema });
 const addressSchema = z.string().min(1, 'must not be empty');
+const addressesSchema = z.array(addressSchema);
+
+/** Masks a moment; an error would lose its stack as JSON. */
+const masked = ({ thrown, ...moment }: Moment): Moment => ({
+  ...withoutEnvironment(moment),
+  ...(thrown && { thrown }),
+});
 
 /** @throws StagecraftError INVALID_ARGUMENT */
 const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
 
-export function journalOf(own: Engine, elected: ElectedEngine): Journal {
+export interface JournalOptions {
+  clock: Pick<Clock, 'now'>;
+  /** Addresses that are exported by default. */
+  present(): string[];
+}
+
+export function journalOf(own: Engine, elected: ElectedEngine, { clock, present }: JournalOptions): Journal {
   // Journals can be read whoever leads.
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const demand = async (address: string): Promise<Engine> => {
@@ -78,6 +104,9 @@ export function journalOf(own: Engine, elected: ElectedEngine): Journal {
   async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
     yield* (await demand(address)).journal(address, from);
   }
+  async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Moment, void> {
+    for await (const moment of (await demand(address)).moments(address, from, to)) yield masked(moment);
+  }
   return {
     entries: (address, options = {}) => {
       const known = checkedAddress(address);
@@ -88,6 +117,20 @@ export function journalOf(own: Engine, elected: ElectedEngine): Journal {
       const known = checkedAddress(address);
       const { to } = checked(replaySchema, options, 'the options');
       return withoutEnvironment(await (await demand(known)).replay(known, to));
+    },
+    moments: (address, options = {}) => {
+      const known = checkedAddress(address);
+      const { from, to } = checked(rangeSchema, options, 'the options');
+      return moments(known, from, to);
+    },
+    export: (addresses = present()) => {
+      const known = checked(addressesSchema, addresses, 'the addresses');
+      return journalLines({
+        addresses: known,
+        entries: (address) => upTo(entries(address)),
+        at: clock.now(),
+        stagecraft: packageVersion(),
+      });
     },
   };
 }

@@ -281,6 +281,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   });
   await controllerSide.start();
   await nodeSide.start();
+  const actors = actorControl(engine, controllerSide.engine);
   const silences = (): number[] =>
     [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
@@ -311,8 +312,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     mounts: nodeSide.mounter,
     allocations: nodeSide.allocations,
     leadership: controllerSide.leadership,
-    actors: actorControl(engine, controllerSide.engine),
-    journal: journalOf(engine, controllerSide.engine),
+    actors,
+    journal: journalOf(engine, controllerSide.engine, {
+      clock,
+      present: () => actors.list().map(({ address }) => address),
+    }),
     inspect: (listener) => inspecting(feed, checkedListener(listener)),
     get store() {
       const [since] = silences();

@@ -334,7 +334,7 @@ describe('migrations', () => {
       await ask({ type: 'note', text: 'two' });
       await start('2');
       await ask({ type: 'note', text: 'three' });
-      expect(await life.engine.replay(address)).to.deep.equal({
+      expect(await life.engine.replay(address)).to.deep.include({
         seq: 4,
         snapshot: { value: 'idle', context: { list: ['one', 'two', 'three'], rings: 0 } },
       });
@@ -360,7 +360,7 @@ describe('migrations', () => {
     it('first step crashed under an older version: a replay shows no actor', async () => {
       await failureOf(ask({ type: 'break' }));
       await start('2');
-      expect(await life.engine.replay(address)).to.deep.equal({ seq: 1, snapshot: undefined });
+      expect(await life.engine.replay(address)).to.deep.include({ seq: 1, snapshot: undefined });
     });
 
     it('on-demand actor: migrated when it is loaded, not before', async () => {

@@ -190,7 +190,7 @@ describe('tombstones', () => {
       await lab.crash();
       await lab.clock.advance(goneMs);
       await restart();
-      expect(await life.engine.replay(address)).to.deep.equal({ seq: 3, snapshot: undefined });
+      expect(await life.engine.replay(address)).to.deep.include({ seq: 3, snapshot: undefined });
       await note('two');
       const { snapshot } = await life.engine.replay(address);
       expect(snapshot?.context).to.deep.include({ notes: ['two'] });

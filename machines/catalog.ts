@@ -1,0 +1,61 @@
+/** All machines whose actors Stagecraft hosts, by the first part of their addresses, with the charts of their parts. */
+import type { AnyStateMachine } from 'xstate';
+import { allocMachine } from './alloc/alloc.js';
+import { allocParts } from './alloc/parts.js';
+import { allocVolumeMachine } from './alloc/volume-steps.js';
+import type { PartView } from './kit/parts.js';
+import { mountMachine } from './mount/mount.js';
+import { mountParts } from './mount/parts.js';
+import { stagingMachine } from './mount/staging.js';
+import { targetMachine } from './mount/target.js';
+import type { MountContext } from './mount/types.js';
+import { nodeMachine } from './node/node.js';
+import { pluginMachine } from './plugin/plugin.js';
+import { pluginsMachine } from './plugin/plugins.js';
+import { registryMachine } from './registry/registry.js';
+import { groupSnapshotMachine } from './snapshot/group.js';
+import { volumeSnapshotMachine } from './snapshot/snapshot.js';
+import { taskMachine } from './task/task.js';
+import { expansionMachine, modificationMachine } from './volume/change.js';
+import { lifecycleMachine } from './volume/lifecycle.js';
+import { volumeParts } from './volume/parts.js';
+import { publicationMachine } from './volume/publication.js';
+import { volumeMachine } from './volume/volume.js';
+
+export interface CatalogEntry {
+  machine: AnyStateMachine;
+  /** Charts that its parts follow. */
+  charts: readonly AnyStateMachine[];
+  /** Lists the parts in a context. */
+  parts?: (context: never) => PartView[];
+}
+
+const entries: CatalogEntry[] = [
+  { machine: registryMachine, charts: [] },
+  { machine: pluginsMachine, charts: [] },
+  { machine: pluginMachine, charts: [] },
+  { machine: taskMachine, charts: [] },
+  {
+    machine: volumeMachine,
+    charts: [lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
+    parts: volumeParts,
+  },
+  { machine: volumeSnapshotMachine, charts: [] },
+  { machine: groupSnapshotMachine, charts: [] },
+  { machine: nodeMachine, charts: [] },
+  {
+    machine: mountMachine,
+    charts: [stagingMachine, targetMachine],
+    parts: (context: MountContext) => mountParts(context),
+  },
+  { machine: allocMachine, charts: [allocVolumeMachine], parts: allocParts },
+];
+
+/** By the id of the machine, which begins the addresses of its actors. */
+export const catalog: ReadonlyMap<string, CatalogEntry> = new Map(entries.map((entry) => [entry.machine.id, entry]));
+
+/** Machine of the actor at this address; undefined if there is none of that name. */
+export const catalogEntryOf = (address: string): CatalogEntry | undefined => {
+  const end = address.indexOf('/');
+  return catalog.get(end < 0 ? address : address.slice(0, end));
+};
