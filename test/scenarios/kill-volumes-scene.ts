@@ -93,8 +93,8 @@ export class VolumeScene {
     const number = this.#asked;
     await new Promise<void>((resolve, reject) => {
       this.#waiting.set(number, { resolve, reject });
-      if (agent.connected)
-        agent.send({ number, ask }, () => {}); // one that dies first is heard of by its end
+      // An agent that dies later rejects all that wait. After its exit it may still count as connected.
+      if (agent.connected && !hasEnded(agent)) agent.send({ number, ask }, () => {});
       else reject(died());
     });
   }
@@ -152,7 +152,7 @@ export class VolumeScene {
 
   async #killAgent(): Promise<void> {
     const agent = this.#agent;
-    if (agent.exitCode !== null || agent.signalCode !== null) return;
+    if (hasEnded(agent)) return;
     const exit = once(agent, 'exit');
     agent.kill('SIGKILL');
     await exit;
@@ -188,6 +188,8 @@ export class VolumeScene {
     else waiting?.resolve();
   }
 }
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean => exitCode !== null || signalCode !== null;
 
 const died = (): StagecraftError => new StagecraftError('AGENT_LOST', 'the agent died before it answered');
 
