@@ -52,6 +52,23 @@ export interface PartView {
   nextAttemptAtMs?: number;
 }
 
+/** Compares the parts of an actor before and after a step. */
+export function partChanges(
+  before: readonly PartView[],
+  after: readonly PartView[],
+): { id: string; before?: string; part?: PartView }[] {
+  const was = new Map(before.map((part) => [part.id, part]));
+  const changes: { id: string; before?: string; part?: PartView }[] = [];
+  for (const part of after) {
+    const earlier = was.get(part.id);
+    was.delete(part.id);
+    const isSame = earlier?.at === part.at && earlier.why === part.why;
+    if (!isSame) changes.push({ id: part.id, ...(earlier && { before: earlier.at }), part });
+  }
+  for (const { id, at } of was.values()) changes.push({ id, before: at });
+  return changes;
+}
+
 /** Begins and steps the parts that one machine describes. Pure: the same part comes back where nothing changes. */
 export class Chart<TMachine extends AnyStateMachine> {
   readonly #machine: TMachine;

@@ -4,7 +4,7 @@
  * listener it costs one comparison per commit. Slow viewers: feed-viewer.ts
  */
 import type { AnyEventObject, StateValue } from 'xstate';
-import type { PartView } from '../../machines/kit/parts.js';
+import { type PartView, partChanges } from '../../machines/kit/parts.js';
 import { messageOf } from '../errors.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor/actor-record.js';
 import type { ActorDefinition, ActorState } from './actor/step-result.js';
@@ -180,20 +180,3 @@ const missingIn = <T extends { id: string; seq: number; attempt?: number }>(othe
   list.filter(
     (one) => !others.some(({ id, seq, attempt }) => id === one.id && seq === one.seq && attempt === one.attempt),
   );
-
-/** Compares the parts of an actor before and after a step. */
-export function partChanges(
-  before: readonly PartView[],
-  after: readonly PartView[],
-): { id: string; before?: string; part?: PartView }[] {
-  const was = new Map(before.map((part) => [part.id, part]));
-  const changes: { id: string; before?: string; part?: PartView }[] = [];
-  for (const part of after) {
-    const earlier = was.get(part.id);
-    was.delete(part.id);
-    const isSame = earlier?.at === part.at && earlier.why === part.why;
-    if (!isSame) changes.push({ id: part.id, ...(earlier && { before: earlier.at }), part });
-  }
-  for (const { id, at } of was.values()) changes.push({ id, before: at });
-  return changes;
-}

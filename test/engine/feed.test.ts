@@ -1,6 +1,7 @@
 /** The live feed: what it says of each step of an actor, to whom, and that it says nothing while nobody listens. */
 import { expect } from 'chai';
-import { type FeedRecord, partChanges } from '../../src/engine/feed.js';
+import { partChanges } from '../../machines/kit/parts.js';
+import type { FeedRecord } from '../../src/engine/feed.js';
 import { deskKind, deskTopic, noteTo, say, tell } from './desk.js';
 import { Lab } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';

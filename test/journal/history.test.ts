@@ -1,0 +1,81 @@
+/** The history of an actor: one line per step, with calls, attempts and parts; the same for a live runtime and a file. */
+import { expect } from 'chai';
+import type { GrpcCode } from '../../src/csi/grpc-codes.js';
+import { History, type HistoryLine } from '../../src/journal/history.js';
+import { spec, VolumeHouse } from '../volumes/volume-house.js';
+
+describe('the history of an actor', () => {
+  let house: VolumeHouse;
+
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+  });
+
+  afterEach(() => house.dispose());
+
+  async function historyOf(address: string): Promise<HistoryLine[]> {
+    const history = new History(address);
+    const lines: HistoryLine[] = [];
+    for await (const moment of house.runtime.journal.moments(address)) lines.push(history.lineOf(moment));
+    return lines;
+  }
+
+  async function publishedAfter(failures: GrpcCode[]): Promise<HistoryLine[]> {
+    const { volumes, plugin, clock } = house;
+    const left = [...failures];
+    plugin.script = ({ rpc }) => {
+      const code = rpc === 'ControllerPublishVolume' ? left.shift() : undefined;
+      return code === undefined ? undefined : { code };
+    };
+    const creating = volumes.create(spec('data'));
+    await house.rest();
+    await creating;
+    const publishing = volumes.publish({ id: 'data' }, 'a');
+    publishing.catch(() => {});
+    await clock.advance(10_000);
+    return historyOf('volume/default/data');
+  }
+
+  it('J1 ControllerPublish fails three times: each attempt with its answer, then the next, then OK', async () => {
+    const lines = await publishedAfter(['INTERNAL', 'UNAVAILABLE', 'ABORTED']);
+    const calls = lines.filter(({ rpc }) => rpc === 'ControllerPublishVolume');
+    expect(calls.map(({ what, attempt, tone }) => [what, attempt, tone])).to.deep.equal([
+      ['ControllerPublishVolume: INTERNAL', 1, 'in-doubt'],
+      ['ControllerPublishVolume: UNAVAILABLE', 2, 'in-doubt'],
+      ['ControllerPublishVolume: ABORTED', 3, 'waiting'],
+      ['ControllerPublishVolume: OK', 4, 'done'],
+    ]);
+    for (const { nextAttemptAtMs = 0, at } of calls.slice(0, 3)) expect(nextAttemptAtMs).to.be.greaterThan(at);
+    expect(calls.map(({ from }) => from)).to.deep.equal(['disk', 'disk', 'disk', 'disk']);
+    expect(calls.at(-1)?.parts).to.deep.equal([
+      { id: 'publication/a', before: 'in-doubt.calling', after: 'published' },
+    ]);
+  });
+
+  it('J1 a request of a caller: what was asked for, in words, and the states before and after', async () => {
+    const lines = await publishedAfter([]);
+    expect(lines[0]).to.include({
+      what: 'asked to create it on plugin disk',
+      from: 'caller',
+      after: 'pending-create.calling',
+    });
+    const asked = lines.find(({ what }) => what === 'asked to publish it to node a');
+    expect(asked).to.include({ before: 'created', after: 'pending-publish.calling' });
+  });
+
+  it('J1 how long an answer took is counted from the request, not from the commit that asked for it', async () => {
+    const lines = await publishedAfter([]);
+    const [create] = lines.filter(({ rpc }) => rpc === 'CreateVolume');
+    expect(create).to.include({ code: 'OK', tone: 'done' });
+    expect(create?.tookMs).to.be.a('number').and.at.least(0);
+  });
+
+  it('J1 every step of every actor has a line with words', async () => {
+    await publishedAfter(['INTERNAL']);
+    for (const { address } of house.runtime.actors.list()) {
+      const lines = await historyOf(address);
+      expect(lines, address).not.to.be.empty;
+      for (const { what } of lines) expect(what, address).to.match(/\w/).and.not.contain('undefined');
+    }
+  });
+});
