@@ -39,6 +39,7 @@ export {
   StagecraftError,
 } from './errors.js';
 export { checkJournal, type Divergence, type JournalCheck } from './journal/check-journal.js';
+export { History, type HistoryLine, type HistoryTone } from './journal/history.js';
 export { type JournalFile, type JournalledActor, openJournal } from './journal/journal-file.js';
 export type { After, EntryLine, JournalHead } from './journal/journal-text.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';

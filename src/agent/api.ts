@@ -11,6 +11,7 @@ import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime/runtime.js';
+import { serveJournals } from './journal-api.js';
 import { serveMounts } from './mount-api.js';
 import { serveNodes } from './node-api.js';
 import { timeoutIn } from './requests.js';
@@ -118,6 +119,7 @@ export async function serveApi({
     await runtime.actors.release(body.address);
     return reply.code(204).send();
   });
+  serveJournals(server, runtime);
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);

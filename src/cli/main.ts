@@ -17,6 +17,7 @@ import { AgentError } from './client.js';
 import { configDefault, print } from './connection.js';
 import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
+import { addHistory } from './history.js';
 import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
@@ -127,6 +128,7 @@ function makeProgram(): Command {
   addMountCommands(program);
   addNodeCommands(program);
   addActorCommands(program);
+  addHistory(program);
   addDrain(program);
   return program;
 }

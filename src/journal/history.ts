@@ -38,6 +38,9 @@ export type HistoryTone = 'plain' | 'done' | 'waiting' | 'in-doubt' | 'failed';
 
 type Outcome = CallOutcome<unknown>;
 
+/** Status of gRPC. */
+const answeredOk = 'OK';
+
 /** Answers after which nothing has changed, and the same call is repeated. */
 const repeatable: ReadonlySet<AnswerClass | undefined> = new Set(['busy', 'repair', 'not-so', 'start-over']);
 
@@ -99,7 +102,15 @@ export class History {
     if (outcome?.status === 'done') {
       const attempt = (this.#attempts.get(source.id) ?? 0) + 1;
       this.#attempts.delete(source.id);
-      return { rpc, from, code: 'OK', what: `${rpc}: OK`, tone: 'done', ...took, ...(attempt > 1 && { attempt }) };
+      return {
+        rpc,
+        from,
+        code: answeredOk,
+        what: `${rpc}: OK`,
+        tone: 'done',
+        ...took,
+        ...(attempt > 1 && { attempt }),
+      };
     }
     if (outcome?.status === 'must-wait')
       return { rpc, from: 'engine', what: `${rpc} has to wait`, message: outcome.reason, tone: 'waiting' };

@@ -1,0 +1,40 @@
+/** `stagecraft history`: what happened to an actor, one line per step. */
+import type { Command } from 'commander';
+import type { HistoryPage } from '../agent/journal-api.js';
+import { countIn } from './arguments.js';
+import { type LookOptions, look, lookAll, print, printJson, socketOf } from './connection.js';
+import { lineChars } from './print.js';
+import { historyTable } from './print-history.js';
+import { type InNamespace, inNamespace } from './requests.js';
+
+interface HistoryOptions extends LookOptions, InNamespace {
+  limit?: number;
+  before?: number;
+}
+
+export function addHistory(program: Command): void {
+  inNamespace(
+    lookAll(
+      program
+        .command('history <address> [name]')
+        .description("show what happened to an actor, step by step: its address as in actor list, or 'volume NAME'"),
+    ),
+    'volume',
+  )
+    .option('--limit <n>', 'show this many steps, the newest; default 200', countIn)
+    .option('--before <seq>', 'show the steps before this one', countIn)
+    .action(showHistory);
+}
+
+const volumeAddress = (name: string, { namespace }: InNamespace): string =>
+  ['volume', namespace, name].map(encodeURIComponent).join('/');
+
+async function showHistory(given: string, name: string | undefined, options: HistoryOptions): Promise<void> {
+  const address = given === 'volume' && name !== undefined ? volumeAddress(name, options) : given;
+  const query = new URLSearchParams();
+  if (options.limit !== undefined) query.set('limit', String(options.limit));
+  if (options.before !== undefined) query.set('before', String(options.before));
+  const page = await look<HistoryPage>(socketOf(options), `/v1/history/${encodeURIComponent(address)}?${query}`);
+  if (options.json) printJson(page);
+  else print(historyTable(page, lineChars(options)));
+}

@@ -1,0 +1,42 @@
+/** Prints the history of an actor as a table. */
+import type { HistoryPage } from '../agent/journal-api.js';
+import { table } from './print.js';
+
+type Line = HistoryPage['lines'][number];
+
+/** Time of day (UTC) to the millisecond. */
+const momentOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
+
+const changeOf = (before = '', after = ''): string => {
+  if (before === after) return after;
+  return `${before || 'nothing'} → ${after || 'gone'}`;
+};
+
+const durationOf = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+
+function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): string {
+  return [
+    ...(attempt === undefined ? [] : [`attempt ${attempt}`]),
+    ...(message === undefined ? [] : [message]),
+    ...parts.map(({ id, before, after }) => `${id}: ${changeOf(before, after)}`),
+    ...(nextAttemptAtMs === undefined ? [] : [`next attempt in ${durationOf(nextAttemptAtMs - at)}`]),
+  ].join('; ');
+}
+
+export function historyTable({ address, lines, before }: HistoryPage, maxChars?: number): string {
+  const [first] = lines;
+  if (!first) return `nothing is known of ${address}`;
+  const rows = lines.map((line) => [
+    String(line.seq),
+    momentOf(line.at),
+    line.from,
+    line.what,
+    line.tookMs === undefined ? '-' : durationOf(line.tookMs),
+    changeOf(line.before, line.after),
+    detailsOf(line),
+  ]);
+  const text = table(['SEQ', 'TIME', 'FROM', 'WHAT', 'TOOK', 'STATE', 'DETAILS'], rows, maxChars);
+  const day = new Date(first.at).toISOString().slice(0, 10);
+  const older = before === undefined ? '' : `\n(older: --before ${before})`;
+  return `${address}, since ${day}\n${text}${older}`;
+}
