@@ -10,7 +10,7 @@ import type { EntryLine } from './journal-text.js';
 /** First entry after which this version is in another state than the one that wrote the journal. */
 export interface Divergence {
   seq: number;
-  /** What differs: `state`, `error`, or the path of a value in the context. */
+  /** Name of the value that differs: `state`, `error`, or its path in the context. */
   path: string;
   expected: unknown;
   got: unknown;

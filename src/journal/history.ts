@@ -13,7 +13,7 @@ export interface HistoryLine {
   seq: number;
   /** Milliseconds since the epoch. */
   at: number;
-  /** What came, in words. */
+  /** The input, in words. */
   what: string;
   /** `caller`, `timer`, `engine`, `effect`, the name of a plugin, or the address of another actor. */
   from: string;
@@ -33,7 +33,7 @@ export interface HistoryLine {
   tone: HistoryTone;
 }
 
-/** What the step means for the work: `in-doubt` may have taken effect; `failed` stays so until somebody acts. */
+/** Meaning of the step for the work: `in-doubt` may have taken effect; `failed` stays so until somebody acts. */
 export type HistoryTone = 'plain' | 'done' | 'waiting' | 'in-doubt' | 'failed';
 
 type Outcome = CallOutcome<unknown>;
@@ -88,7 +88,7 @@ export class History {
     return moment?.snapshot ? this.#parts(moment.snapshot.context as never) : [];
   }
 
-  /** What an answer of a plugin adds to the line. */
+  /** Fields that an answer of a plugin adds to the line. */
   #callOf({ entry }: Moment, before: Moment | undefined): Partial<HistoryLine> {
     const { source, event, at, sentAtMs } = entry;
     if (source.kind !== 'effect' || !event || entry.kind !== 'event') return {};

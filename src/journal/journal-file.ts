@@ -2,7 +2,6 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { catalogEntryOf } from '../../machines/catalog.js';
-import type { JournalEntry } from '../engine/actor/actor-record.js';
 import { HostedMachine } from '../engine/machine/hosted-machine.js';
 import { type Moment, Replay, type Replayed, replay } from '../engine/machine/replay.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -122,5 +121,3 @@ async function* linesOf(path: string): AsyncGenerator<string, void> {
     input.destroy();
   }
 }
-
-export type { EntryLine, JournalEntry };

@@ -21,7 +21,7 @@ export interface Replayed {
   timers: LiveTimer[];
 }
 
-/** One step of an actor, replayed. */
+/** Replayed step of an actor. */
 export interface Moment extends Replayed {
   entry: JournalEntry;
   /** Messages to other actors that the step asked for. */
