@@ -7,7 +7,7 @@ import type { RestoreReport } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { actorHost } from './actor/actor-host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
-import { decodeEntry, decodeRecord, type JournalEntry } from './actor/actor-record.js';
+import { decodeRecord } from './actor/actor-record.js';
 import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
 import type { Request } from './actor/message.js';
@@ -22,21 +22,20 @@ import { EffectRunner } from './effects/effect-runner.js';
 import type { ActorKind } from './effects/effects.js';
 import type { EngineOptions } from './engine-options.js';
 import { Feed } from './feed.js';
+import { Journals } from './journals.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
 import { asData } from './machine/data.js';
-import { holdsState, type Moment, Replay, type Replayed, replay } from './machine/replay.js';
 import { patienceMs, StorePatience } from './storage/store-patience.js';
 import { answered } from './storage/store-trouble.js';
 import { type TimedStore, timedStore } from './storage/timed-store.js';
 import { storeSubject, TroubleLog } from './storage/trouble-log.js';
-import type { Cursor, JournalRow, Range, StoredRecord, StorePage } from './store.js';
+import type { Cursor, Range, StoredRecord, StorePage } from './store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
 import { Topics } from './topics/topics.js';
 
-const pageSize = 512;
 const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
 /** Limit for one call of the store. */
@@ -57,6 +56,7 @@ export class Engine implements ActorSystem, Inbox {
   readonly #effects: EffectRunner;
   readonly #gate: EffectGate;
   readonly topics: Topics;
+  readonly journals: Journals;
   readonly #hasOwnTopics: boolean;
   readonly #deliveries: Deliveries;
   readonly #leases: LeaseKeeper;
@@ -102,6 +102,11 @@ export class Engine implements ActorSystem, Inbox {
       options.topics instanceof Topics
         ? options.topics
         : new Topics(store, clock, { ...options.topics, logger, troubles });
+    this.journals = new Journals({
+      store: this.#reads,
+      machineOf: (address) => this.#actors.kindOf(address).machine,
+      seqOf: (address) => this.#actors.get(address)?.seq,
+    });
     this.#elsewhere = options.elsewhere;
     this.#troubleElsewhere = options.troubleElsewhere?.bind(options);
     this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
@@ -357,73 +362,6 @@ export class Engine implements ActorSystem, Inbox {
     return this.topics.follow(topic, from, signal);
   }
 
-  /**
-   * Journal entries of an actor as far back as they are kept, oldest first.
-   * @throws StagecraftError ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN if the text of
-   *   an entry is damaged
-   */
-  async *journal(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
-    this.#actors.kindOf(address);
-    for (let next = from; ; ) {
-      const rows = await this.#journalRows(address, next, pageSize);
-      for (const row of rows) {
-        yield readableEntry(address, row);
-        next = row.seq + 1;
-      }
-      if (rows.length < pageSize) return;
-    }
-  }
-
-  /**
-   * Rebuilds the state of an actor after entry `to`, from the last kept state before it.
-   * @see replay
-   */
-  async replay(address: string, to?: number): Promise<Replayed> {
-    const { machine } = this.#actors.kindOf(address);
-    const from = to === undefined ? 1 : await this.#lastState(address, to);
-    return replay(machine, this.journal(address, from), to);
-  }
-
-  /**
-   * Replays an actor step by step. Leaves out steps whose state can't be known, as their beginning was forgotten or they
-   * are of another version of the machine.
-   */
-  async *moments(address: string, from = 1, to = Number.POSITIVE_INFINITY): AsyncGenerator<Moment, void> {
-    const past = new Replay(this.#actors.kindOf(address).machine);
-    for await (const entry of this.journal(address, await this.#lastState(address, from))) {
-      if (entry.seq > to) return;
-      const moment = past.apply(entry);
-      if (moment && entry.seq >= from) yield moment;
-    }
-  }
-
-  /** Seq of the last entry up to `to` with which a replay can begin; 1 if there is none. */
-  async #lastState(address: string, to: number): Promise<number> {
-    const { machine } = this.#actors.kindOf(address);
-    const newest = this.#actors.get(address)?.seq || (await this.#stored(address))?.seq;
-    for (let last = Math.min(to, newest ?? 0); last > 1; last -= pageSize) {
-      const first = Math.max(1, last - pageSize + 1);
-      const rows = await this.#journalRows(address, first, last - first + 1);
-      const found = rows.findLast((row) => row.seq <= last && holdsState(readableEntry(address, row), machine));
-      if (found) return found.seq;
-    }
-    return 1;
-  }
-
-  #stored(address: string): Promise<StoredRecord | undefined> {
-    return this.#reads.load(address).catch((cause: unknown) => {
-      const message = `the store can't read an actor now (${messageOf(cause)}): ask again later`;
-      throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
-    });
-  }
-
-  #journalRows(address: string, from: number, limit: number): Promise<JournalRow[]> {
-    return this.#reads.readJournal(address, from, limit).catch((cause: unknown) => {
-      const message = `the store can't read a journal now (${messageOf(cause)}): ask again later`;
-      throw new StagecraftError('STORE_UNAVAILABLE', message, { address, outcome: 'refused', cause });
-    });
-  }
-
   /** Accepts nothing more, ends effects, waits for commits under way, gives the lease back. */
   async stop(): Promise<void> {
     this.#close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed'));
@@ -499,14 +437,5 @@ export class Engine implements ActorSystem, Inbox {
         this.#logger.error({ address, from: message.from }, `a message can't be delivered: ${messageOf(error)}`);
       }
     });
-  }
-}
-
-function readableEntry(address: string, { seq, text }: JournalRow): JournalEntry {
-  try {
-    return decodeEntry(text);
-  } catch (cause) {
-    const message = `entry ${seq} of ${address} can't be read: ${messageOf(cause)}`;
-    throw new StagecraftError('JOURNAL_BROKEN', message, { address, cause });
   }
 }

@@ -98,14 +98,14 @@ export function journalOf(own: Engine, elected: ElectedEngine, { clock, present 
   const demand = async (address: string): Promise<Engine> => {
     const engine = engineOf(address);
     if (engine.has(address)) return engine;
-    for await (const _ of engine.journal(address)) return engine;
+    for await (const _ of engine.journals.entries(address)) return engine;
     throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
   };
   async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
-    yield* (await demand(address)).journal(address, from);
+    yield* (await demand(address)).journals.entries(address, from);
   }
   async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Moment, void> {
-    for await (const moment of (await demand(address)).moments(address, from, to)) yield masked(moment);
+    for await (const moment of (await demand(address)).journals.moments(address, from, to)) yield masked(moment);
   }
   return {
     entries: (address, options = {}) => {
@@ -116,7 +116,7 @@ export function journalOf(own: Engine, elected: ElectedEngine, { clock, present 
     replay: async (address, options = {}) => {
       const known = checkedAddress(address);
       const { to } = checked(replaySchema, options, 'the options');
-      return withoutEnvironment(await (await demand(known)).replay(known, to));
+      return withoutEnvironment(await (await demand(known)).journals.replay(known, to));
     },
     moments: (address, options = {}) => {
       const known = checkedAddress(address);

@@ -58,7 +58,7 @@ describe('the live feed', () => {
     const [, { entry }] = records as [FeedRecord, FeedRecord & { kind: 'event' }];
     expect([entry.sentAtMs, entry.at]).to.deep.equal([sentAtMs, sentAtMs + 5]);
     const journal = [];
-    for await (const one of engine.journal('worker/a')) journal.push(one);
+    for await (const one of engine.journals.entries('worker/a')) journal.push(one);
     expect(journal.map((one) => one.sentAtMs)).to.deep.equal([undefined, sentAtMs]);
   });
 

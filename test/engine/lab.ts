@@ -145,7 +145,7 @@ export async function failureOf(work: Promise<unknown>): Promise<StagecraftError
 
 export async function journalOf(engine: Engine, address: string): Promise<JournalEntry[]> {
   const entries: JournalEntry[] = [];
-  for await (const entry of engine.journal(address)) entries.push(entry);
+  for await (const entry of engine.journals.entries(address)) entries.push(entry);
   return entries;
 }
 

@@ -114,7 +114,7 @@ export class SiteRun {
     expect(await this.lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });
     for (const address of addresses) {
       const record = await this.lab.data.load(address);
-      const replayed = await engine.replay(address);
+      const replayed = await engine.journals.replay(address);
       expect(replayed.seq).to.equal(record?.seq);
       expect(JSON.stringify(replayed.snapshot)).to.equal(JSON.stringify(JSON.parse(record?.text ?? '').snapshot));
     }

@@ -290,7 +290,7 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
     expect(writers.count('refused')).to.be.greaterThan(0);
     await writers.check(await scene.reader(server.url), engine);
     await engine.ask('clerk/ticker', { type: 'rest' });
-    await checkReplay(await scene.reader(server.url), engine, 'clerk/ticker');
+    await checkReplay(await scene.reader(server.url), engine.journals, 'clerk/ticker');
   });
 
   it('is cut off at random moments all the time: each request id counts exactly once', async () => {
@@ -349,7 +349,7 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
       const inOrder = asked.sort((a, b) => Number(a.position) - Number(b.position));
       expect(notes).to.deep.equal(inOrder.map(({ note }) => note));
       expect(inOrder.map(({ position }) => position)).to.deep.equal(notes.map((_, i) => i + 1));
-      await checkReplay(reader, engine, address);
+      await checkReplay(reader, engine.journals, address);
       expect((contextOf(await reader.load(`till/${clerk}`)) as ClerkContext).notes).to.deep.equal(notes);
       const said = (await topicRows(reader, 'clerks')).filter(({ source }) => source === address);
       expect(said.map(({ text }) => JSON.parse(text).note)).to.deep.equal(notes);

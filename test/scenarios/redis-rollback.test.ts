@@ -207,7 +207,7 @@ describe('a Redis that loses what it took', function () {
     await engine.ask('clerk/ticker', { type: 'rest' });
     const reader = await scene.reader(server.url);
     await writers.check(reader, engine, false);
-    await checkReplay(reader, engine, 'clerk/ticker');
+    await checkReplay(reader, engine.journals, 'clerk/ticker');
     await engine.stop();
     const next = await scene.engine(server.url);
     await owesNothing(reader, '');
@@ -294,7 +294,7 @@ describe('a Redis that loses what it took', function () {
     const { notes } = contextOf(await reader.load('clerk/0')) as ClerkContext;
     expect(notes[0]).to.equal('former');
     expect(notes).to.include.members(writers.done(0));
-    await checkReplay(reader, engine, 'clerk/0');
+    await checkReplay(reader, engine.journals, 'clerk/0');
     expect(codes(logged, 'FENCED')).to.deep.equal([]);
   });
 

@@ -230,7 +230,7 @@ export class Writers {
     for (const [clerk, all] of this.told.entries()) {
       const address = this.address(clerk);
       if (topicIsWhole) await owesNothing(store, address);
-      await checkReplay(store, engine, address);
+      await checkReplay(store, engine.journals, address);
       const notes = notesIn(await store.load(address));
       expect(notes, `${address}: what was answered`).to.include.members(this.done(clerk));
       const possible = [...all].flatMap(([note, how]) => (how === 'refused' ? [] : [note]));
@@ -274,13 +274,13 @@ export const contextOf = (record: StoredRecord | undefined): object => {
 /** The journal is unbroken, and leads to what is stored. */
 export async function checkReplay(
   store: Store,
-  engine: { replay(address: string): Promise<{ seq: number; snapshot: unknown }> },
+  journal: { replay(address: string): Promise<{ seq: number; snapshot: unknown }> },
   address: string,
 ): Promise<void> {
   for (;;) {
     const record = await store.load(address);
     if (!record) throw new Error(`there is no ${address}`);
-    const { seq, snapshot } = await engine.replay(address);
+    const { seq, snapshot } = await journal.replay(address);
     if (seq !== record.seq) {
       const again = await store.load(address);
       if (again?.seq !== record.seq) continue; // it moves

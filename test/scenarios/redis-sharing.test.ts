@@ -107,7 +107,7 @@ describe('runtimes that share a Redis', function () {
       ]);
       expect(changed.every(({ address }) => /^(clerk|till)\/(0|worker-\d)$/.test(address))).to.equal(true);
       await checkAnswered(child, 'second', 'third');
-      for (const { address } of await recordsOf(reader, 'clerk/')) await checkReplay(reader, engine, address);
+      for (const { address } of await recordsOf(reader, 'clerk/')) await checkReplay(reader, engine.journals, address);
     });
   }
 

@@ -161,7 +161,7 @@ export class MountsRun {
     if (!engine) throw new Error('nobody is there');
     for (const [address, commits] of this.#witness.commits) {
       const { snapshot } = decodeRecord(commits.at(-1)?.text ?? '');
-      const replayed = await this.#passing(engine.replay(address));
+      const replayed = await this.#passing(engine.journals.replay(address));
       if (!isDeepStrictEqual(replayed.snapshot, snapshot))
         this.#judge.faults.push(`the journal of ${address} leads to ${JSON.stringify(replayed)}`);
     }

@@ -187,7 +187,7 @@ export class VolumesRun {
       const { snapshot, machine, version } = decodeRecord(commits.at(-1)?.text ?? '');
       // An actor that an older version has deleted is not migrated: only that version reads its journal.
       if (!snapshot && version !== presentVersions.get(machine)) continue;
-      const replayed = await this.#passing(engine.replay(address));
+      const replayed = await this.#passing(engine.journals.replay(address));
       if (!isDeepStrictEqual(replayed.snapshot, snapshot))
         this.#users.faults.push(`the journal of ${address} leads to ${JSON.stringify(replayed)}`);
     }

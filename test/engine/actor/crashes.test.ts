@@ -155,7 +155,7 @@ describe('crash of an actor', () => {
         expect(await historyOf(life.engine, 'stillborn/a')).to.deep.equal(['crash go']);
         expect(life.engine.peek('stillborn/a')).to.equal(undefined);
         expect(await lab.data.load('stillborn/a')).to.include({ gone: true, seq: 1 });
-        expect(await life.engine.replay('stillborn/a')).to.deep.include({ seq: 1, snapshot: undefined });
+        expect(await life.engine.journals.replay('stillborn/a')).to.deep.include({ seq: 1, snapshot: undefined });
       });
     }
   });

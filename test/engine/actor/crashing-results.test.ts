@@ -52,7 +52,7 @@ describe('results that crash their machine', () => {
   }
   const kept = async (): Promise<Kept> => JSON.parse(await textOf(lab, address));
   const expectTrueReplay = async (): Promise<void> => {
-    expect((await life.engine.replay(address)).snapshot).to.deep.equal((await kept()).snapshot);
+    expect((await life.engine.journals.replay(address)).snapshot).to.deep.equal((await kept()).snapshot);
   };
 
   it('first result crashes: run again after a delay under a new name; that result counts once', async () => {

@@ -49,11 +49,11 @@ describe('retention of journals', () => {
     const [first = 0] = await seqs();
     for (const [seq, text] of committed) {
       if (seq < first) {
-        const error = await failureOf(life.engine.replay(address, seq));
+        const error = await failureOf(life.engine.journals.replay(address, seq));
         expect(error).to.include({ code: 'JOURNAL_BROKEN' });
         expect(error.message).to.include('forgotten');
       } else {
-        const replayed = await life.engine.replay(address, seq);
+        const replayed = await life.engine.journals.replay(address, seq);
         expect({ seq: replayed.seq, text: JSON.stringify(replayed.snapshot) }).to.deep.equal({ seq, text });
       }
     }
@@ -101,7 +101,7 @@ describe('retention of journals', () => {
     await start(5, 5);
     await note(22);
     const entries = [];
-    for await (const { seq } of life.engine.journal(address, 3)) entries.push(seq);
+    for await (const { seq } of life.engine.journals.entries(address, 3)) entries.push(seq);
     expect(entries).to.deep.equal(await seqs());
     expect(entries[0]).to.equal(15);
   });
@@ -109,10 +109,10 @@ describe('retention of journals', () => {
   it('replay to a forgotten seq says so; replay to 0 gives the time before the actor', async () => {
     await start(5, 5);
     await note(22);
-    const error = await failureOf(life.engine.replay(address, 14));
+    const error = await failureOf(life.engine.journals.replay(address, 14));
     expect(error).to.include({ code: 'JOURNAL_BROKEN' });
     expect(error.message).to.include('forgotten');
-    expect(await life.engine.replay(address, 15)).to.include({ seq: 15 });
+    expect(await life.engine.journals.replay(address, 15)).to.include({ seq: 15 });
   });
 
   const turns: [string, AnyEventObject, () => Promise<unknown>][] = [

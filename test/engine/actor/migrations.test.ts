@@ -326,7 +326,10 @@ describe('migrations', () => {
       await start('3', []);
       await ask({ type: 'note', text: 'anew' });
       expect(life.engine.peek(address)).to.deep.include({ seq: 3, context: { list: ['anew'], rings: 0 } });
-      expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal({ list: ['anew'], rings: 0 });
+      expect((await life.engine.journals.replay(address)).snapshot?.context).to.deep.equal({
+        list: ['anew'],
+        rings: 0,
+      });
     });
 
     it('replay begins at the migrated entry; a replay to an earlier seq says why it fails', async () => {
@@ -334,12 +337,12 @@ describe('migrations', () => {
       await ask({ type: 'note', text: 'two' });
       await start('2');
       await ask({ type: 'note', text: 'three' });
-      expect(await life.engine.replay(address)).to.deep.include({
+      expect(await life.engine.journals.replay(address)).to.deep.include({
         seq: 4,
         snapshot: { value: 'idle', context: { list: ['one', 'two', 'three'], rings: 0 } },
       });
-      expect(await life.engine.replay(address, 3)).to.include({ seq: 3 });
-      const error = await failureOf(life.engine.replay(address, 2));
+      expect(await life.engine.journals.replay(address, 3)).to.include({ seq: 3 });
+      const error = await failureOf(life.engine.journals.replay(address, 2));
       expect(error).to.include({ code: 'JOURNAL_BROKEN' });
       expect(error.message).to.include('entry 1 is of house version 1; this runtime has version 2');
     });
@@ -354,13 +357,13 @@ describe('migrations', () => {
       expect(work.calls).to.have.length(1);
       await ask({ type: 'note', text: 'anew' });
       expect(contextOf()).to.deep.include({ list: ['anew'], rings: 0 });
-      expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal(contextOf());
+      expect((await life.engine.journals.replay(address)).snapshot?.context).to.deep.equal(contextOf());
     });
 
     it('first step crashed under an older version: a replay shows no actor', async () => {
       await failureOf(ask({ type: 'break' }));
       await start('2');
-      expect(await life.engine.replay(address)).to.deep.include({ seq: 1, snapshot: undefined });
+      expect(await life.engine.journals.replay(address)).to.deep.include({ seq: 1, snapshot: undefined });
     });
 
     it('on-demand actor: migrated when it is loaded, not before', async () => {

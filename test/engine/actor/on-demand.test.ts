@@ -60,7 +60,7 @@ describe('kinds on demand', () => {
       expect(isHere()).to.equal(false);
     }
     expect(await ask({ type: 'read' })).to.deep.equal({ notes: ['1', '2', '3'], results: [], naps: 0 });
-    expect((await life.engine.replay(address)).seq).to.equal(4);
+    expect((await life.engine.journals.replay(address)).seq).to.equal(4);
   });
 
   it('message: the actor loads, applies it once, and leaves', async () => {

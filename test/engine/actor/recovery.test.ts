@@ -55,7 +55,7 @@ describe('recovery of effects', () => {
     await lab.clock.advance(100);
     expect(work.last).to.include({ attempt: 2, recovered: true, seq: 1 });
     const { snapshot } = JSON.parse((await lab.data.load(address))?.text ?? '{}');
-    expect((await life.engine.replay(address)).snapshot).to.deep.equal(snapshot);
+    expect((await life.engine.journals.replay(address)).snapshot).to.deep.equal(snapshot);
     work.last.finish('gold');
     await lab.rest();
     expect(life.engine.peek(address)?.context).to.deep.include({ results: ['gold'] });

@@ -74,7 +74,9 @@ describe('release', () => {
     await crash();
     await life.engine.release(address);
     expect((await historyOf(life.engine, address)).at(-1)).to.equal('released begin');
-    expect((await life.engine.replay(address)).snapshot).to.deep.equal(JSON.parse(await textOf(lab, address)).snapshot);
+    expect((await life.engine.journals.replay(address)).snapshot).to.deep.equal(
+      JSON.parse(await textOf(lab, address)).snapshot,
+    );
   });
 
   it('healthy actor, working actor, missing actor: nothing is written', async () => {
@@ -325,7 +327,7 @@ describe('release', () => {
       // Results of effects are noted too; messages are numbers.
       const { snapshot } = JSON.parse(await textOf(lab, house));
       expect(snapshot.context.list.filter((text: unknown) => /^\d+$/.test(String(text)))).to.deep.equal(sent);
-      expect((await life.engine.replay(house)).snapshot).to.deep.equal(snapshot);
+      expect((await life.engine.journals.replay(house)).snapshot).to.deep.equal(snapshot);
       const told = (await lab.told()).map((event) => Object.values(event)[0]);
       expect(told).to.deep.equal(told.map((_, at) => (at % 2 === 0 ? 'actor.quarantined' : 'actor.released')));
       expect(await lab.data.unsettled({ prefix: '', limit: 9 })).to.deep.equal({ rows: [] });

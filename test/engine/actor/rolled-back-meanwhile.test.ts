@@ -236,7 +236,7 @@ describe('a store that was rolled back meanwhile', () => {
       const heard = await notes('desk/sink');
       expect(heard, `seed ${seed}`).to.have.members(told);
       expect(heard, `seed ${seed}`).to.have.length(told.length);
-      const { snapshot } = await life.engine.replay('desk/sink');
+      const { snapshot } = await life.engine.journals.replay('desk/sink');
       expect(snapshot?.context, `seed ${seed}`).to.deep.include({ notes: heard });
       await life.engine.stop();
     }

@@ -82,7 +82,7 @@ describe('a store that was rolled back', () => {
     expect(await stored('desk/a')).to.include({ seq: 2 });
     expect(await stored('worker/a')).to.include({ seq: 2 });
     await ask('three');
-    const { seq, snapshot } = await life.engine.replay('desk/a');
+    const { seq, snapshot } = await life.engine.journals.replay('desk/a');
     expect(seq).to.equal(3);
     expect(snapshot?.context).to.deep.include({ notes: ['one', 'three'] });
     work.last.finish('gold');

@@ -131,7 +131,7 @@ describe('save, then act', () => {
   it('time and random value of an event come from the engine, and the journal keeps both', async () => {
     await lab.clock.advance(5_000);
     await engine.ask('desk/a', { type: 'note', text: 'x', at: 1, random: 7 });
-    for await (const entry of engine.journal('desk/a')) {
+    for await (const entry of engine.journals.entries('desk/a')) {
       expect(entry.at).to.equal(lab.clock.now());
       expect(entry.random).to.be.within(0, 1);
     }

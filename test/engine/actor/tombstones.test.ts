@@ -163,7 +163,7 @@ describe('tombstones', () => {
           await restart();
           expect(life.engine.peek(address)).to.deep.include({ seq, context });
           expect((await history()).at(-1)).to.equal('event note');
-          expect((await life.engine.replay(address)).snapshot?.context).to.deep.equal(context);
+          expect((await life.engine.journals.replay(address)).snapshot?.context).to.deep.equal(context);
         });
       }
     }
@@ -190,9 +190,9 @@ describe('tombstones', () => {
       await lab.crash();
       await lab.clock.advance(goneMs);
       await restart();
-      expect(await life.engine.replay(address)).to.deep.include({ seq: 3, snapshot: undefined });
+      expect(await life.engine.journals.replay(address)).to.deep.include({ seq: 3, snapshot: undefined });
       await note('two');
-      const { snapshot } = await life.engine.replay(address);
+      const { snapshot } = await life.engine.journals.replay(address);
       expect(snapshot?.context).to.deep.include({ notes: ['two'] });
     });
 

@@ -81,7 +81,7 @@ describe('effects that are not repeated', () => {
     await lab.rest();
     expect(work.calls).to.have.length(1);
     const kinds: string[] = [];
-    for await (const { kind, event } of engine.journal(address)) kinds.push(`${kind} ${event?.type}`);
+    for await (const { kind, event } of engine.journals.entries(address)) kinds.push(`${kind} ${event?.type}`);
     expect(kinds.filter((one) => one.startsWith('event') && one !== `event ${error}`)).to.deep.equal([
       'event work',
       'event leave',

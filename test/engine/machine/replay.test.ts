@@ -124,7 +124,7 @@ describe('replay', () => {
     life = await lab.start([workerKind({ work })]);
     await life.engine.ask('worker/a', { type: 'work', job: 'dig' });
     await life.engine.ask('worker/a', { type: 'again' });
-    expect(await life.engine.replay('worker/a')).to.deep.equal({
+    expect(await life.engine.journals.replay('worker/a')).to.deep.equal({
       seq: 2,
       snapshot: { value: 'working', context: { results: [], naps: 0 } },
       effects: [{ id: 'work', src: 'work', input: { job: 'again' }, seq: 2 }],
@@ -136,7 +136,7 @@ describe('replay', () => {
   it('actor that ended and was created again: each of its lives is replayed', async () => {
     life = await lab.start([deskKind]);
     for (const event of [note('1'), { type: 'close' }, note('2')]) await life.engine.ask('desk/a', event);
-    const replayed = [0, 1, 2, 3].map((to) => life.engine.replay('desk/a', to));
+    const replayed = [0, 1, 2, 3].map((to) => life.engine.journals.replay('desk/a', to));
     expect((await Promise.all(replayed)).map(({ snapshot }) => snapshot?.context)).to.deep.equal([
       undefined,
       { name: 'desk/a', notes: ['1'] },
@@ -147,14 +147,19 @@ describe('replay', () => {
 
   it('actor that never existed: the replay is empty', async () => {
     life = await lab.start([deskKind]);
-    expect(await life.engine.replay('desk/a')).to.deep.equal({ seq: 0, snapshot: undefined, effects: [], timers: [] });
+    expect(await life.engine.journals.replay('desk/a')).to.deep.equal({
+      seq: 0,
+      snapshot: undefined,
+      effects: [],
+      timers: [],
+    });
   });
 
   it('journal longer than a page: replayed to its end', async () => {
     life = await lab.start([deskKind]);
     for (let at = 0; at < 1_030; at += 1) void life.engine.ask('desk/a', { type: 'read' });
     while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
-    expect(await life.engine.replay('desk/a')).to.include({ seq: 1_030 });
+    expect(await life.engine.journals.replay('desk/a')).to.include({ seq: 1_030 });
   });
 
   it('J2 long journal: from the middle it is replayed from the last kept state, not from the beginning', async () => {
@@ -162,10 +167,10 @@ describe('replay', () => {
     for (let at = 1; at <= 1_030; at += 1) void life.engine.ask('desk/a', note(String(at)));
     while (life.engine.peek('desk/a')?.seq !== 1_030) await lab.rest();
     await lab.data.trimJournal('desk/a', 601);
-    const { snapshot } = await life.engine.replay('desk/a', 903);
+    const { snapshot } = await life.engine.journals.replay('desk/a', 903);
     expect(snapshot?.context).to.have.property('notes').with.length(903);
-    expect(await failureOf(life.engine.replay('desk/a', 799))).to.include({ code: 'JOURNAL_BROKEN' });
-    expect(await life.engine.replay('desk/a', 10 ** 12)).to.include({ seq: 1_030 });
+    expect(await failureOf(life.engine.journals.replay('desk/a', 799))).to.include({ code: 'JOURNAL_BROKEN' });
+    expect(await life.engine.journals.replay('desk/a', 10 ** 12)).to.include({ seq: 1_030 });
   });
 
   it('J2 step by step: each step with what it asked for; the steps before the range are not among them', async () => {
@@ -175,7 +180,7 @@ describe('replay', () => {
     await life.engine.ask('worker/a', { type: 'leave' });
     await life.engine.ask('worker/a', { type: 'nap' });
     const steps: Moment[] = [];
-    for await (const moment of life.engine.moments('worker/a', 2, 4)) steps.push(moment);
+    for await (const moment of life.engine.journals.moments('worker/a', 2, 4)) steps.push(moment);
     expect(
       steps.map(({ seq, snapshot, effects, timers }) => [seq, snapshot?.value, effects.length, timers.length]),
     ).to.deep.equal([
@@ -190,7 +195,7 @@ describe('replay', () => {
     for (const event of [note('1'), { type: 'breakAction' }, note('2')])
       await life.engine.ask('desk/a', event).catch(() => {});
     const steps: Moment[] = [];
-    for await (const moment of life.engine.moments('desk/a')) steps.push(moment);
+    for await (const moment of life.engine.journals.moments('desk/a')) steps.push(moment);
     expect(steps.map(({ thrown }) => thrown?.message)).to.deep.equal([undefined, 'the action broke', undefined]);
     expect(steps[1]?.thrown?.stack).to.contain('desk.ts');
     expect(steps[2]?.snapshot?.context).to.deep.include({ notes: ['1', '2'] });
@@ -200,7 +205,7 @@ describe('replay', () => {
     life = await lab.start([deskKind]);
     for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
     await lab.data.trimJournal('desk/a', 2);
-    const error = await failureOf(life.engine.replay('desk/a'));
+    const error = await failureOf(life.engine.journals.replay('desk/a'));
     expect(error).to.include({ code: 'JOURNAL_BROKEN', message: 'what came before entry 2 was forgotten' });
   });
 
@@ -210,15 +215,15 @@ describe('replay', () => {
     await life.engine.ask('desk/a', { type: 'close' });
     const machine = createMachine({ ...deskMachine.config, version: '2' }).provide(deskMachine.implementations);
     life = await lab.start([{ ...deskKind, machine }]);
-    const error = await failureOf(life.engine.replay('desk/a'));
+    const error = await failureOf(life.engine.journals.replay('desk/a'));
     expect(error).to.include({
       code: 'JOURNAL_BROKEN',
       message: 'entry 1 is of desk version 1; this runtime has version 2',
     });
     await life.engine.ask('desk/a', note('of version 2'));
     life = await lab.start([deskKind]);
-    expect(await failureOf(life.engine.replay('desk/a'))).to.include({ code: 'JOURNAL_BROKEN' });
-    expect(await life.engine.replay('desk/a', 2)).to.deep.include({ seq: 2, snapshot: undefined });
+    expect(await failureOf(life.engine.journals.replay('desk/a'))).to.include({ code: 'JOURNAL_BROKEN' });
+    expect(await life.engine.journals.replay('desk/a', 2)).to.deep.include({ seq: 2, snapshot: undefined });
   });
 
   it('damaged entry: JOURNAL_BROKEN names its place', async () => {
@@ -230,22 +235,25 @@ describe('replay', () => {
       }),
     });
     for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
-    const error = await failureOf(life.engine.replay('desk/a'));
+    const error = await failureOf(life.engine.journals.replay('desk/a'));
     expect(error).to.include({ code: 'JOURNAL_BROKEN', address: 'desk/a' });
     expect(error.message).to.include('entry 2');
-    expect(await life.engine.replay('desk/a', 1)).to.include({ seq: 1 });
+    expect(await life.engine.journals.replay('desk/a', 1)).to.include({ seq: 1 });
   });
 
   it('machine that is not hosted here: cannot be replayed', async () => {
     life = await lab.start([deskKind]);
-    expect(await failureOf(life.engine.replay('stranger/a'))).to.include({ code: 'ACTOR_NOT_FOUND' });
+    expect(await failureOf(life.engine.journals.replay('stranger/a'))).to.include({ code: 'ACTOR_NOT_FOUND' });
   });
 
   it('messages and begins are replayed as they came', async () => {
     life = await lab.start([deskKind]);
     await life.engine.ask('desk/a', tell({ to: 'desk/b', input: { name: 'Bea' } }, noteTo('desk/b', 'hello')));
     await lab.rest();
-    expect((await life.engine.replay('desk/b')).snapshot?.context).to.deep.equal({ name: 'Bea', notes: ['hello'] });
+    expect((await life.engine.journals.replay('desk/b')).snapshot?.context).to.deep.equal({
+      name: 'Bea',
+      notes: ['hello'],
+    });
   });
 });
 
@@ -258,7 +266,7 @@ function endOne({ calls }: ManualEffect, { which, fails }: { which: number; fail
 async function expectReplayable(engine: Engine, { texts }: Committed): Promise<void> {
   for (const [address, bySeq] of texts) {
     for (const [seq, text] of bySeq) {
-      const replayed = await engine.replay(address, seq);
+      const replayed = await engine.journals.replay(address, seq);
       expect(replayed.seq).to.equal(seq);
       const { snapshot, effects, timers } = replayed;
       const { quarantined } = JSON.parse(text);

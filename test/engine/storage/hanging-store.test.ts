@@ -312,7 +312,7 @@ describe('a store that hangs', () => {
     await ask('one');
     life.store.hold('readJournal');
     const read = watched(journalOf(life.engine, 'desk/a'));
-    const replayed = watched(life.engine.replay('desk/a'));
+    const replayed = watched(life.engine.journals.replay('desk/a'));
     await lab.clock.advance(limitMs);
     expect(read.error).to.include({ code: 'STORE_UNAVAILABLE' });
     expect(replayed.error).to.include({ code: 'STORE_UNAVAILABLE' });
