@@ -15,6 +15,7 @@ import { byTurns, report } from './measure.js';
 import { reportMounts } from './mounts.js';
 import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
+import { reportReplay } from './replay.js';
 import { starts } from './start.js';
 import { reportFeed, reportSteps } from './steps.js';
 import { reportVolumes } from './volumes.js';
@@ -46,6 +47,7 @@ const benches: Record<string, () => Promise<void>> = {
   death: reportDeath,
   mounts: reportMounts,
   plugins: reportPlugins,
+  replay: reportReplay,
   volumes: reportVolumes,
   'volumes-csi': reportVolumesCsi,
   watch: reportWatch,
