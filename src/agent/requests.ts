@@ -2,16 +2,11 @@
 import type { FastifyReply } from 'fastify';
 import { StagecraftError } from '../errors.js';
 import type { WaitOptions } from '../requests/await-options.js';
+import { countIn } from '../requests/query.js';
 
 /** @throws StagecraftError INVALID_ARGUMENT, as do all parsers in this file */
 export function timeoutIn(text: string | undefined): { timeoutMs?: number } {
   return text === undefined ? {} : { timeoutMs: countIn('timeoutMs', text, 'a positive number of milliseconds') };
-}
-
-export function countIn(name: string, text: string, what = 'a positive whole number'): number {
-  const count = Number(text);
-  if (Number.isSafeInteger(count) && count > 0) return count;
-  throw new StagecraftError('INVALID_ARGUMENT', `${name} must be ${what}, not '${text}'`);
 }
 
 /** Parses `timeoutMs` and `wait` of a query. */

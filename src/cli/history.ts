@@ -1,6 +1,6 @@
 /** `stagecraft history`: what happened to an actor, one line per step. */
 import type { Command } from 'commander';
-import type { HistoryPage } from '../agent/journal-api.js';
+import type { HistoryPage } from '../inspector/answers.js';
 import { countIn } from './arguments.js';
 import { type LookOptions, look, lookAll, print, printJson, socketOf } from './connection.js';
 import { lineChars } from './print.js';

@@ -4,6 +4,7 @@
  */
 import type { AnyEventObject, StateValue } from 'xstate';
 import type { CommitNotice } from './actor/actor-ports.js';
+import type { LiveEffect, LiveTimer } from './actor/actor-record.js';
 import type { Cursor, Range, StorePage } from './store.js';
 import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
@@ -23,6 +24,23 @@ export interface ActorView {
   seq: number;
   state: StateValue;
   context: object;
+}
+
+/** Effects and timers that the state of an actor asks for. */
+export interface ActorWork {
+  /** `sentAtMs`: when the request went out, in milliseconds since the epoch. Absent: not sent yet. */
+  effects: (LiveEffect & { sentAtMs?: number })[];
+  timers: LiveTimer[];
+}
+
+/** An actor as it is now. */
+export interface ActorInspection extends ActorView, ActorWork {
+  /** Version of its machine. */
+  version: string;
+  /** Number of messages of other actors that it has still to apply. */
+  unread: number;
+  /** Why it is out of service; absent: it is in service. */
+  quarantined?: string;
 }
 
 export type ActorRow = [address: string, view: ActorView];

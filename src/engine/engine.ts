@@ -12,7 +12,7 @@ import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
 import type { Request } from './actor/message.js';
 import { defaultPolicy } from './actor/policy.js';
-import type { ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
+import type { ActorInspection, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { type Clock, pause } from './clock.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { ActorMessage, Inbox } from './delivery/inbox.js';
@@ -272,6 +272,24 @@ export class Engine implements ActorSystem, Inbox {
     if (this.#closed) throw this.#closed;
     if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
     return this.peek(address);
+  }
+
+  /**
+   * An actor as it is now, in service or not; undefined if no actor has the address. Loads it if it is not in memory.
+   * @throws {StagecraftError} as `read`, but for ACTOR_QUARANTINED
+   */
+  async inspect(address: string): Promise<ActorInspection | undefined> {
+    await this.read(address).catch((error: unknown) => {
+      if (!(error instanceof StagecraftError && error.code === 'ACTOR_QUARANTINED')) throw error;
+    });
+    const actor = this.#actors.get(address);
+    const view = this.peek(address);
+    if (!actor || !view) return undefined;
+    const { quarantine: quarantined, unread, work, machine } = actor;
+    return {
+      ...{ ...view, ...work, version: machine.version, unread: unread.length },
+      ...(quarantined !== undefined && { quarantined }),
+    };
   }
 
   async page(range: Range): Promise<StorePage<ActorRow>> {

@@ -101,6 +101,13 @@ export interface ActorDetail extends ActorSummary {
   quarantined?: string;
 }
 
+/** Answer of `GET /v1/history/ADDRESS`: lines in their order. `before`: give it to get the page before, if there is one. */
+export interface HistoryPage {
+  address: string;
+  lines: HistoryLine[];
+  before?: number;
+}
+
 /** One replayed step: answer of `GET /v1/moments/ADDRESS?seq=N`. */
 export interface MomentAnswer {
   address: string;

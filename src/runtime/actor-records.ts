@@ -1,9 +1,9 @@
 /** `runtime.journal` and `runtime.actors`: records and journals of all actors, whichever engine has them. */
 import { z } from 'zod';
-import { isClusterOwned } from '../../machines/kit/addresses.js';
+import { clusterOwnedPrefixes, isClusterOwned } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
-import type { ActorView } from '../engine/actor-system.js';
+import type { ActorInspection, ActorRow, ActorSystem, ActorView } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
@@ -39,6 +39,17 @@ export interface ActorControl {
   /** Actors of this node, and of volumes and nodes those in memory here, by address. */
   list(): ActorStatus[];
   /**
+   * An actor as it is now: state, context, effects and timers. Where another agent leads, volumes and nodes are told as
+   * the store has them, without effects and timers.
+   * @throws {StagecraftError} ACTOR_NOT_FOUND, STORE_UNAVAILABLE, INVALID_ARGUMENT
+   */
+  inspect(address: string): Promise<InspectedActor>;
+  /**
+   * All actors that this runtime can see, in memory or not, in pages: those of this node, volumes, snapshots and nodes.
+   * @throws {StagecraftError} STORE_UNAVAILABLE
+   */
+  pages(): AsyncIterable<ActorRow[]>;
+  /**
    * Actors out of service: they crashed too often, or their record can't be read. Their records are left as they are.
    */
   quarantined(): QuarantinedActor[];
@@ -50,6 +61,11 @@ export interface ActorControl {
   release(address: string): Promise<void>;
 }
 
+/** An actor as it is now, without secrets. */
+export interface InspectedActor extends ActorInspection {
+  address: string;
+}
+
 export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
 }
@@ -59,16 +75,47 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
  * @param elected engine of the actors that belong to no node
  */
 export function actorControl(own: Engine, elected: ElectedEngine): ActorControl {
+  const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const all = (): Engine[] => (elected.refusal ? [own] : [own, elected.engine]);
   return {
     list: () =>
       all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),
+    inspect: async (address) => {
+      const known = checkedAddress(address);
+      const isElsewhere = isClusterOwned(known) && elected.refusal !== undefined;
+      const found = isElsewhere ? await storedAt(elected, known) : await engineOf(known).inspect(known);
+      if (found) return { ...withoutEnvironment(found), address: known };
+      throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}: see stagecraft actor list`, {
+        address: known,
+      });
+    },
+    pages: async function* () {
+      for (const prefix of own.prefixes) yield* pagesOf(own, prefix);
+      for (const prefix of clusterOwnedPrefixes) yield* pagesOf(elected, prefix);
+    },
     quarantined: () => all().flatMap((engine) => engine.quarantined()),
     release: async (address) => {
       const known = checkedAddress(address);
       return (isClusterOwned(known) ? elected.leader() : own).release(known);
     },
   };
+}
+
+const pageLimit = 1_000;
+
+async function* pagesOf(system: Pick<ActorSystem, 'page'>, prefix: string): AsyncGenerator<ActorRow[], void> {
+  for (let after: string | undefined; ; ) {
+    const { rows, next } = await system.page({ prefix, limit: pageLimit, ...(after !== undefined && { after }) });
+    yield rows;
+    if (next === undefined) return;
+    after = next;
+  }
+}
+
+async function storedAt(elected: ElectedEngine, address: string): Promise<ActorInspection | undefined> {
+  const view = await elected.read(address);
+  const version = elected.engine.versionOf(address) ?? '';
+  return view && { ...view, version, effects: [], timers: [], unread: 0 };
 }
 
 const seqSchema = z.int().min(1).optional();

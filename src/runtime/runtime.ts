@@ -47,7 +47,7 @@ import { checkOptions, type RuntimeOptions } from './options.js';
 import type { IsTasked } from './plugin-port.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 
-export type { ActorStatus } from './actor-records.js';
+export type { ActorStatus, InspectedActor } from './actor-records.js';
 export type { LeadershipEvent } from './leadership.js';
 
 /** `runtime.plugins`. */

@@ -3,8 +3,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import type { HistoryPage } from '../../src/agent/journal-api.js';
 import { askAgent } from '../../src/cli/client.js';
+import type { HistoryPage } from '../../src/inspector/answers.js';
 import { answerOf, mainPath } from '../scenarios/agent-process.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 

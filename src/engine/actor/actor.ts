@@ -4,6 +4,7 @@
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
+import type { ActorWork } from '../actor-system.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { ActorKind } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
@@ -128,6 +129,18 @@ export class Actor implements Author, ActorDefinition {
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
     return unreadOf(this.#state.record, [this.#write?.step.message, ...this.#mailbox.messages]);
+  }
+
+  /** Effects and timers that its state asks for. */
+  get work(): ActorWork {
+    const { effects, timers } = this.#state.record;
+    return {
+      effects: effects.map((effect) => {
+        const sentAtMs = this.#live?.sentAtMs(effect);
+        return sentAtMs === undefined ? effect : { ...effect, sentAtMs };
+      }),
+      timers,
+    };
   }
 
   /** When the next timer is due, in milliseconds since the epoch; Infinity without timers. */

@@ -52,6 +52,11 @@ export class LiveWork {
     for (const effect of after.effects) if (!isAmong(before.effects, effect)) this.#startEffect(effect, false);
   }
 
+  /** When the request of this effect went out, in milliseconds since the epoch; undefined: not sent yet. */
+  sentAtMs({ id, seq }: LiveEffect): number | undefined {
+    return this.#runs.find(({ live }) => live.id === id && live.seq === seq)?.sentAtMs;
+  }
+
   end(reason: StagecraftError): void {
     this.#endReason = reason;
     const [timers, runs] = [this.#timers, this.#runs];

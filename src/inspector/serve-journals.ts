@@ -1,15 +1,9 @@
-/** API of journals: the history of an actor, in pages. */
+/** Routes that show the past of actors: histories in pages. */
 import type { FastifyInstance } from 'fastify';
 import { History, type HistoryLine } from '../journal/history.js';
+import { countIn } from '../requests/query.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { countIn } from './requests.js';
-
-/** Answer of `GET /v1/history/ADDRESS`: lines in their order. `before`: give it to get the page before, if there is one. */
-export interface HistoryPage {
-  address: string;
-  lines: HistoryLine[];
-  before?: number;
-}
+import type { HistoryPage } from './answers.js';
 
 interface OfActor {
   Params: { '*': string };

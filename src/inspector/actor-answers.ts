@@ -1,0 +1,125 @@
+/** Makes what the API tells of actors, of what the runtime knows: rows for lists, everything about one. */
+import type { AnyStateMachine, StateValue } from 'xstate';
+import { catalogEntryOf } from '../../machines/catalog.js';
+import { addressParts } from '../../machines/kit/addresses.js';
+import type { PartView } from '../../machines/kit/parts.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
+import { pathOf } from '../journal/history.js';
+import { rpcOf } from '../journal/history-words.js';
+import type { InspectedActor, Runtime } from '../runtime/runtime.js';
+import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from './answers.js';
+import { conditionOf, healthOfStep, partsIn } from './health.js';
+import { wordsOf } from './part-words.js';
+import { quarantined, sorted, troubleOf } from './trouble.js';
+
+/** Id of the machine of an actor: the first part of its address. */
+export const machineOf = (address: string): string => addressParts(address)[0] ?? '';
+
+interface Row {
+  seq: number;
+  state: StateValue | undefined;
+  context: object;
+}
+
+interface Judged {
+  summary: ActorSummary;
+  part: PartView | undefined;
+}
+
+function judged(address: string, { seq, state, context }: Row): Judged {
+  const machine = machineOf(address);
+  const { health, why, part } = conditionOf(machine, state, context);
+  const path = state === undefined ? '' : pathOf(state);
+  return { summary: { address, machine, state: path, health, why, seq }, part };
+}
+
+/** An actor at a glance. */
+export const summaryOf = (address: string, row: Row): ActorSummary => judged(address, row).summary;
+
+export async function overviewOf(
+  runtime: Runtime,
+  { version, at }: { version: string; at: number },
+): Promise<Overview> {
+  const actors: Overview['actors'] = { address: [], machine: [], state: [], health: [], why: [], seq: [], at: [] };
+  const troubles: (Trouble & Pick<ActorSummary, 'health'>)[] = [];
+  const outOfService = new Map(runtime.actors.quarantined().map(({ address, reason }) => [address, reason]));
+  const add = ({ address, machine, state, health, why, seq }: ActorSummary): void => {
+    actors.address.push(address);
+    actors.machine.push(machine);
+    actors.state.push(state);
+    actors.health.push(health);
+    actors.why.push(why);
+    actors.seq.push(seq);
+    actors.at.push(null);
+  };
+  for await (const rows of runtime.actors.pages()) {
+    for (const [address, view] of rows) {
+      if (outOfService.has(address)) continue;
+      const { summary, part } = judged(address, view);
+      add(summary);
+      const trouble = troubleOf(summary, part);
+      if (trouble) troubles.push({ ...trouble, health: summary.health });
+    }
+  }
+  for (const [address, reason] of outOfService) {
+    add({ address, machine: machineOf(address), state: '', health: 'failed', why: 'out of service', seq: 0 });
+    troubles.push({ ...quarantined(address, reason), health: 'failed' });
+  }
+  return { at, nodeId: runtime.nodeId, version, actors, trouble: sorted(troubles) };
+}
+
+export function detailOf(actor: InspectedActor): ActorDetail {
+  const { address, state, context, effects, timers, version, unread, quarantined: reason } = actor;
+  const { summary, part } = judged(address, actor);
+  const parts = partsIn(summary.machine, context);
+  const trouble = reason === undefined ? troubleOf(summary, part) : quarantined(address, reason);
+  const due = [
+    ...timers.map(({ dueAtMs }) => dueAtMs),
+    ...parts.flatMap(({ nextAttemptAtMs }) => nextAttemptAtMs ?? []),
+  ];
+  return {
+    ...summary,
+    ...(reason !== undefined && { health: 'failed', why: 'out of service', quarantined: reason }),
+    ...{ version, value: state, context, parts, timers, unread },
+    effects: effects.map((effect) => {
+      const rpc = rpcOf(effect.src);
+      return rpc === undefined ? effect : { ...effect, rpc };
+    }),
+    ...(due.length > 0 && { nextDueAtMs: Math.min(...due) }),
+    accepts: acceptedBy(address, state),
+    waits: waitsOf(summary.machine, context, parts),
+    trouble: trouble ? [trouble] : [],
+  };
+}
+
+/** Events that no caller sends: those of effects, of timers, of other actors, and of the machine itself. */
+const internal =
+  /^(xstate\.|settle$|wait\.|call\.|fingerprint\.|health\.|plugin\.|plugins\.|\*$)|\.(progress|lost|recover|observed)$/;
+
+/** Types of the events that an actor takes from callers in this state. A guard may still refuse one. */
+export function acceptedBy(address: string, state: StateValue): string[] {
+  const machine: AnyStateMachine | undefined = catalogEntryOf(address)?.machine;
+  if (!machine) return [];
+  const { _nodes: nodes } = machine.resolveState({ value: state, context: {} });
+  const types = new Set(nodes.flatMap(({ transitions }) => [...transitions.keys()]));
+  return [...types].filter((type) => !internal.test(type)).sort();
+}
+
+/** What the parts of an actor wait for, and which claims wait for their turn. */
+function waitsOf(machine: string, context: object, parts: readonly PartView[]): Wait[] {
+  const waits = parts.flatMap((part): Wait[] => {
+    const { id, chart, at, why, nextAttemptAtMs } = part;
+    const health = healthOfStep(chart, at);
+    if (health !== 'waiting' && health !== 'in-doubt') return [];
+    const words = wordsOf(chart, at) || at.replaceAll('-', ' ');
+    const what = `${id === chart ? '' : `${id.replace('/', ' ')}: `}${words}${why === undefined ? '' : `: ${why}`}`;
+    return [{ what, ...(nextAttemptAtMs !== undefined && { dueAtMs: nextAttemptAtMs }) }];
+  });
+  if (machine !== 'volume') return waits;
+  const { waiting, claims } = context as VolumeContext;
+  const holders = claims.map(({ allocId, nodeId }) => `alloc ${allocId} on node ${nodeId}`).join(', ');
+  const queued = waiting.map(({ allocId, nodeId }) => ({
+    what: `alloc ${allocId} on node ${nodeId} waits for its claim${holders ? `: it is claimed by ${holders}` : ''}`,
+  }));
+  return [...waits, ...queued];
+}

@@ -1,0 +1,100 @@
+/** What is not as it was asked for, in sentences: what, why, and what to do. Pure. */
+import { addressParts } from '../../machines/kit/addresses.js';
+import type { PartView } from '../../machines/kit/parts.js';
+import type { ActorSummary, Trouble } from './answers.js';
+import { ranks } from './health.js';
+
+const kinds: Record<string, string> = {
+  registry: 'agent',
+  plugins: 'plugin',
+  'volume-snapshot': 'snapshot',
+  'group-snapshot': 'group snapshot',
+  mount: 'mount of volume',
+};
+
+/** What a person calls an actor: `volume data`, `mount of volume web/data`, `plugin disk (csi-node)`. */
+export function nameOf(address: string): string {
+  const [machine = '', ...parts] = addressParts(address);
+  const kind = kinds[machine] ?? machine;
+  if (machine === 'plugin' || machine === 'plugins') return `${kind} ${parts[2]} (${parts[1]})`;
+  const [namespace, id] = parts.slice(-2);
+  const isNamespaced = ['volume', 'volume-snapshot', 'group-snapshot', 'mount'].includes(machine);
+  return `${kind} ${isNamespaced && namespace !== 'default' ? `${namespace}/${id}` : (id ?? namespace)}`;
+}
+
+interface Advice {
+  todo: string;
+  command?: string;
+}
+
+const quoted = (text: string): string => (/^[\w.@:/+-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+
+function advised(address: string, words: readonly string[]): string {
+  const [machine = '', ...parts] = addressParts(address);
+  const namespace = machine === 'mount' ? parts[1] : parts[0];
+  const isNamespaced = ['volume', 'volume-snapshot', 'group-snapshot', 'mount'].includes(machine);
+  const more = isNamespaced && namespace !== undefined && namespace !== 'default' ? ['--namespace', namespace] : [];
+  return ['stagecraft', ...words, ...more].map(quoted).join(' ');
+}
+
+/** What a person can do about an actor that stays as it is until somebody acts. */
+function adviceFor({ address, machine, state }: ActorSummary, part: PartView | undefined): Advice {
+  const parts = addressParts(address);
+  const name = parts.at(-1) ?? '';
+  const command = (...words: string[]): string => advised(address, words);
+  switch (machine) {
+    case 'volume':
+      if (part === undefined && state.startsWith('deleted'))
+        return {
+          todo: 'look for it at the storage, then let it be forgotten',
+          command: command('volume', 'acknowledge', name),
+        };
+      return { todo: 'mend what the answer names, then try again', command: command('volume', 'retry', name) };
+    case 'mount':
+      return { todo: 'mend what the answer names, then try again', command: command('mount', 'retry', name) };
+    case 'volume-snapshot':
+      return { todo: 'mend what the answer names, then try again', command: command('snapshot', 'retry', name) };
+    case 'group-snapshot':
+      return { todo: 'mend what the answer names, then try again', command: command('group-snapshot', 'retry', name) };
+    case 'alloc':
+      return { todo: 'mend what the reason names, then prepare it again', command: command('alloc', 'status', name) };
+    case 'task':
+      return { todo: 'see why in its log, then start it again', command: command('task', 'logs', name) };
+    case 'plugin':
+      return { todo: 'see whether its process runs', command: command('plugin', 'status', parts[3] ?? '') };
+    case 'node':
+      return state === 'down.fenced'
+        ? { todo: 'start its agent again, or take the node out', command: command('node', 'remove', name) }
+        : { todo: 'start its agent again, or fence it if it is lost', command: command('node', 'fence', name) };
+    default:
+      return { todo: 'read what happened', command: command('history', address) };
+  }
+}
+
+/** Trouble with an actor; undefined if there is none to tell. @param part the part that is the reason */
+export function troubleOf(summary: ActorSummary, part?: PartView): Trouble | undefined {
+  const { address, health, why } = summary;
+  const what = `${capitalized(nameOf(address))}: ${why}`;
+  const cause = part?.why !== undefined && !why.includes(part.why) ? { why: part.why } : {};
+  if (health === 'failed') return { address, what, ...cause, needs: 'a-person', ...adviceFor(summary, part) };
+  const isDelayed = health === 'in-doubt' || (health === 'waiting' && part?.why !== undefined);
+  if (!isDelayed) return undefined;
+  const due = part?.nextAttemptAtMs === undefined ? {} : { dueAtMs: part.nextAttemptAtMs };
+  return { address, what, ...cause, needs: 'nothing', ...due };
+}
+
+/** An actor that was taken out of service. */
+export const quarantined = (address: string, reason: string): Trouble => ({
+  ...{ address, what: `${capitalized(nameOf(address))} is out of service`, why: reason, needs: 'a-person' },
+  todo: 'read what made it crash, then take it back',
+  command: advised(address, ['actor', 'release', address]),
+});
+
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Those that need a person first, then the worst. */
+export function sorted(list: readonly (Trouble & Pick<ActorSummary, 'health'>)[]): Trouble[] {
+  return list
+    .toSorted((a, b) => (a.needs === b.needs ? ranks[a.health] - ranks[b.health] : a.needs === 'a-person' ? -1 : 1))
+    .map(({ health: _, ...trouble }) => trouble);
+}
