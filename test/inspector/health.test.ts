@@ -1,0 +1,98 @@
+/** Every state of every machine and of every part has a condition in words. */
+import { expect } from 'chai';
+import type { AnyStateNode } from 'xstate';
+import { catalog } from '../../machines/catalog.js';
+import { conditionOf, healthOfStep, ranks } from '../../src/inspector/health.js';
+import { wordsOf } from '../../src/inspector/part-words.js';
+
+/** Paths of all innermost states. */
+function pathsIn(node: AnyStateNode, outer = ''): string[] {
+  return Object.values(node.states).flatMap((inner) => {
+    const path = outer === '' ? inner.key : `${outer}.${inner.key}`;
+    return Object.keys(inner.states).length === 0 ? [path] : pathsIn(inner, path);
+  });
+}
+
+/** Contexts with the least that the sentences read. */
+const contexts: Record<string, object> = {
+  registry: {},
+  plugins: { instances: [{ allocId: 'a1' }] },
+  plugin: { fingerprint: { healthy: false, description: 'no answer' } },
+  task: { reason: null, health: null },
+  volume: {
+    lifecycle: { at: 'created' },
+    publications: {},
+    leftovers: [],
+    waiting: [],
+    sighting: null,
+    availability: 'active',
+  },
+  'volume-snapshot': {},
+  'group-snapshot': {},
+  node: { fence: null },
+  mount: { staging: { at: 'staged' }, users: [], unconfirmed: [], condition: null },
+  alloc: { parts: {}, failure: null },
+};
+
+const expected: Record<string, [at: string, health: string][]> = {
+  publication: [
+    ['published', 'healthy'],
+    ['in-doubt.calling', 'in-doubt'],
+    ['cancelling.backing-off', 'in-doubt'],
+    ['pending-publish.calling', 'working'],
+    ['pending-publish.waiting-for-plugin', 'waiting'],
+    ['failed.refused', 'failed'],
+    ['removed', 'gone'],
+  ],
+  lifecycle: [
+    ['finding-out.first-call', 'in-doubt'],
+    ['emptying.waiting-for-publications', 'waiting'],
+    ['failed.in-doubt', 'failed'],
+  ],
+  target: [
+    ['lost', 'failed'],
+    ['failed', 'failed'],
+    ['undoing.calling', 'working'],
+    ['waiting-for-unstage', 'waiting'],
+  ],
+  staging: [
+    ['missing.waiting-for-request', 'failed'],
+    ['missing.calling', 'working'],
+    ['unstage-in-doubt.waiting-for-plugin', 'in-doubt'],
+  ],
+};
+
+describe('the condition of actors', () => {
+  for (const [id, { machine, charts }] of catalog) {
+    it(`X2 ${id}: each state has a condition and words`, () => {
+      for (const state of pathsIn(machine.root)) {
+        const { health, why } = conditionOf(id, state, contexts[id] ?? {});
+        const isUnknown = id === 'plugin' && ['registering', 'fingerprinting'].includes(state);
+        expect(health === 'unknown', `${id} ${state} is unknown`).to.equal(isUnknown);
+        expect(why, `${id} ${state}`).to.match(/^[a-z]/);
+      }
+    });
+
+    for (const chart of charts) {
+      it(`X2 ${id}, part ${chart.id}: each state is known, and has words unless it is at rest`, () => {
+        for (const at of pathsIn(chart.root)) {
+          expect(ranks, `${chart.id} ${at}`).to.have.property(healthOfStep(chart.id, at));
+          const isAtRest = ['healthy', 'gone'].includes(healthOfStep(chart.id, at));
+          const words = wordsOf(chart.id, at);
+          expect(words, `${chart.id} ${at}`).not.to.equal(at);
+          if (!isAtRest && at !== 'new') expect(words, `${chart.id} ${at}`).not.to.equal('');
+        }
+      });
+    }
+  }
+
+  for (const [chart, steps] of Object.entries(expected)) {
+    it(`X2 steps of ${chart} that matter`, () => {
+      for (const [at, health] of steps) expect(healthOfStep(chart, at), at).to.equal(health);
+    });
+  }
+
+  it('X2 a deleted actor is gone', () => {
+    expect(conditionOf('volume', undefined, {})).to.deep.equal({ health: 'gone', why: 'deleted' });
+  });
+});
