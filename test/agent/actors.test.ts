@@ -1,0 +1,120 @@
+/** Actors over the API: everything about one, and all at a glance. */
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { serveApi } from '../../src/agent/api.js';
+import { askAgent } from '../../src/cli/client.js';
+import type { ActorDetail, Overview } from '../../src/inspector/answers.js';
+import { answerOf } from '../scenarios/agent-process.js';
+import { spec, VolumeHouse } from '../volumes/volume-house.js';
+
+describe('actors over the API', function () {
+  this.timeout(30_000);
+  let house: VolumeHouse;
+  let socketPath: string;
+  let closeApi: (() => Promise<void>) | undefined;
+
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    socketPath = join(house.directory, 'agent.sock');
+    closeApi = await serveApi({
+      runtime: house.runtime,
+      socketPath,
+      version: '0',
+      storeKind: 'lmdb',
+      drain: async () => {},
+    });
+  });
+
+  afterEach(async () => {
+    await closeApi?.();
+    await house.dispose();
+  });
+
+  const detailOf = (address: string): Promise<ActorDetail> =>
+    askAgent(socketPath, 'GET', `/v1/actors/${encodeURIComponent(address)}`) as Promise<ActorDetail>;
+  const overview = (): Promise<Overview> => askAgent(socketPath, 'GET', '/v1/overview') as Promise<Overview>;
+  const rowOf = ({ actors }: Overview, address: string): object => {
+    const at = actors.address.indexOf(address);
+    return { state: actors.state[at], health: actors.health[at], why: actors.why[at] };
+  };
+
+  const address = 'volume/default/data';
+
+  /** Creates a volume, and has it published while the plugin refuses or fails. */
+  async function publishing(code: 'INTERNAL' | 'INVALID_ARGUMENT'): Promise<void> {
+    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
+    const creating = house.runtime.volumes.create(spec('data'));
+    await house.rest();
+    await creating;
+    house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
+    await house.rest();
+  }
+
+  it('X2 a call that failed in doubt: its part, the next attempt, and that it goes on by itself', async () => {
+    await publishing('INTERNAL');
+    const detail = await detailOf(address);
+    expect(detail).to.include({ machine: 'volume', state: 'pending-publish.backing-off', health: 'in-doubt' });
+    expect(detail.why).to.contain('on a: publish in doubt');
+    expect(detail.parts.map(({ id }) => id)).to.include('publication/a');
+    expect(detail.timers).to.have.length(1);
+    expect(detail.nextDueAtMs).to.be.a('number');
+    expect(detail.waits[0]?.what).to.contain('no luck');
+    expect(detail.trouble[0]).to.include({ needs: 'nothing', address });
+    const seen = await overview();
+    expect(rowOf(seen, address)).to.include({ health: 'in-doubt' });
+    expect(seen.trouble.map(({ address: one }) => one)).to.include(address);
+  });
+
+  it('X2 a refused call needs a person: with what to do, and a command', async () => {
+    await publishing('INVALID_ARGUMENT');
+    const { health, trouble, effects } = await detailOf(address);
+    expect(health).to.equal('failed');
+    expect(effects).to.deep.equal([]);
+    expect(trouble[0]).to.include({ needs: 'a-person', command: 'stagecraft volume retry data' });
+    const [first] = (await overview()).trouble;
+    expect(first).to.include({ address, needs: 'a-person' });
+  });
+
+  it('X2 a call under way: its name, and when its request went out', async () => {
+    let answer: () => void = () => {};
+    const before = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before } : undefined);
+    const creating = house.runtime.volumes.create(spec('data'));
+    await house.rest();
+    const { health, effects } = await detailOf(address);
+    expect(health).to.equal('working');
+    expect(effects.map(({ rpc }) => rpc)).to.deep.equal(['CreateVolume']);
+    expect(effects[0]?.sentAtMs).to.be.a('number');
+    answer();
+    await creating;
+  });
+
+  it('X3 lists the events that a volume takes from callers, and none that only its own effects send', async () => {
+    await publishing('INTERNAL');
+    const { accepts } = await detailOf(address);
+    expect(accepts).to.include.members(['volume.retry', 'volume.unpublish', 'volume.delete']);
+    expect(accepts.filter((type) => !type.startsWith('volume.'))).to.deep.equal([]);
+  });
+
+  it('X2 a volume at rest, which is in no memory, is seen all the same', async () => {
+    house.plugin.script = () => undefined;
+    const creating = house.runtime.volumes.create(spec('data'));
+    await house.rest();
+    await creating;
+    expect(rowOf(await overview(), address)).to.deep.equal({
+      state: 'created',
+      health: 'healthy',
+      why: 'not published',
+    });
+    expect(await detailOf(address)).to.include({ health: 'healthy', unread: 0 });
+  });
+
+  it('an actor that never was: ACTOR_NOT_FOUND', async () => {
+    expect(await answerOf(socketPath, 'GET', `/v1/actors/${encodeURIComponent('volume/default/other')}`)).to.include({
+      code: 'ACTOR_NOT_FOUND',
+    });
+    expect(await answerOf(socketPath, 'GET', '/v1/actors/stranger')).to.include({ code: 'ACTOR_NOT_FOUND' });
+  });
+});
