@@ -396,6 +396,16 @@ const rows = {
     when: '(HTTP) no such path',
     todo: 'correct the path',
   },
+  UNAUTHORIZED: {
+    http: 401,
+    when: '(HTTP, the page) the token is missing or wrong',
+    todo: 'open the link that `stagecraft inspect` prints',
+  },
+  FORBIDDEN: {
+    http: 403,
+    when: '(HTTP, the page) the request comes from a page of somebody else, or names another host',
+    todo: 'use the page itself, by the address that `stagecraft inspect` prints',
+  },
   INTERNAL: {
     http: 500,
     when: '(HTTP) a fault of the agent',

@@ -5,10 +5,10 @@
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { fastify } from 'fastify';
-import { errorTable, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import { jsonServer } from '../inspector/json-server.js';
 import { serveActors } from '../inspector/serve-actors.js';
 import { serveJournals } from '../inspector/serve-journals.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
@@ -68,16 +68,7 @@ export async function serveApi({
   drain,
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
-  const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
-  server.setReplySerializer(asJson);
-  // Accepts an empty body that is declared as JSON.
-  const parse = server.getDefaultJsonParser('error', 'error');
-  server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) =>
-    body === '' ? done(null) : parse(request, body, done),
-  );
-  server.addHook('preHandler', async (request) => {
-    request.body ??= {};
-  });
+  const server = jsonServer();
   const report = (status: PluginStatus): PluginReport => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };
@@ -131,17 +122,6 @@ export async function serveApi({
     await drain();
     return reply.code(204).send();
   });
-  server.setNotFoundHandler(({ method, url }, reply) =>
-    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${url}` }),
-  );
-  server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
-    const status = error instanceof StagecraftError ? errorTable[error.code]?.http : error.statusCode;
-    // Fastify itself refuses some requests, e.g. a body that is not JSON.
-    const isRefused = status !== undefined && status < 500;
-    if (error instanceof StagecraftError) return reply.code(status ?? 500).send(toldOf(error));
-    const code = isRefused ? 'INVALID_ARGUMENT' : 'INTERNAL';
-    return reply.code(status ?? 500).send({ code, message: error.message });
-  });
 
   rmSync(socketPath, { force: true });
   await server.ready(); // not server.listen(): that binds some ticks later, when the umask is back to normal
@@ -155,30 +135,3 @@ export async function serveApi({
     clearTimeout(cut);
   };
 }
-
-/** Serializes sizes above 2⁵³−1 as decimal texts. */
-const asJson = (payload: unknown): string =>
-  JSON.stringify(payload, (_, value: unknown) => (typeof value === 'bigint' ? bytesOf(value) : value));
-
-const bytesOf = (bytes: bigint): number | string => (bytes <= Number.MAX_SAFE_INTEGER ? Number(bytes) : String(bytes));
-
-/** Fields of an error for the answer. JSON leaves out those that are undefined. */
-const toldOf = ({
-  code,
-  message,
-  address,
-  rpc,
-  grpcCode,
-  answerClass,
-  originalCode,
-  final,
-}: StagecraftError): object => ({
-  code,
-  message,
-  address,
-  rpc,
-  grpcCode,
-  answerClass,
-  originalCode,
-  final,
-});
