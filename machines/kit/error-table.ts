@@ -406,6 +406,11 @@ const rows = {
     when: '(HTTP, the page) the request comes from a page of somebody else, or names another host',
     todo: 'use the page itself, by the address that `stagecraft inspect` prints',
   },
+  TOO_MANY_VIEWERS: {
+    http: 503,
+    when: '(HTTP, the page) as many look at the live feed as are allowed',
+    todo: 'close a page that is not needed',
+  },
   INTERNAL: {
     http: 500,
     when: '(HTTP) a fault of the agent',

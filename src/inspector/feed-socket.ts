@@ -1,0 +1,79 @@
+/**
+ * The live feed for one viewer over a WebSocket, in batches. A viewer that is slow loses the oldest records and is told how
+ * many; one that reads nothing, or says anything, is dropped.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import type { WebSocket } from 'ws';
+import type { FeedRecord } from '../engine/feed.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { summaryOf } from './actor-answers.js';
+import type { ActorSummary, FeedMessage } from './answers.js';
+import { FeedViewer } from './feed-viewer.js';
+
+/** Shortest time between two batches, in milliseconds. */
+const batchMs = 33;
+/** While more than this waits to be sent, no batch is made, and records gather in the ring of the viewer. */
+const patientBytes = 1 * 2 ** 20;
+/** A viewer that takes nothing for so long is dropped. */
+const silentMs = 30_000;
+const pollMs = 100;
+
+/** Reasons to close, by the codes of RFC 6455. */
+const closing = { policy: 1008, goingAway: 1001 } as const;
+
+export interface FeedSocketOptions {
+  runtime: Pick<Runtime, 'inspect' | 'nodeId'>;
+  version: string;
+  /** Which records the viewer wants. */
+  wants(record: FeedRecord): boolean;
+}
+
+/** Feeds the socket until it closes. */
+export async function feedSocket(socket: WebSocket, { runtime, version, wants }: FeedSocketOptions): Promise<void> {
+  const viewer = new FeedViewer(runtime, { wants });
+  socket.on('close', () => viewer.close());
+  socket.on('error', () => viewer.close());
+  socket.on('message', () => {
+    socket.close(closing.policy, 'the feed takes no messages');
+    viewer.close();
+  });
+  const say = (message: FeedMessage): void => socket.send(JSON.stringify(message));
+  say({ type: 'hello', nodeId: runtime.nodeId, version, at: Date.now() });
+  for (;;) {
+    const batch = await viewer.read();
+    if (!batch) return;
+    const { records, dropped } = batch;
+    say({ type: 'batch', records, dropped, ...changesIn(records) });
+    await pause(batchMs);
+    if (await hasStopped(socket)) {
+      socket.close(closing.policy, 'the viewer reads nothing');
+      socket.terminate();
+      return viewer.close();
+    }
+  }
+}
+
+/** Waits until what was sent has gone out, or almost. @returns whether the viewer takes nothing */
+async function hasStopped(socket: WebSocket): Promise<boolean> {
+  let before = socket.bufferedAmount;
+  for (let silent = 0; socket.bufferedAmount > patientBytes; silent += pollMs) {
+    if (silent >= silentMs) return true;
+    await pause(pollMs);
+    if (socket.bufferedAmount < before) silent = 0;
+    before = socket.bufferedAmount;
+  }
+  return false;
+}
+
+/** Actors that the records have changed, as they were after the last of them; and those that are gone. */
+export function changesIn(records: readonly FeedRecord[]): { changed: ActorSummary[]; gone: string[] } {
+  const last = new Map<string, Extract<FeedRecord, { kind: 'snapshot' }>>();
+  for (const record of records) if (record.kind === 'snapshot') last.set(record.address, record);
+  const changed: ActorSummary[] = [];
+  const gone: string[] = [];
+  for (const { address, state, context, commit, at } of last.values()) {
+    if (state === undefined || !context) gone.push(address);
+    else changed.push({ ...summaryOf(address, { seq: commit, state, context }), at });
+  }
+  return { changed, gone };
+}

@@ -1,0 +1,192 @@
+/** The listener for browsers: the page, what it reads, and the live feed. Who may use it: access.ts */
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { type WebSocket, WebSocketServer } from 'ws';
+import type { FeedRecord } from '../engine/feed.js';
+import { errorTable, messageOf, StagecraftError } from '../errors.js';
+import type { Runtime } from '../runtime/runtime.js';
+import { Access, newToken } from './access.js';
+import { feedSocket } from './feed-socket.js';
+import { jsonServer } from './json-server.js';
+import { builtPage, pageFiles } from './page-files.js';
+import { serveActors } from './serve-actors.js';
+import { serveJournals } from './serve-journals.js';
+
+export interface InspectorOptions {
+  /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */
+  listen?: string;
+  /** Secret of the link; default: a new one for each start. At least 16 characters. */
+  token?: string;
+  /** Version to show. */
+  version?: string;
+  /** Viewers of the live feed at once, at most; default 100. */
+  mostViewers?: number;
+  /** Directory of the built page; default: the one of this package. */
+  page?: string;
+}
+
+export interface Inspector {
+  /** Link to the page, with the token. */
+  readonly url: string;
+  readonly token: string;
+  /** Ends all connections. Safe to repeat. */
+  close(): Promise<void>;
+}
+
+const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]):(\d{1,5})$/;
+const leastTokenChars = 16;
+
+/** Everything comes from here alone; nothing else may frame the page. */
+const headers = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'x-content-type-options': 'nosniff',
+  'referrer-policy': 'no-referrer',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * Serves the inspector page and its API on this host.
+ * @throws {StagecraftError} INVALID_ARGUMENT for an address that others can reach, or a token that is too short
+ * @throws the error of the system where it can't listen, e.g. EADDRINUSE
+ */
+export async function serveInspector(runtime: Runtime, options: InspectorOptions = {}): Promise<Inspector> {
+  const { host, port } = checkedAddress(options.listen ?? '127.0.0.1:0');
+  const token = checkedToken(options.token ?? newToken());
+  const server = jsonServer();
+  let access = new Access(token, port);
+  server.addHook('onRequest', async (request, reply) => {
+    reply.headers(headers);
+    access.check({ headers: request.headers, url: request.url });
+  });
+  const { version = '' } = options;
+  serveActors(server, runtime, { version });
+  serveJournals(server, runtime);
+  servePage(
+    server,
+    options.page ?? builtPage,
+    () => access.cookieOf(token),
+    (url) => access.isOpenedBy(url),
+  );
+  const feeds = new FeedSockets(runtime, { version, most: options.mostViewers ?? 100 });
+  server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    try {
+      access.check({ headers: request.headers, url: request.url ?? '' });
+      feeds.upgrade(request, socket, head);
+    } catch (error) {
+      refuse(socket, error);
+    }
+  });
+  await server.ready();
+  server.server.listen(port, host);
+  await once(server.server, 'listening');
+  const { port: bound } = server.server.address() as AddressInfo;
+  access = new Access(token, bound);
+  const shown = host.includes(':') ? `[${host}]` : host;
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${shown}:${bound}/?token=${token}`,
+    token,
+    close: () => {
+      closed ??= (async () => {
+        feeds.close();
+        const ended = server.close();
+        server.server.closeAllConnections();
+        await ended;
+      })();
+      return closed;
+    },
+  };
+}
+
+function checkedAddress(listen: string): { host: string; port: number } {
+  const [, host = '', port = ''] = loopback.exec(listen) ?? [];
+  if (host !== '' && Number(port) <= 65_535) return { host: host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+  const advice = 'give 127.0.0.1:PORT, and reach it from elsewhere through a tunnel, e.g. ssh -L';
+  throw new StagecraftError(
+    'INVALID_ARGUMENT',
+    `the inspector listens on this host alone, not on '${listen}': ${advice}`,
+  );
+}
+
+function checkedToken(token: string): string {
+  if (token.length >= leastTokenChars && /^[\w-]+$/.test(token)) return token;
+  const allowed = `at least ${leastTokenChars} letters, digits, '-' and '_'`;
+  throw new StagecraftError('INVALID_ARGUMENT', `the token of the inspector must have ${allowed}`);
+}
+
+/** @param cookie makes the header that keeps the token, for a link that was opened with it */
+function servePage(
+  server: FastifyInstance,
+  directory: string,
+  cookie: () => string,
+  isOpenedBy: (url: string) => boolean,
+): void {
+  const files = pageFiles(directory);
+  if (!files) {
+    server.get('/', (_, reply) =>
+      reply.code(404).send({ code: 'NOT_FOUND', message: `the page is not built (${directory}): run npm run build` }),
+    );
+    return;
+  }
+  for (const [path, { body, type, isHashed }] of files) {
+    server.get(path, (request, reply) => {
+      if (isOpenedBy(request.url)) reply.header('set-cookie', cookie());
+      const cache = isHashed ? 'public, max-age=31536000, immutable' : 'no-store';
+      return reply.type(type).header('cache-control', cache).send(body);
+    });
+  }
+}
+
+/** The WebSockets of the live feed. */
+class FeedSockets {
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1_024 });
+  readonly #runtime: Runtime;
+  readonly #version: string;
+  readonly #most: number;
+
+  constructor(runtime: Runtime, { version, most }: { version: string; most: number }) {
+    this.#runtime = runtime;
+    this.#version = version;
+    this.#most = most;
+  }
+
+  /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
+  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
+    if (pathname !== '/v1/feed') throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${pathname}`);
+    if (this.#server.clients.size >= this.#most)
+      throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
+    const wants = wantedBy(searchParams);
+    this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
+      void feedSocket(viewer, { runtime: this.#runtime, version: this.#version, wants });
+    });
+  }
+
+  close(): void {
+    for (const viewer of this.#server.clients) viewer.close(1001, 'the agent ends');
+    for (const viewer of this.#server.clients) viewer.terminate();
+    this.#server.close();
+  }
+}
+
+/** Filter of the query: `address=PREFIX`, `kind=a,b`. */
+function wantedBy(query: URLSearchParams): (record: FeedRecord) => boolean {
+  const prefix = query.get('address') ?? '';
+  const kinds = query.get('kind')?.split(',');
+  return ({ address, kind }) => address.startsWith(prefix) && (kinds === undefined || kinds.includes(kind));
+}
+
+/** Answers a request for a WebSocket with an error, and ends the connection. */
+function refuse(socket: Duplex, error: unknown): void {
+  const status = error instanceof StagecraftError ? (errorTable[error.code].http ?? 500) : 500;
+  const body = JSON.stringify({
+    code: error instanceof StagecraftError ? error.code : 'INTERNAL',
+    message: messageOf(error),
+  });
+  const lines = [`HTTP/1.1 ${status} Refused`, 'content-type: application/json', 'connection: close'];
+  socket.end(`${lines.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
+}
