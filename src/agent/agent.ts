@@ -8,6 +8,7 @@ import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
+import type { Inspector } from '../inspector/serve-inspector.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
 import { createRuntime, type LeadershipEvent, type Runtime } from '../runtime/runtime.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
@@ -21,6 +22,7 @@ import { whenGone } from './data-dir-gone.js';
 import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers } from './describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
+import { openInspector } from './open-inspector.js';
 import { agentSocketPath } from './socket-path.js';
 import { storeOf } from './store.js';
 
@@ -73,7 +75,12 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     if (!ending) {
       print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
       ending = closed;
-      end(closed.finally(tellDrained).finally(closeApi));
+      end(
+        closed
+          .finally(tellDrained)
+          .finally(closeApi)
+          .finally(() => inspector?.close()),
+      );
     }
     return closed;
   };
@@ -94,13 +101,17 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     if (!ending) end(Promise.reject(reason));
   });
   let closeApi: () => Promise<void> = async () => {};
+  let inspector: Inspector | undefined;
   try {
     const found = await foundPids(runtime);
-    closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain });
+    inspector = await openInspector(runtime, { ...config.inspector, version }, print);
+    const links = { pageUrl: () => inspector?.url };
+    closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain, ...links });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     if (config.file !== undefined) print(`  conf  ${config.file}`);
     print(`  data  ${runtime.dataDir} (${words})`);
     print(`  api   unix://${socketPath}`);
+    if (inspector) print(`  page  ${inspector.url}`);
     if (runtime.leadership.refusal) print(`  ${runtime.leadership.refusal}`);
     for (const { reason } of runtime.actors.quarantined()) print(`  ${reason}`);
     for (const { type, name } of runtime.plugins.list())

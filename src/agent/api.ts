@@ -28,6 +28,14 @@ export interface ApiOptions {
   storeKind: StoreKind;
   /** Called for `POST /v1/drain`, which answers when the promise settles. */
   drain(): Promise<void>;
+  /** Link to the inspector page; undefined: it is not served. Default: not served. */
+  pageUrl?(): string | undefined;
+}
+
+/** Answer of `GET /v1/inspector`. */
+export interface InspectorReport {
+  /** Link to the page, with its token. Absent: it is not served. */
+  url?: string;
 }
 
 /** One plugin in the answer of `GET /v1/plugins`. */
@@ -66,6 +74,7 @@ export async function serveApi({
   version,
   storeKind,
   drain,
+  pageUrl,
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = jsonServer();
@@ -118,6 +127,10 @@ export async function serveApi({
   serveSnapshots(server, runtime);
   serveNodes(server, runtime);
   serveMounts(server, runtime);
+  server.get('/v1/inspector', (): InspectorReport => {
+    const url = pageUrl?.();
+    return url === undefined ? {} : { url };
+  });
   server.post('/v1/drain', async (_, reply) => {
     await drain();
     return reply.code(204).send();

@@ -70,6 +70,15 @@ const secretsSchema = z
     message: 'must have a directory, environment, or both',
   });
 
+/** Keys of the inspector. Their meaning: docs/configuration.md */
+const inspectorSchema = z.strictObject({
+  listen: z
+    .union([z.literal(false), z.string().regex(/^(127\.[\d.]+|localhost|\[::1\]):\d{1,5}$/)], {
+      error: 'must be false, or an address of this host alone, e.g. 127.0.0.1:4780',
+    })
+    .default('127.0.0.1:4780'),
+});
+
 const configSchema = z.strictObject({
   nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
@@ -85,6 +94,7 @@ const configSchema = z.strictObject({
       }
     })
     .default([]),
+  inspector: inspectorSchema.prefault({}),
   log: z.strictObject({ level: z.enum(['debug', 'info', 'warn', 'error', 'silent']).default('warn') }).prefault({}),
 });
 

@@ -18,6 +18,7 @@ import { configDefault, print } from './connection.js';
 import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
 import { addHistory } from './history.js';
+import { addInspect } from './inspect.js';
 import { addMountCommands } from './mounts.js';
 import { addNodeCommands } from './nodes.js';
 import { addPluginCommands } from './plugins.js';
@@ -129,6 +130,7 @@ function makeProgram(): Command {
   addNodeCommands(program);
   addActorCommands(program);
   addHistory(program);
+  addInspect(program);
   addDrain(program);
   return program;
 }

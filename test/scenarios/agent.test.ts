@@ -143,6 +143,7 @@ describe('agent', () => {
           .replace(/^\d\d:\d\d:\d\d/, 'TIME')
           .replace(/pid \d+/, 'pid PID')
           .replace(/hostpath-\w{8}/, 'RUN')
+          .replace(/:\d+\/\?token=[\w-]{32}$/, ':PORT/?token=TOKEN')
           .replaceAll(place.directory, 'DIR'),
       );
       expect(plain).to.deep.equal([
@@ -150,6 +151,7 @@ describe('agent', () => {
         '  conf  DIR/agent.yaml',
         '  data  DIR/data (embedded store in state/)',
         '  api   unix://DIR/data/agent.sock',
+        '  page  http://127.0.0.1:PORT/?token=TOKEN',
         'TIME task hostpath: process started for RUN',
         'TIME task hostpath: RUN answers',
         'TIME plugin hostpath (csi-node): registered RUN',

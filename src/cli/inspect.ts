@@ -1,0 +1,19 @@
+/** `stagecraft inspect`: prints the link to the inspector page of a running agent. */
+import type { Command } from 'commander';
+import type { InspectorReport } from '../agent/api.js';
+import { AgentError } from './client.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf } from './connection.js';
+
+export function addInspect(program: Command): void {
+  lookAt(
+    program.command('inspect').description('print the link to the page of this agent; whoever has it can look'),
+  ).action(printLink);
+}
+
+async function printLink(options: LookOptions): Promise<void> {
+  const { url } = await look<InspectorReport>(socketOf(options), '/v1/inspector');
+  if (url === undefined)
+    throw new AgentError('NOT_FOUND', 'this agent serves no page: see `inspector.listen` of its configuration');
+  if (options.json) printJson({ url });
+  else print(url);
+}
