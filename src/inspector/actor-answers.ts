@@ -33,8 +33,12 @@ function judged(address: string, { seq, state, context }: Row): Judged {
   return { summary: { address, machine, state: path, health, why, seq }, part };
 }
 
-/** An actor at a glance. */
-export const summaryOf = (address: string, row: Row): ActorSummary => judged(address, row).summary;
+/** An actor at a glance, with what is wrong with it. */
+export function summaryOf(address: string, row: Row): ActorSummary & { trouble?: Trouble } {
+  const { summary, part } = judged(address, row);
+  const trouble = troubleOf(summary, part);
+  return { ...summary, ...(trouble && { trouble }) };
+}
 
 export async function overviewOf(
   runtime: Runtime,

@@ -4,6 +4,7 @@ import type { PartView } from '../../machines/kit/parts.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from '../engine/actor/actor-record.js';
 import type { FeedRecord } from '../engine/feed.js';
 import type { HistoryLine } from '../journal/history.js';
+import type { FeedLine } from './feed-lines.js';
 
 /**
  * How an actor is, in one word. `working`: a call is under way. `waiting`: for a time, a plugin or another actor.
@@ -147,5 +148,13 @@ export interface WhatIf {
 export type FeedMessage =
   | { type: 'hello'; nodeId: string; version: string; at: number }
   /** Records in order, how many were dropped before them, and the actors that they have changed, as they are now. */
-  | { type: 'batch'; records: FeedRecord[]; dropped: number; changed: ActorSummary[]; gone: string[] }
-  | { type: 'trouble'; trouble: Trouble[] };
+  | {
+      type: 'batch';
+      records: FeedRecord[];
+      /** A sentence for each input of an actor among the records. */
+      lines: FeedLine[];
+      dropped: number;
+      /** `trouble`: what is wrong with it now; absent: nothing. */
+      changed: (ActorSummary & { trouble?: Trouble })[];
+      gone: string[];
+    };

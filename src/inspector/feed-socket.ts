@@ -7,7 +7,8 @@ import type { WebSocket } from 'ws';
 import type { FeedRecord } from '../engine/feed.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { summaryOf } from './actor-answers.js';
-import type { ActorSummary, FeedMessage } from './answers.js';
+import type { FeedMessage } from './answers.js';
+import { linesOf } from './feed-lines.js';
 import { FeedViewer } from './feed-viewer.js';
 
 /** Shortest time between two batches, in milliseconds. */
@@ -43,7 +44,7 @@ export async function feedSocket(socket: WebSocket, { runtime, version, wants }:
     const batch = await viewer.read();
     if (!batch) return;
     const { records, dropped } = batch;
-    say({ type: 'batch', records, dropped, ...changesIn(records) });
+    say({ type: 'batch', records, lines: linesOf(records), dropped, ...changesIn(records) });
     await pause(batchMs);
     if (await hasStopped(socket)) {
       socket.close(closing.policy, 'the viewer reads nothing');
@@ -65,11 +66,13 @@ async function hasStopped(socket: WebSocket): Promise<boolean> {
   return false;
 }
 
+type Batch = Extract<FeedMessage, { type: 'batch' }>;
+
 /** Actors that the records have changed, as they were after the last of them; and those that are gone. */
-export function changesIn(records: readonly FeedRecord[]): { changed: ActorSummary[]; gone: string[] } {
+export function changesIn(records: readonly FeedRecord[]): Pick<Batch, 'changed' | 'gone'> {
   const last = new Map<string, Extract<FeedRecord, { kind: 'snapshot' }>>();
   for (const record of records) if (record.kind === 'snapshot') last.set(record.address, record);
-  const changed: ActorSummary[] = [];
+  const changed: Batch['changed'] = [];
   const gone: string[] = [];
   for (const { address, state, context, commit, at } of last.values()) {
     if (state === undefined || !context) gone.push(address);

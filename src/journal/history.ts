@@ -6,6 +6,7 @@ import type { StateValue } from 'xstate';
 import { catalogEntryOf } from '../../machines/catalog.js';
 import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import { type PartView, partChanges } from '../../machines/kit/parts.js';
+import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { Moment } from '../engine/machine/replay.js';
 import { rpcOf, sentenceOf } from './history-words.js';
 
@@ -90,44 +91,64 @@ export class History {
 
   /** Fields that an answer of a plugin adds to the line. */
   #callOf({ entry }: Moment, before: Moment | undefined): Partial<HistoryLine> {
-    const { source, event, at, sentAtMs } = entry;
-    if (source.kind !== 'effect' || !event || entry.kind !== 'event') return {};
+    const { source, sentAtMs, at } = entry;
+    if (source.kind !== 'effect') return {};
     const effect = before?.effects.find(({ id }) => id === source.id);
-    const rpc = rpcOf(effect?.src ?? source.id);
-    if (!rpc || !event.type.startsWith('xstate.')) return {};
-    const outcome: Outcome | undefined = event.output;
     const input: { plugin?: string } = effect?.input instanceof Object ? effect.input : {};
-    const from = input.plugin ?? 'plugin';
-    const took = sentAtMs === undefined ? {} : { tookMs: at - sentAtMs };
-    if (outcome?.status === 'done') {
-      const attempt = (this.#attempts.get(source.id) ?? 0) + 1;
-      this.#attempts.delete(source.id);
-      return {
-        rpc,
-        from,
-        code: answeredOk,
-        what: `${rpc}: OK`,
-        tone: 'done',
-        ...took,
-        ...(attempt > 1 && { attempt }),
-      };
-    }
-    if (outcome?.status === 'must-wait')
-      return { rpc, from: 'engine', what: `${rpc} has to wait`, message: outcome.reason, tone: 'waiting' };
-    if (outcome?.status === 'call-again') return { rpc, from: 'engine', what: `${rpc} may be made now` };
-    const failure = outcome?.failure ?? event.error;
-    const { grpcCode, code = 'FAILED', message = '', answerClass, final } = failure ?? {};
-    if (outcome?.status === 'not-sent')
-      return { rpc, from: 'engine', code, what: `${rpc} was not sent`, message, tone: final ? 'failed' : 'waiting' };
+    const answer = answerIn(entry, { src: effect?.src ?? source.id, plugin: input.plugin });
+    if (!answer?.wasMade) return answer?.line ?? {};
     const attempt = (this.#attempts.get(source.id) ?? 0) + 1;
-    this.#attempts.set(source.id, attempt);
-    const status: string = grpcCode ?? code;
-    const tone = final ? 'failed' : repeatable.has(answerClass) ? 'waiting' : 'in-doubt';
-    return { rpc, from, code: status, what: `${rpc}: ${status}`, message, attempt, tone, ...took };
+    if (answer.line.code === answeredOk) this.#attempts.delete(source.id);
+    else this.#attempts.set(source.id, attempt);
+    return {
+      ...answer.line,
+      ...((attempt > 1 || answer.line.code !== answeredOk) && { attempt }),
+      ...(sentAtMs !== undefined && { tookMs: at - sentAtMs }),
+    };
   }
 }
 
-function fromOf({ source }: Moment['entry']): string {
+/** What a call to a plugin came to. */
+interface Answer {
+  /** Whether the call was made: not refused before, and not waiting. */
+  wasMade: boolean;
+  line: Pick<HistoryLine, 'rpc' | 'from' | 'what'> & Partial<HistoryLine>;
+}
+
+/** Reads the answer of a plugin in an entry; undefined if it holds none. */
+export function answerIn(
+  { source, event, kind }: JournalEntry,
+  { src, plugin = 'plugin' }: { src: string; plugin?: string | undefined },
+): Answer | undefined {
+  if (source.kind !== 'effect' || !event || kind !== 'event') return undefined;
+  const rpc = rpcOf(src);
+  if (!rpc || !event.type.startsWith('xstate.')) return undefined;
+  const outcome: Outcome | undefined = event.output;
+  const engine = { rpc, from: 'engine' };
+  switch (outcome?.status) {
+    case 'done':
+      return { wasMade: true, line: { rpc, from: plugin, code: answeredOk, what: `${rpc}: OK`, tone: 'done' } };
+    case 'must-wait':
+      return {
+        wasMade: false,
+        line: { ...engine, what: `${rpc} has to wait`, message: outcome.reason, tone: 'waiting' },
+      };
+    case 'call-again':
+      return { wasMade: false, line: { ...engine, what: `${rpc} may be made now` } };
+  }
+  const failure = outcome?.failure ?? event.error;
+  const { grpcCode, code = 'FAILED', message = '', answerClass, final } = failure ?? {};
+  if (outcome?.status === 'not-sent') {
+    const tone = final ? 'failed' : 'waiting';
+    return { wasMade: false, line: { ...engine, code, what: `${rpc} was not sent`, message, tone } };
+  }
+  const status: string = grpcCode ?? code;
+  const tone = final ? 'failed' : repeatable.has(answerClass) ? 'waiting' : 'in-doubt';
+  return { wasMade: true, line: { rpc, from: plugin, code: status, what: `${rpc}: ${status}`, message, tone } };
+}
+
+/** Whoever sent the input of an entry. */
+export function fromOf({ source }: JournalEntry): string {
   switch (source.kind) {
     case 'request':
       return 'caller';
