@@ -1,0 +1,34 @@
+/** A dialog over the page: keeps the focus within, gives it back, and closes with Escape or a click beside it. */
+import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface DialogProps {
+  name: string;
+  class?: string;
+  onClose(): void;
+  children: ComponentChildren;
+}
+
+export function Dialog({ name, onClose, children, ...more }: DialogProps) {
+  const element = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const before = document.activeElement;
+    element.current?.showModal();
+    return () => {
+      if (before instanceof HTMLElement) before.focus();
+    };
+  }, []);
+  return (
+    <dialog
+      ref={element}
+      class={`dialog ${more.class ?? ''}`}
+      aria-label={name}
+      onClose={onClose}
+      onClick={({ target }) => {
+        if (target === element.current) onClose();
+      }}
+    >
+      {children}
+    </dialog>
+  );
+}

@@ -1,0 +1,126 @@
+/** Keeps the page in step with the agent: all actors once, then the live feed. After a break it begins anew. */
+import { signal } from '@preact/signals';
+import type { FeedMessage, Overview } from '../../inspector/answers.js';
+import type { FeedLine } from '../../inspector/feed-lines.js';
+import { Actors } from './actors.js';
+import { ApiError, ask } from './api.js';
+import { type LogRow, rowOf } from './log-rows.js';
+import { Ring } from './ring.js';
+
+export type Connection = 'loading' | 'live' | 'disconnected';
+
+/** Records that the log keeps. */
+const mostRecords = 50_000;
+const mostLines = 500;
+/** Time between two paints of what has changed, in milliseconds. */
+const paintMs = 250;
+const retryMs = 1_000;
+
+export const actors = new Actors();
+export const records = new Ring<LogRow>(mostRecords);
+export const lines = new Ring<FeedLine>(mostLines);
+
+/** Rises when something has changed, four times a second at most: what a view reads to be painted again. */
+export const tick = signal(0);
+export const connection = signal<Connection>('loading');
+/** Why there is no connection, as a sentence. */
+export const trouble = signal('');
+/** When the agent was heard last, in milliseconds since the epoch. */
+export const heardAt = signal(0);
+/** Records that were dropped, as the page could not keep up. */
+export const dropped = signal(0);
+export const nodeId = signal('');
+/** Records per second. */
+export const rate = signal(0);
+
+const touched = new EventTarget();
+
+/** Calls back whenever the actor at this address has changed. @returns a function that ends it */
+export function onChange(address: string, changed: () => void): () => void {
+  touched.addEventListener(address, changed);
+  return () => touched.removeEventListener(address, changed);
+}
+
+let isDirty = false;
+let counted = 0;
+
+export function startFeed(): void {
+  void run();
+  let before = performance.now();
+  setInterval(() => {
+    const now = performance.now();
+    const next = Math.round((counted * 1_000) / (now - before));
+    counted = 0;
+    before = now;
+    rate.value = Math.round(rate.value * 0.6 + next * 0.4);
+    if (isDirty && document.visibilityState === 'visible') {
+      isDirty = false;
+      tick.value += 1;
+    }
+  }, paintMs);
+}
+
+async function run(): Promise<void> {
+  for (;;) {
+    try {
+      await follow();
+    } catch (error) {
+      trouble.value = error instanceof ApiError ? error.message : 'The agent does not answer. What you see is as it was.';
+    }
+    if (connection.value !== 'loading' || trouble.value !== '') connection.value = 'disconnected';
+    await new Promise((resolve) => setTimeout(resolve, retryMs));
+  }
+}
+
+/** Follows the feed until the connection ends. Listens first, so that nothing between the two is missed. */
+async function follow(): Promise<void> {
+  const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/feed`);
+  const waiting: FeedMessage[] = [];
+  let isFilled = false;
+  const ended = new Promise<void>((resolve) => {
+    socket.onclose = () => resolve();
+  });
+  socket.onmessage = ({ data }) => {
+    const message: FeedMessage = JSON.parse(data);
+    if (isFilled) take(message);
+    else waiting.push(message);
+  };
+  const isOpen = await Promise.race([
+    new Promise<boolean>((resolve) => {
+      socket.onopen = () => resolve(true);
+    }),
+    ended.then(() => false),
+  ]);
+  const overview = await ask<Overview>('/v1/overview');
+  nodeId.value = overview.nodeId;
+  actors.fill(overview);
+  isFilled = true;
+  for (const message of waiting) take(message);
+  heardAt.value = Date.now();
+  isDirty = true;
+  if (!isOpen) throw new ApiError('NOT_REACHABLE', 'The live feed can not be opened. What you see is as it was.');
+  trouble.value = '';
+  connection.value = 'live';
+  tick.value += 1;
+  await ended;
+}
+
+function take(message: FeedMessage): void {
+  heardAt.value = Date.now();
+  if (message.type !== 'batch') return;
+  const { changed, gone, dropped: lost } = message;
+  for (const summary of changed) {
+    const place = actors.placeOf(summary.address);
+    // The overview may be newer than the batches that came before it.
+    if (place === undefined || (actors.seq[place] ?? 0) <= summary.seq) actors.change(summary);
+  }
+  for (const address of gone) actors.gone(address);
+  const words = new Map(message.lines.map((line) => [line.seq, line]));
+  records.add(message.records.map((record) => rowOf(record, words.get(record.seq))));
+  lines.add(message.lines);
+  counted += message.records.length;
+  if (lost > 0) dropped.value += lost;
+  isDirty = true;
+  for (const { address } of changed) touched.dispatchEvent(new Event(address));
+  for (const address of gone) touched.dispatchEvent(new Event(address));
+}

@@ -1,0 +1,60 @@
+/** Rows of the log, one for each record of the feed, with a text for people. */
+import type { StateValue } from 'xstate';
+import type { FeedRecord } from '../../engine/feed.js';
+import type { FeedLine } from '../../inspector/feed-lines.js';
+import type { HistoryTone } from '../../journal/history.js';
+
+export interface LogRow {
+  seq: number;
+  at: number;
+  address: string;
+  kind: FeedRecord['kind'];
+  text: string;
+  tone: HistoryTone;
+  /** Step of the actor that it belongs to. */
+  commit: number | undefined;
+  record: FeedRecord;
+}
+
+const pathOf = (value: StateValue): string =>
+  typeof value === 'string'
+    ? value
+    : Object.entries(value)
+        .map(([key, inner]) => (inner === undefined ? key : `${key}.${pathOf(inner)}`))
+        .join(' + ');
+
+export function rowOf(record: FeedRecord, line: FeedLine | undefined): LogRow {
+  const { seq, at, address, kind } = record;
+  return {
+    ...{ seq, at, address, kind, record },
+    commit: 'commit' in record ? record.commit : undefined,
+    text: line ? [line.what, line.message].filter(Boolean).join(': ') : textOf(record),
+    tone: kind === 'crash' ? 'failed' : (line?.tone ?? 'plain'),
+  };
+}
+
+function textOf(record: FeedRecord): string {
+  switch (record.kind) {
+    case 'actor':
+      return [record.phase, record.reason].filter(Boolean).join(': ');
+    case 'event':
+      return record.entry.event?.type ?? record.entry.kind;
+    case 'snapshot': {
+      const was = record.before === undefined ? '' : pathOf(record.before);
+      const is = record.state === undefined ? 'gone' : pathOf(record.state);
+      return was === is ? `${is}, context changed` : `${was || 'nothing'} → ${is}`;
+    }
+    case 'part':
+      return `${record.id}: ${record.before ?? 'new'} → ${record.part?.at ?? 'gone'}`;
+    case 'effect':
+      return `${record.src} ${record.phase}${record.attempt > 1 ? `, attempt ${record.attempt}` : ''}`;
+    case 'timer':
+      return `${record.event.type} ${record.phase}`;
+    case 'message':
+      return `to ${record.to}: ${record.event?.type ?? 'begins'}`;
+    case 'broadcast':
+      return `${record.topic}: ${record.event.type}`;
+    case 'crash':
+      return record.error;
+  }
+}
