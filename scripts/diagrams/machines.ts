@@ -1,24 +1,6 @@
 /** Lists the machines that docs/machines/ shows, each with its source below machines/. */
 import type { AnyStateMachine } from 'xstate';
-import {
-  allocMachine,
-  allocVolumeMachine,
-  expansionMachine,
-  groupSnapshotMachine,
-  lifecycleMachine,
-  modificationMachine,
-  mountMachine,
-  nodeMachine,
-  pluginMachine,
-  pluginsMachine,
-  publicationMachine,
-  registryMachine,
-  stagingMachine,
-  targetMachine,
-  taskMachine,
-  volumeMachine,
-  volumeSnapshotMachine,
-} from '../../machines/index.js';
+import { catalog } from '../../machines/catalog.js';
 
 export interface Shown {
   machine: AnyStateMachine;
@@ -29,22 +11,35 @@ export interface Shown {
   isExplained?: true;
 }
 
-export const shown: Shown[] = [
-  { machine: registryMachine, source: 'registry/registry' },
-  { machine: pluginsMachine, source: 'plugin/plugins' },
-  { machine: pluginMachine, source: 'plugin/plugin' },
-  { machine: taskMachine, source: 'task/task' },
-  { machine: volumeMachine, source: 'volume/volume' },
-  { machine: lifecycleMachine, source: 'volume/lifecycle', partOf: volumeMachine },
-  { machine: publicationMachine, source: 'volume/publication', partOf: volumeMachine },
-  { machine: expansionMachine, source: 'volume/change', partOf: volumeMachine },
-  { machine: modificationMachine, source: 'volume/change', partOf: volumeMachine },
-  { machine: volumeSnapshotMachine, source: 'snapshot/snapshot', isExplained: true },
-  { machine: groupSnapshotMachine, source: 'snapshot/group', isExplained: true },
-  { machine: nodeMachine, source: 'node/node' },
-  { machine: mountMachine, source: 'mount/mount' },
-  { machine: stagingMachine, source: 'mount/staging', partOf: mountMachine },
-  { machine: targetMachine, source: 'mount/target', partOf: mountMachine },
-  { machine: allocMachine, source: 'alloc/alloc' },
-  { machine: allocVolumeMachine, source: 'alloc/volume-steps', partOf: allocMachine },
-];
+const sources: Record<string, string> = {
+  registry: 'registry/registry',
+  plugins: 'plugin/plugins',
+  plugin: 'plugin/plugin',
+  task: 'task/task',
+  volume: 'volume/volume',
+  lifecycle: 'volume/lifecycle',
+  publication: 'volume/publication',
+  expansion: 'volume/change',
+  modification: 'volume/change',
+  'volume-snapshot': 'snapshot/snapshot',
+  'group-snapshot': 'snapshot/group',
+  node: 'node/node',
+  mount: 'mount/mount',
+  staging: 'mount/staging',
+  target: 'mount/target',
+  alloc: 'alloc/alloc',
+  'alloc-volume': 'alloc/volume-steps',
+};
+
+const explained = new Set(['volume-snapshot', 'group-snapshot']);
+
+export const shown: Shown[] = [...catalog.values()].flatMap(({ machine, charts }) => [
+  shownOf(machine),
+  ...charts.map((chart) => ({ ...shownOf(chart), partOf: machine })),
+]);
+
+function shownOf(machine: AnyStateMachine): Shown {
+  const source = sources[machine.id];
+  if (!source) throw new Error(`scripts/diagrams/machines.ts names no source of machine ${machine.id}`);
+  return { machine, source, ...(explained.has(machine.id) && { isExplained: true }) };
+}
