@@ -1,21 +1,19 @@
 /** The frame of the page: top bar, rail, the view, and what is wrong with the connection. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { ActorView } from './actor/actor-view.js';
 import { HealthIcon, healthWords } from './common/health.js';
 import { Icon } from './common/icons.js';
 import { useKeys } from './common/keys.js';
 import { kindOf, kinds, nameOf, otherKinds } from './common/kinds.js';
 import { theme, turnTheme } from './common/theme.js';
-import { ask } from './data/api.js';
-import { actors, connection, dropped, heardAt, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
+import { actors, connection, dropped, heardAt, nodeId, rate, tick, trouble } from './data/feed.js';
 import { timeOf } from './data/time.js';
 import { KeysDialog } from './find/keys-dialog.js';
 import { Palette } from './find/palette.js';
 import { List } from './list/list.js';
 import { Log } from './log/log.js';
 import { Overview } from './overview/overview.js';
-import { go, hrefOf, type Place, place, turnTo } from './router.js';
+import { go, hrefOf, type Place, place } from './router.js';
 
 const open = signal<'palette' | 'keys' | undefined>(undefined);
 const close = (): void => {
@@ -40,9 +38,9 @@ export function App() {
   const to = place.value;
   return (
     <>
-      <a class="skip" href="#main" onClick={focusMain}>
+      <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>
         Skip to the content
-      </a>
+      </button>
       <div class={`frame${connection.value === 'disconnected' ? ' is-old' : ''}`}>
         <TopBar />
         <Rail to={to} />
@@ -53,11 +51,6 @@ export function App() {
       <LiveWords />
     </>
   );
-}
-
-function focusMain(event: Event): void {
-  event.preventDefault();
-  document.getElementById('main')?.focus();
 }
 
 function TopBar() {
@@ -125,7 +118,13 @@ function Rail({ to }: { to: Place }) {
   const failed = actors.counts().failed;
   return (
     <nav class="rail" aria-label="Views">
-      <RailLink to={{ view: 'overview' }} title="Overview" icon="overview" isHere={to.view === 'overview'} failed={failed} />
+      <RailLink
+        to={{ view: 'overview' }}
+        title="Overview"
+        icon="overview"
+        isHere={to.view === 'overview'}
+        failed={failed}
+      />
       <RailLink to={{ view: 'log' }} title="Event log" icon="log" isHere={to.view === 'log'} />
       <h2>Actors</h2>
       {shown.map(({ machine: one, title, icon }) => {
@@ -181,26 +180,8 @@ function Main({ to }: { to: Place }) {
       {to.view === 'overview' && <Overview />}
       {to.view === 'list' && <List key={to.machine} machine={to.machine} />}
       {to.view === 'log' && <Log />}
-      {to.view === 'actor' && <Actor key={to.address} {...to} />}
     </main>
   );
-}
-
-const api = {
-  get: <T,>(path: string): Promise<T> => ask<T>(path),
-  post: <T,>(path: string, body: unknown): Promise<T> => ask<T>(path, Object(body)),
-};
-
-function Actor({ address, query = new URLSearchParams() }: Extract<Place, { view: 'actor' }>) {
-  const change = (changes: Record<string, string | null>): void => {
-    const next = new URLSearchParams(query);
-    for (const [key, value] of Object.entries(changes)) {
-      if (value === null) next.delete(key);
-      else next.set(key, value);
-    }
-    turnTo({ view: 'actor', address, query: next });
-  };
-  return <ActorView address={address} query={query} onQuery={change} api={api} onChange={onChange} />;
 }
 
 function titleOf(to: Place): string {
@@ -232,8 +213,8 @@ function Strip() {
     <div class="strip health-waiting" role="status">
       <HealthIcon health="waiting" />
       <span>
-        This page fell behind: {dropped.value.toLocaleString('en')} records were dropped, the oldest first. The journals have
-        every step.
+        This page fell behind: {dropped.value.toLocaleString('en')} records were dropped, the oldest first. The journals
+        have every step.
       </span>
       <button
         type="button"

@@ -12,7 +12,12 @@ export function Copy({ text, name }: { text: string; name: string }) {
     setTimeout(() => tell(false), saidMs);
   };
   return (
-    <button type="button" class={`icon-button${isCopied ? ' is-done' : ''}`} aria-label={name} onClick={() => void copy()}>
+    <button
+      type="button"
+      class={`icon-button${isCopied ? ' is-done' : ''}`}
+      aria-label={name}
+      onClick={() => void copy()}
+    >
       <Icon name={isCopied ? 'tick' : 'copy'} size={14} />
       <span class="unseen" role="status">
         {isCopied ? 'copied' : ''}

@@ -19,6 +19,7 @@ export function Dialog({ name, onClose, children, ...more }: DialogProps) {
     };
   }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes a dialog by itself
     <dialog
       ref={element}
       class={`dialog ${more.class ?? ''}`}

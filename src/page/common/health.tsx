@@ -64,7 +64,7 @@ const shapes: Record<Health, JSX.Element> = {
 
 /** @param name for those who do not see it; absent: words beside it say the same */
 export function HealthIcon({ health, size = 16, name }: { health: Health; size?: number; name?: string }) {
-  const said = name === undefined ? { 'aria-hidden': true } : { role: 'img', 'aria-label': name };
+  const said = name === undefined ? { 'aria-hidden': true } : { role: 'img' as const, 'aria-label': name };
   return (
     <svg class={`health-icon health-${health}`} width={size} height={size} viewBox="0 0 16 16" {...said}>
       {shapes[health]}

@@ -65,7 +65,8 @@ async function run(): Promise<void> {
     try {
       await follow();
     } catch (error) {
-      trouble.value = error instanceof ApiError ? error.message : 'The agent does not answer. What you see is as it was.';
+      trouble.value =
+        error instanceof ApiError ? error.message : 'The agent does not answer. What you see is as it was.';
     }
     if (connection.value !== 'loading' || trouble.value !== '') connection.value = 'disconnected';
     await new Promise((resolve) => setTimeout(resolve, retryMs));

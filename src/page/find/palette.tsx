@@ -21,19 +21,24 @@ interface Found {
 const views: Found[] = [
   { key: 'overview', title: 'Overview', note: 'view', place: { view: 'overview' } },
   { key: 'log', title: 'Event log', note: 'view', place: { view: 'log' } },
-  ...kinds.map(({ machine, title }) => ({ key: machine, title, note: 'list', place: { view: 'list', machine } }) as const),
+  ...kinds.map(
+    ({ machine, title }) => ({ key: machine, title, note: 'list', place: { view: 'list', machine } }) as const,
+  ),
 ];
 
 function find(text: string): Found[] {
   const wanted = text.trim().toLowerCase();
   const named = views.filter(({ title }) => title.toLowerCase().includes(wanted));
   if (wanted === '') return named.slice(0, most);
-  const found = actors.sorted({ text: wanted }).slice(0, most).map((place): Found => {
-    const address = actors.address[place] ?? '';
-    const health = actors.health[place] ?? 'unknown';
-    const note = `${actors.machine[place]} ${whereOf(address)}`;
-    return { key: address, title: nameOf(address), note, place: { view: 'actor', address }, health };
-  });
+  const found = actors
+    .sorted({ text: wanted })
+    .slice(0, most)
+    .map((place): Found => {
+      const address = actors.address[place] ?? '';
+      const health = actors.health[place] ?? 'unknown';
+      const note = `${actors.machine[place]} ${whereOf(address)}`;
+      return { key: address, title: nameOf(address), note, place: { view: 'actor', address }, health };
+    });
   return [...named, ...found].slice(0, most);
 }
 
@@ -59,7 +64,6 @@ export function Palette({ onClose }: { onClose(): void }) {
       <label class="palette-field">
         <Icon name="find" />
         <input
-          // biome-ignore lint/a11y/noAutofocus: the dialog was opened to type here
           autofocus
           type="text"
           role="combobox"
@@ -87,7 +91,11 @@ export function Palette({ onClose }: { onClose(): void }) {
             aria-selected={index === at}
             onClick={() => choose(one)}
           >
-            {one.health ? <HealthIcon health={one.health} name={healthWords[one.health]} size={15} /> : <Icon name="go" size={13} />}
+            {one.health ? (
+              <HealthIcon health={one.health} name={healthWords[one.health]} size={15} />
+            ) : (
+              <Icon name="go" size={13} />
+            )}
             <span class="cut-text">{one.title}</span>
             <small>{one.note}</small>
           </button>

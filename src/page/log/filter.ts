@@ -20,7 +20,7 @@ export function filtered(rows: readonly LogRow[], { text, address, kinds }: LogF
   const found: LogRow[] = [];
   for (let i = rows.length - 1; i >= 0; i -= 1) {
     const row = rows[i];
-    if (!row || !row.address.startsWith(address)) continue;
+    if (!row?.address.startsWith(address)) continue;
     if (kinds.length > 0 && !kinds.includes(row.kind)) continue;
     if (wanted !== '' && !`${row.text} ${row.address}`.toLowerCase().includes(wanted)) continue;
     found.push(row);

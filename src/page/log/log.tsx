@@ -58,7 +58,9 @@ export function Log() {
               onClick={() =>
                 change({
                   ...filter,
-                  kinds: filter.kinds.includes(kind) ? filter.kinds.filter((one) => one !== kind) : [...filter.kinds, kind],
+                  kinds: filter.kinds.includes(kind)
+                    ? filter.kinds.filter((one) => one !== kind)
+                    : [...filter.kinds, kind],
                 })
               }
             >

@@ -1,7 +1,7 @@
 /** Is anything wrong? Kinds with their health, trouble by who has to act, and what happens now. */
 import type { Health, Trouble } from '../../inspector/answers.js';
-import { HealthIcon, healthOfTone, healthWords } from '../common/health.js';
 import { Copy } from '../common/copy.js';
+import { HealthIcon, healthOfTone, healthWords } from '../common/health.js';
 import { Icon } from '../common/icons.js';
 import { type Kind, kinds, nameOf } from '../common/kinds.js';
 import { healthOrder } from '../data/actors.js';
@@ -82,7 +82,9 @@ function KindCard({ machine, title, icon }: Kind) {
         <span class="kind-cells" aria-hidden="true">
           {total === 0 ? null : total <= mostIcons ? (
             healthOrder.flatMap((health) =>
-              Array.from({ length: counts[health] }, (_, i) => <HealthIcon key={`${health}${i}`} health={health} size={13} />),
+              Array.from({ length: counts[health] }, (_, i) => (
+                <HealthIcon key={`${health}${i}`} health={health} size={13} />
+              )),
             )
           ) : (
             <Bar counts={counts} total={total} />
