@@ -26,11 +26,12 @@ export function addHistory(program: Command): void {
     .action(showHistory);
 }
 
-const volumeAddress = (name: string, { namespace }: InNamespace): string =>
-  ['volume', namespace, name].map(encodeURIComponent).join('/');
+/** Address that a command names: as it is given, or of a volume by its name. */
+export const addressIn = (given: string, name: string | undefined, { namespace }: InNamespace): string =>
+  given === 'volume' && name !== undefined ? ['volume', namespace, name].map(encodeURIComponent).join('/') : given;
 
 async function showHistory(given: string, name: string | undefined, options: HistoryOptions): Promise<void> {
-  const address = given === 'volume' && name !== undefined ? volumeAddress(name, options) : given;
+  const address = addressIn(given, name, options);
   const query = new URLSearchParams();
   if (options.limit !== undefined) query.set('limit', String(options.limit));
   if (options.before !== undefined) query.set('before', String(options.before));

@@ -27,6 +27,7 @@ import { firstSignal } from './signals.js';
 import { addSnapshotCommands } from './snapshots.js';
 import { addTaskCommands } from './tasks.js';
 import { addVolumeCommands } from './volumes.js';
+import { addWhy } from './why.js';
 
 const usageExit = 2;
 
@@ -130,6 +131,7 @@ function makeProgram(): Command {
   addNodeCommands(program);
   addActorCommands(program);
   addHistory(program);
+  addWhy(program);
   addInspect(program);
   addDrain(program);
   return program;

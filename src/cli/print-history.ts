@@ -7,12 +7,13 @@ type Line = HistoryPage['lines'][number];
 /** Time of day (UTC) to the millisecond. */
 const momentOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
-const changeOf = (before = '', after = ''): string => {
+export const changeOf = (before = '', after = ''): string => {
   if (before === after) return after;
   return `${before || 'nothing'} → ${after || 'gone'}`;
 };
 
-const durationOf = (ms: number): string => (ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`);
+export const durationOf = (ms: number): string =>
+  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
 
 function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): string {
   return [

@@ -1,0 +1,80 @@
+/** `stagecraft why`, in a process of its own: how a volume is, since when, and what to do. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { expect } from 'chai';
+import { serveApi } from '../../src/agent/api.js';
+import { mainPath } from '../scenarios/agent-process.js';
+import { spec, VolumeHouse } from '../volumes/volume-house.js';
+
+describe('stagecraft why', function () {
+  this.timeout(30_000);
+  let house: VolumeHouse;
+  let socketPath: string;
+  let closeApi: (() => Promise<void>) | undefined;
+
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    socketPath = join(house.directory, 'agent.sock');
+    closeApi = await serveApi({
+      runtime: house.runtime,
+      socketPath,
+      version: '0',
+      storeKind: 'lmdb',
+      drain: async () => {},
+    });
+  });
+
+  afterEach(async () => {
+    await closeApi?.();
+    await house.dispose();
+  });
+
+  const why = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
+    new Promise((resolve) => {
+      const child = execFile(
+        process.execPath,
+        [mainPath, 'why', ...args, '--socket', socketPath],
+        (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
+      );
+    });
+
+  async function publishing(code: 'INTERNAL' | 'INVALID_ARGUMENT'): Promise<void> {
+    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
+    const creating = house.runtime.volumes.create(spec('data'));
+    await house.rest();
+    await creating;
+    house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
+    await house.rest();
+  }
+
+  it('X2 a publish in doubt: what it waits for, the last failure, and that it goes on by itself', async () => {
+    await publishing('INTERNAL');
+    const { code, stdout } = await why('volume', 'data');
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/^is +in doubt: on a: publish in doubt/m);
+    expect(stdout).to.match(/^waits +publication a: publish in doubt: .*no luck/m);
+    expect(stdout).to.match(/^since +\d{4}-\d\d-\d\d .*publication\/a /m);
+    expect(stdout).to.match(/^last failure +ControllerPublishVolume: INTERNAL \(attempt 1, .*no luck/m);
+    expect(stdout).to.match(/^to do +nothing: it goes on by itself$/m);
+  });
+
+  it('X2 a refused publish: what to do, with the command', async () => {
+    await publishing('INVALID_ARGUMENT');
+    const { stdout } = await why('volume/default/data');
+    expect(stdout).to.match(/^to do +mend what the answer names, then try again: stagecraft volume retry data$/m);
+    const { trouble } = JSON.parse((await why('volume', 'data', '--json')).stdout);
+    expect(trouble[0]).to.include({ needs: 'a-person' });
+  });
+
+  it('X2 a volume that is well has nothing to do; one that never was ends with its error', async () => {
+    const creating = house.runtime.volumes.create(spec('data'));
+    await house.rest();
+    await creating;
+    const { stdout } = await why('volume', 'data');
+    expect(stdout).to.match(/^is +healthy: not published$/m);
+    expect(stdout).to.match(/^to do +nothing$/m);
+    const { code, stderr } = await why('volume', 'other');
+    expect(code).not.to.equal(0);
+    expect(stderr).to.contain('there is no actor volume/default/other');
+  });
+});
