@@ -5,12 +5,15 @@
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
+import type { Registry } from 'prom-client';
 import { StagecraftError } from '../errors.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
 import { jsonServer } from '../inspector/json-server.js';
+import { runtimeMetrics } from '../inspector/metrics.js';
 import { serveActors } from '../inspector/serve-actors.js';
 import { serveJournals } from '../inspector/serve-journals.js';
+import { serveMetrics } from '../inspector/serve-metrics.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { ActorStatus, Runtime, StoreStatus } from '../runtime/runtime.js';
 import { serveMounts } from './mount-api.js';
@@ -28,6 +31,8 @@ export interface ApiOptions {
   storeKind: StoreKind;
   /** Called for `POST /v1/drain`, which answers when the promise settles. */
   drain(): Promise<void>;
+  /** Default: those of this runtime alone. */
+  metrics?: Registry;
   /** Link to the inspector page; undefined: it is not served. Default: not served. */
   pageUrl?(): string | undefined;
 }
@@ -74,6 +79,7 @@ export async function serveApi({
   version,
   storeKind,
   drain,
+  metrics = runtimeMetrics(runtime),
   pageUrl,
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
@@ -122,6 +128,7 @@ export async function serveApi({
   });
   serveActors(server, runtime, { version });
   serveJournals(server, runtime);
+  serveMetrics(server, runtime, metrics);
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);

@@ -3,9 +3,9 @@
  * their consequences: src/registry
  */
 import type { PluginScope } from '../../machines/kit/csi-types.js';
-import type { Fingerprint, PluginBasics } from '../../machines/plugin/plugin.js';
+import type { Fingerprint, PluginBasics, PluginInfo } from '../../machines/plugin/plugin.js';
 import { CsiClient, type CsiClientOptions } from '../csi/client.js';
-import type { CallOptions } from '../csi/csi-calls.js';
+import type { CallOptions, EndedCall } from '../csi/csi-calls.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { Dispenser, FingerprintRequest } from '../registry/dispenser.js';
 
@@ -37,24 +37,31 @@ const kinds: Record<CsiPluginType, Kind> = {
 
 type Seen = Pick<Fingerprint, 'basic' | 'capabilities'>;
 
+export interface DispenserOptions extends Omit<CsiClientOptions, 'socketPath' | 'onEnd'> {
+  /** Called when a call to a plugin has ended. */
+  onCall?: (info: PluginInfo, call: EndedCall) => void;
+}
+
 /**
  * The dispensers of the two CSI types.
  * @param options the deadlines of their clients; `timeoutMs` (default 30 s) also bounds each call of a fingerprint,
  * those to the Node service too
  */
-export function csiDispensers(
-  options: Omit<CsiClientOptions, 'socketPath'> = {},
-): Record<CsiPluginType, Dispenser<CsiClient>> {
+export function csiDispensers(options: DispenserOptions = {}): Record<CsiPluginType, Dispenser<CsiClient>> {
   return {
     'csi-node': dispenser(kinds['csi-node'], options),
     'csi-controller': dispenser(kinds['csi-controller'], options),
   };
 }
 
-function dispenser(kind: Kind, options: Omit<CsiClientOptions, 'socketPath'>): Dispenser<CsiClient> {
-  const { timeoutMs = 30_000 } = options;
+function dispenser(kind: Kind, options: DispenserOptions): Dispenser<CsiClient> {
+  const { onCall, ...limits } = options;
+  const { timeoutMs = 30_000 } = limits;
   return {
-    connect: ({ connection }) => new CsiClient({ ...options, socketPath: connection.socketPath }),
+    connect: (info) => {
+      const told = onCall && { onEnd: (call: EndedCall) => onCall(info, call) };
+      return new CsiClient({ ...limits, ...told, socketPath: info.connection.socketPath });
+    },
     fingerprint: (client, request) => look(kind, request, { client, call: { timeoutMs, signal: request.signal } }),
     onDisconnect: (client, lost) => client.onDisconnect(lost),
     close: (client, { signal }) => client.drain(signal),

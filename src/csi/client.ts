@@ -5,7 +5,7 @@
 
 import { PluginConnection } from './channel.js';
 import type { Given } from './codec.js';
-import { type CallOptions, CsiCalls } from './csi-calls.js';
+import { type CallOptions, CsiCalls, type EndedCall } from './csi-calls.js';
 import type * as plain from './generated/plain.js';
 
 export interface CsiClientOptions {
@@ -15,6 +15,8 @@ export interface CsiClientOptions {
   timeoutMs?: number;
   /** Deadline of a call to the Node service; default 60 s, or `timeoutMs` if that is longer. */
   nodeTimeoutMs?: number;
+  /** Called when a call has ended, however that was. */
+  onEnd?: (call: EndedCall) => void;
 }
 
 /** Answer to NodeGetInfo. */
@@ -44,12 +46,10 @@ export class CsiClient {
   readonly #calls: CsiCalls;
 
   /** @throws {StagecraftError} INVALID_ARGUMENT: no possible path of a socket */
-  constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs }: CsiClientOptions) {
+  constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs, onEnd }: CsiClientOptions) {
     this.#connection = new PluginConnection(socketPath);
-    this.#calls = new CsiCalls(this.#connection, {
-      timeoutMs,
-      nodeTimeoutMs: nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs),
-    });
+    const nodeLimitMs = nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs);
+    this.#calls = new CsiCalls(this.#connection, { timeoutMs, nodeTimeoutMs: nodeLimitMs }, onEnd);
   }
 
   getPluginInfo(options?: CallOptions): Promise<plain.GetPluginInfoResponse> {

@@ -10,7 +10,7 @@ import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginCon
 import { type Given, requestCodec, responseCodec } from './codec.js';
 import { csiError } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
-import { grpcCodeOf } from './grpc-codes.js';
+import { type GrpcCode, grpcCodeOf } from './grpc-codes.js';
 import { secretsIn, withoutSecrets } from './secrets.js';
 
 export interface CallOptions {
@@ -28,9 +28,19 @@ export interface Timeouts {
   nodeTimeoutMs: number;
 }
 
+/** A call that has ended. */
+export interface EndedCall {
+  rpc: RpcName;
+  /** Status of its answer; CANCELLED if it was given up. */
+  code: GrpcCode;
+  tookMs: number;
+}
+
 /** A call under way. */
 interface Begun {
   rpc: RpcName;
+  /** On the clock of `performance.now`. */
+  sinceMs: number;
   channel: PluginChannel;
   timeoutMs: number;
   /** Secrets as they were sent, to be masked in the plugin's answers. */
@@ -55,15 +65,18 @@ const asBytes = (bytes: Buffer): Buffer => bytes;
 export class CsiCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
+  readonly #onEnd: ((call: EndedCall) => void) | undefined;
   readonly #inFlight = new Set<(reason: unknown) => void>();
   /** Reason why every new call is refused. */
   #closed: StagecraftError | undefined;
   /** Called when no call is under way any more. */
   readonly #onQuiet = new Set<() => void>();
 
-  constructor(connection: PluginConnection, timeouts: Timeouts) {
+  /** @param onEnd called when a call has ended, however that was */
+  constructor(connection: PluginConnection, timeouts: Timeouts, onEnd?: (call: EndedCall) => void) {
     this.#connection = connection;
     this.#timeouts = timeouts;
+    this.#onEnd = onEnd;
   }
 
   unary<Rpc extends RpcName>(
@@ -82,6 +95,7 @@ export class CsiCalls {
         grpcOptions,
         (error, answer) => {
           release();
+          this.#ended(begun, error);
           if (answer !== undefined) resolve(answer);
           else reject(failed(begun, error));
         },
@@ -106,12 +120,15 @@ export class CsiCalls {
       grpcOptions,
     );
     const release = this.#watch(begun, call, abortableIn(options));
+    let failure: Partial<ServiceError> | null = null;
     try {
       yield* call;
     } catch (error) {
-      throw failed(begun, error as ServiceError);
+      failure = error as ServiceError;
+      throw failed(begun, failure);
     } finally {
       release();
+      this.#ended(begun, failure);
       call.cancel();
     }
   }
@@ -164,7 +181,8 @@ export class CsiCalls {
     if (abortable) refuseAborted(abortable, (reason) => givenUp(rpc, reason));
     const channel = this.#connection.channelFor(rpc);
     const grpcOptions = { deadline: Date.now() + Math.min(timeoutMs, maxTimeoutMs) };
-    return { begun: { rpc, channel, timeoutMs, secrets: secretsIn(rpc, request) }, bytes, grpcOptions };
+    const begun: Begun = { rpc, sinceMs: performance.now(), channel, timeoutMs, secrets: secretsIn(rpc, request) };
+    return { begun, bytes, grpcOptions };
   }
 
   /**
@@ -183,6 +201,12 @@ export class CsiCalls {
       unsubscribe?.();
       if (this.#inFlight.size === 0) for (const tell of [...this.#onQuiet]) tell();
     };
+  }
+
+  #ended({ rpc, sinceMs, aborted }: Begun, error: Partial<ServiceError> | null): void {
+    if (!this.#onEnd) return;
+    const code = aborted ? 'CANCELLED' : error ? grpcCodeOf(error.code ?? -1) : 'OK';
+    this.#onEnd({ rpc, code, tookMs: performance.now() - sinceMs });
   }
 
   #timeoutOf(rpc: RpcName): number {

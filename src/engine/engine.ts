@@ -331,6 +331,17 @@ export class Engine implements ActorSystem, Inbox {
     }
   }
 
+  /** Messages in all mailboxes, and effects that committed states ask for. */
+  load(): { queued: number; effects: number } {
+    let queued = 0;
+    let effects = 0;
+    for (const actor of this.#actors) {
+      queued += actor.queued;
+      effects += actor.work.effects.length;
+    }
+    return { queued, effects };
+  }
+
   /**
    * Epoch of the lease.
    * @throws Error if none was acquired

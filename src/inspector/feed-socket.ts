@@ -25,12 +25,17 @@ const closing = { policy: 1008, goingAway: 1001 } as const;
 export interface FeedSocketOptions {
   runtime: Pick<Runtime, 'inspect' | 'nodeId'>;
   version: string;
+  /** Called when the viewer has lost records. */
+  onDropped(count: number): void;
   /** Which records the viewer wants. */
   wants(record: FeedRecord): boolean;
 }
 
 /** Feeds the socket until it closes. */
-export async function feedSocket(socket: WebSocket, { runtime, version, wants }: FeedSocketOptions): Promise<void> {
+export async function feedSocket(
+  socket: WebSocket,
+  { runtime, version, onDropped, wants }: FeedSocketOptions,
+): Promise<void> {
   const viewer = new FeedViewer(runtime, { wants });
   socket.on('close', () => viewer.close());
   socket.on('error', () => viewer.close());
@@ -44,6 +49,7 @@ export async function feedSocket(socket: WebSocket, { runtime, version, wants }:
     const batch = await viewer.read();
     if (!batch) return;
     const { records, dropped } = batch;
+    if (dropped > 0) onDropped(dropped);
     say({ type: 'batch', records, lines: linesOf(records), dropped, ...changesIn(records) });
     await pause(batchMs);
     if (await hasStopped(socket)) {

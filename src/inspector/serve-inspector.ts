@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
+import type { Registry } from 'prom-client';
 import { type WebSocket, WebSocketServer } from 'ws';
 import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
@@ -11,9 +12,11 @@ import type { Runtime } from '../runtime/runtime.js';
 import { Access, newToken } from './access.js';
 import { feedSocket } from './feed-socket.js';
 import { jsonServer } from './json-server.js';
+import { runtimeMetrics } from './metrics.js';
 import { builtPage, pageFiles } from './page-files.js';
 import { serveActors } from './serve-actors.js';
 import { serveJournals } from './serve-journals.js';
+import { serveMetrics } from './serve-metrics.js';
 
 export interface InspectorOptions {
   /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */
@@ -32,6 +35,8 @@ export interface Inspector {
   /** Link to the page, with the token. */
   readonly url: string;
   readonly token: string;
+  /** Metrics of the runtime, with those of the feed. */
+  readonly metrics: Registry;
   /** Ends all connections. Safe to repeat. */
   close(): Promise<void>;
 }
@@ -65,13 +70,21 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   const { version = '' } = options;
   serveActors(server, runtime, { version });
   serveJournals(server, runtime);
+  const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
+  serveMetrics(server, runtime, metrics);
   servePage(
     server,
     options.page ?? builtPage,
     () => access.cookieOf(token),
     (url) => access.isOpenedBy(url),
   );
-  const feeds = new FeedSockets(runtime, { version, most: options.mostViewers ?? 100 });
+  let dropped = 0;
+  const feeds = new FeedSockets(runtime, {
+    ...{ version, most: options.mostViewers ?? 100 },
+    onDropped: (count) => {
+      dropped += count;
+    },
+  });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     try {
       access.check({ headers: request.headers, url: request.url ?? '' });
@@ -90,6 +103,7 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   return {
     url: `http://${shown}:${bound}/?token=${token}`,
     token,
+    metrics,
     close: () => {
       closed ??= (async () => {
         feeds.close();
@@ -141,15 +155,24 @@ function servePage(
   }
 }
 
+interface FeedSocketsOptions {
+  version: string;
+  /** Viewers at once. */
+  most: number;
+  onDropped(count: number): void;
+}
+
 /** The WebSockets of the live feed. */
 class FeedSockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1_024 });
   readonly #runtime: Runtime;
   readonly #version: string;
   readonly #most: number;
+  readonly #onDropped: (count: number) => void;
 
-  constructor(runtime: Runtime, { version, most }: { version: string; most: number }) {
+  constructor(runtime: Runtime, { version, most, onDropped }: FeedSocketsOptions) {
     this.#runtime = runtime;
+    this.#onDropped = onDropped;
     this.#version = version;
     this.#most = most;
   }
@@ -162,7 +185,7 @@ class FeedSockets {
       throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
     const wants = wantedBy(searchParams);
     this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
-      void feedSocket(viewer, { runtime: this.#runtime, version: this.#version, wants });
+      void feedSocket(viewer, { runtime: this.#runtime, version: this.#version, onDropped: this.#onDropped, wants });
     });
   }
 

@@ -70,13 +70,17 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
 }
 
+/** Engines that run actors here now: that of the elected one only while this runtime leads. */
+export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
+  elected.refusal ? [own] : [own, elected.engine];
+
 /**
  * @param own engine of this node's actors
  * @param elected engine of the actors that belong to no node
  */
 export function actorControl(own: Engine, elected: ElectedEngine): ActorControl {
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
-  const all = (): Engine[] => (elected.refusal ? [own] : [own, elected.engine]);
+  const all = (): Engine[] => actorEngines(own, elected);
   return {
     list: () =>
       all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),

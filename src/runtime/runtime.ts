@@ -37,7 +37,7 @@ import { haveNodeCallsEnded, nodeCallsProcess } from '../tasks/own-process.js';
 import { TaskLogs } from '../tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
-import { type ActorControl, actorControl, type Journal, journalOf } from './actor-records.js';
+import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
 import { ControllerSide } from './controller-side.js';
 import { checkedListener, inspecting } from './inspecting.js';
 import type { Leadership } from './leadership.js';
@@ -46,6 +46,7 @@ import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import type { IsTasked } from './plugin-port.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
+import { type RuntimeStats, Stats } from './runtime-stats.js';
 
 export type { ActorStatus, InspectedActor } from './actor-records.js';
 export type { LeadershipEvent } from './leadership.js';
@@ -128,6 +129,8 @@ export interface Runtime {
    * @returns a function that ends it
    */
   inspect(listener: FeedListener): () => void;
+  /** Counts since the start, for metrics. */
+  readonly stats: RuntimeStats;
   /** Whether this runtime, of all on its store, works on volumes and nodes. */
   readonly leadership: Leadership;
   /** State of the store. */
@@ -204,7 +207,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
 
   // First everything that asks and watches actors.
   const mounts = new MountClient({ node: nodeId, engine, clock });
-  const clients = new Clients({ ...csiDispensers(), ...options.dispensers }, { clock, logger });
+  const stats = new Stats(() => actorEngines(engine, controllerSide.engine));
+  const dispensers = csiDispensers({ onCall: (info, call) => stats.called(info, call) });
+  const clients = new Clients({ ...dispensers, ...options.dispensers }, { clock, logger });
   const asked = new Waiters();
   const plugins = new PluginRegistry({
     ...{ node: nodeId, engine, clients, clock, logger, asked },
@@ -246,6 +251,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   });
   const root = new RegistryActor(engine, registryAddress(nodeId), clock);
   const health = new InstanceHealth({ node: nodeId, engine });
+  for (const one of [engine, controllerSide.engine]) one.observe((notice) => stats.committed(notice));
 
   // Then the kinds: their effects use all of that.
   const kinds = [
@@ -318,6 +324,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       present: () => actors.list().map(({ address }) => address),
     }),
     inspect: (listener) => inspecting(feed, checkedListener(listener)),
+    stats,
     get store() {
       const [since] = silences();
       return since === undefined ? { available: true } : { available: false, since };

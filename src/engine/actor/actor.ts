@@ -131,6 +131,11 @@ export class Actor implements Author, ActorDefinition {
     return unreadOf(this.#state.record, [this.#write?.step.message, ...this.#mailbox.messages]);
   }
 
+  /** Number of messages that wait for it. */
+  get queued(): number {
+    return this.#mailbox.messages.length;
+  }
+
   /** Effects and timers that its state asks for. */
   get work(): ActorWork {
     const { effects, timers } = this.#state.record;
