@@ -8,7 +8,7 @@ import { pathOf } from '../journal/history.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime } from '../runtime/runtime.js';
 import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from './answers.js';
-import { conditionOf, healthOfStep, partsIn } from './health.js';
+import { conditionOf, healthOfStep, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { quarantined, sorted, troubleOf } from './trouble.js';
 
@@ -75,7 +75,7 @@ export async function overviewOf(
 export function detailOf(actor: InspectedActor): ActorDetail {
   const { address, state, context, effects, timers, version, unread, quarantined: reason } = actor;
   const { summary, part } = judged(address, actor);
-  const parts = partsIn(summary.machine, context);
+  const parts = partSummaries(summary.machine, context);
   const trouble = reason === undefined ? troubleOf(summary, part) : quarantined(address, reason);
   const due = [
     ...timers.map(({ dueAtMs }) => dueAtMs),

@@ -81,13 +81,18 @@ export interface EffectInFlight extends LiveEffect {
   sentAtMs?: number;
 }
 
+/** A part of an actor, and how it is. */
+export interface PartSummary extends PartView {
+  health: Health;
+}
+
 /** Answer of `GET /v1/actors/ADDRESS`. */
 export interface ActorDetail extends ActorSummary {
   /** Version of its machine. */
   version: string;
   value: StateValue;
   context: object;
-  parts: PartView[];
+  parts: PartSummary[];
   effects: EffectInFlight[];
   timers: LiveTimer[];
   /** Moment of the next timer or attempt. */

@@ -13,7 +13,7 @@ import type { PluginsContext } from '../../machines/plugin/plugins.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { pathOf } from '../journal/history.js';
-import type { Health } from './answers.js';
+import type { Health, PartSummary } from './answers.js';
 import { wordsOf } from './part-words.js';
 
 export interface Condition {
@@ -93,6 +93,10 @@ export function healthOfStep(chart: string, at: string): Health {
   if (outer.includes('in-doubt') || outer === 'finding-out' || outer === 'cancelling') return 'in-doubt';
   return /\.(calling|first-call)\b/.test(at) ? 'working' : 'waiting';
 }
+
+/** Parts of an actor, and how each is. */
+export const partSummaries = (machine: string, context: object): PartSummary[] =>
+  partsIn(machine, context).map((part) => ({ ...part, health: healthOfStep(part.chart, part.at) }));
 
 /** The worst part, and why in words. */
 function worstOf(parts: readonly PartView[], name: (part: PartView) => string): Condition | undefined {

@@ -1,19 +1,21 @@
 /** The frame of the page: top bar, rail, the view, and what is wrong with the connection. */
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import { ActorView } from './actor/actor-view.js';
 import { HealthIcon, healthWords } from './common/health.js';
 import { Icon } from './common/icons.js';
 import { useKeys } from './common/keys.js';
 import { kindOf, kinds, nameOf, otherKinds } from './common/kinds.js';
 import { theme, turnTheme } from './common/theme.js';
-import { actors, connection, dropped, heardAt, nodeId, rate, tick, trouble } from './data/feed.js';
+import { ask } from './data/api.js';
+import { actors, connection, dropped, heardAt, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
 import { timeOf } from './data/time.js';
 import { KeysDialog } from './find/keys-dialog.js';
 import { Palette } from './find/palette.js';
 import { List } from './list/list.js';
 import { Log } from './log/log.js';
 import { Overview } from './overview/overview.js';
-import { go, hrefOf, type Place, place } from './router.js';
+import { go, hrefOf, type Place, place, turnTo } from './router.js';
 
 const open = signal<'palette' | 'keys' | undefined>(undefined);
 const close = (): void => {
@@ -180,8 +182,26 @@ function Main({ to }: { to: Place }) {
       {to.view === 'overview' && <Overview />}
       {to.view === 'list' && <List key={to.machine} machine={to.machine} />}
       {to.view === 'log' && <Log />}
+      {to.view === 'actor' && <Actor key={to.address} {...to} />}
     </main>
   );
+}
+
+const api = {
+  get: <T,>(path: string): Promise<T> => ask<T>(path),
+  post: <T,>(path: string, body: object): Promise<T> => ask<T>(path, body),
+};
+
+function Actor({ address, query = new URLSearchParams() }: Extract<Place, { view: 'actor' }>) {
+  const change = (changes: Record<string, string | null>): void => {
+    const next = new URLSearchParams(query);
+    for (const [key, value] of Object.entries(changes)) {
+      if (value === null) next.delete(key);
+      else next.set(key, value);
+    }
+    turnTo({ view: 'actor', address, query: next });
+  };
+  return <ActorView address={address} query={query} onQuery={change} api={api} onChange={onChange} />;
 }
 
 function titleOf(to: Place): string {

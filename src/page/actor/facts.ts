@@ -1,5 +1,7 @@
 /** What an actor knows, as a tree, with the difference to another moment. Pure. */
 
+import { momentOf } from '../data/time.js';
+
 export interface Change {
   was?: unknown;
   is?: unknown;
@@ -111,9 +113,10 @@ export function bytes(count: number): string {
   return `${Number((count / 1024 ** unit).toFixed(1))} ${units[unit]}`;
 }
 
-/** Time of day with milliseconds, and the date if that is another day than today. */
+/** Time of day (UTC), and the date if that is another day than today. */
 function momentText(at: number): string {
-  const moment = new Date(at);
-  const time = `${moment.toTimeString().slice(0, 8)}.${String(moment.getMilliseconds()).padStart(3, '0')}`;
-  return moment.toDateString() === new Date().toDateString() ? time : `${moment.toISOString().slice(0, 10)} ${time}`;
+  const [date, time] = [dateOf(at), momentOf(at)];
+  return date === dateOf(Date.now()) ? time : `${date} ${time}`;
 }
+
+const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

@@ -67,6 +67,12 @@ function groupOf(lines: HistoryLine[], rpc: string): AttemptGroup {
   return { lines, rpc, attempts: lines.filter(hasFailed).length, codes };
 }
 
+/** Why, without the call and the status that the sentence names already. */
+export function reasonOf({ message = '', rpc, code }: Pick<HistoryLine, 'message' | 'rpc' | 'code'>): string {
+  const beginning = `${rpc}: ${code}: `;
+  return message.startsWith(beginning) ? message.slice(beginning.length) : message;
+}
+
 /** Adds newer or older lines to those that are known. */
 export function merged(known: readonly HistoryLine[], more: readonly HistoryLine[]): HistoryLine[] {
   const bySeq = new Map([...known, ...more].map((line) => [line.seq, line]));

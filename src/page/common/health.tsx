@@ -1,7 +1,6 @@
 /** The seven ways an actor can be: each with a word, a colour and a shape of its own. */
 import type { JSX } from 'preact';
 import type { Health } from '../../inspector/answers.js';
-import type { HistoryTone } from '../../journal/history.js';
 
 export const healthWords: Record<Health, string> = {
   healthy: 'Healthy',
@@ -80,12 +79,3 @@ export function HealthBadge({ health, text = healthWords[health] }: { health: He
     </span>
   );
 }
-
-/** Health whose colour and shape a step of a history has. */
-export const healthOfTone: Record<HistoryTone, Health | undefined> = {
-  plain: undefined,
-  done: 'healthy',
-  waiting: 'waiting',
-  'in-doubt': 'in-doubt',
-  failed: 'failed',
-};

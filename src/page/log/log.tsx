@@ -1,7 +1,8 @@
 /** Every record of the live feed, newest first, with filters. */
 import { useMemo, useState } from 'preact/hooks';
-import { HealthIcon, healthOfTone, healthWords } from '../common/health.js';
+import { HealthIcon, healthWords } from '../common/health.js';
 import { useKeys } from '../common/keys.js';
+import { healthOfTone } from '../common/tones.js';
 import { VirtualList } from '../common/virtual-list.js';
 import { dropped, records, tick } from '../data/feed.js';
 import type { LogRow } from '../data/log-rows.js';

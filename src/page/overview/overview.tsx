@@ -1,9 +1,10 @@
 /** Is anything wrong? Kinds with their health, trouble by who has to act, and what happens now. */
 import type { Health, Trouble } from '../../inspector/answers.js';
 import { Copy } from '../common/copy.js';
-import { HealthIcon, healthOfTone, healthWords } from '../common/health.js';
+import { HealthIcon, healthWords } from '../common/health.js';
 import { Icon } from '../common/icons.js';
 import { type Kind, kinds, nameOf } from '../common/kinds.js';
+import { healthOfTone } from '../common/tones.js';
 import { healthOrder } from '../data/actors.js';
 import { actors, connection, lines, tick } from '../data/feed.js';
 import { durationOf, timeOf } from '../data/time.js';

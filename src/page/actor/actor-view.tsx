@@ -1,0 +1,386 @@
+/** One actor: how it is and why, its chart, what it knows, and its history; each at any moment of its past. */
+import { useComputed, useSignal } from '@preact/signals';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { Edit, MomentAnswer, WhatIf } from '../../inspector/answers.js';
+import { Copy } from '../common/copy.js';
+import { nameOf } from '../common/kinds.js';
+import { durationOf, momentOf } from '../data/time.js';
+import { ActorHead } from './actor-head.js';
+import { ActorModel, type Api } from './actor-model.js';
+import { ChartCard } from './chart-card.js';
+import { FactsCard } from './facts-card.js';
+import { Glyph } from './glyphs.js';
+import { HistoryList } from './history-list.js';
+import { eventsIn } from './moves.js';
+import { chosen, type Place, placeIn, present, type QueryChange, stepped } from './place.js';
+import { ScrubberBar } from './scrubber-bar.js';
+import { layoutOf, type Shown, shownNow, shownThen } from './shown.js';
+import { useActorKeys } from './use-actor-keys.js';
+import { useMoment } from './use-moment.js';
+import { describeEdits, SideBySide, WhatIfForm } from './what-if.js';
+import './actor.css';
+
+export interface ActorViewProps {
+  address: string;
+  /** The query of the link: the moment and the part that it names. */
+  query: URLSearchParams;
+  /** Changes the query. */
+  onQuery: (change: QueryChange) => void;
+  api: Api;
+  /** Calls back whenever the actor has changed. @returns a function that ends it */
+  onChange: (address: string, changed: () => void) => () => void;
+}
+
+export function ActorView(props: ActorViewProps) {
+  const { address, api, onChange } = props;
+  const model = useMemo(() => new ActorModel(address, api), [address, api]);
+  useEffect(() => {
+    void model.refresh();
+    return onChange(address, () => void model.refresh());
+  }, [model, onChange, address]);
+  const { value: error } = model.error;
+  const { value: lines } = model.lines;
+  if (model.isLoading.value)
+    return (
+      <p class="page note" aria-busy="true">
+        Reading {address}…
+      </p>
+    );
+  if (error && lines.length === 0) return <NotThere address={address} error={error} />;
+  return <Actor key={address} {...props} model={model} />;
+}
+
+const NotThere = ({ address, error }: { address: string; error: Error }) => (
+  <div class="page">
+    <section class="card not-there">
+      <h1>This actor can’t be shown</h1>
+      <code>{address}</code>
+      <p>{error.message}</p>
+      <a class="button" href="#/overview">
+        Back to the overview
+      </a>
+    </section>
+  </div>
+);
+
+/** How long each step stays while the past is played. */
+const playMs = 900;
+
+function Actor({ address, query, onQuery, model }: ActorViewProps & { model: ActorModel }) {
+  const place = placeIn(query);
+  const { value: detail } = model.detail;
+  const { value: lines } = model.lines;
+  const last = lines.at(-1);
+  const seqs = useMemo(() => lines.map(({ seq }) => seq), [lines]);
+  const [kept, keep] = useState<number | undefined>();
+  const [isPlaying, play] = useState(false);
+  const whatIf = useWhatIf(model);
+
+  const at = place.seq ?? last?.seq;
+  const line = lines.find(({ seq }) => seq === at);
+  const then = useMoment(model, place.seq);
+  const second = useMoment(model, place.b);
+  const before = useMoment(
+    model,
+    place.b === undefined && at !== undefined && at > (seqs[0] ?? 1) ? at - 1 : undefined,
+  );
+  const realSeq = whatIf.moment && Math.min(whatIf.moment.seq, last?.seq ?? 1);
+  const real = useMoment(model, realSeq);
+
+  const isPast = place.seq !== undefined;
+  const now = detail && shownNow(detail, last);
+  const own = isPast ? then.moment && shownThen(then.moment) : now;
+  const shown: Shown | undefined = whatIf.moment ? shownThen(whatIf.moment) : own;
+  const other = whatIf.moment ? real.moment && shownThen(real.moment) : second.moment && shownThen(second.moment);
+
+  const go = (change: QueryChange | undefined): void => {
+    if (change) onQuery(change);
+  };
+  const toPresent = (): void => {
+    keep(undefined);
+    play(false);
+    whatIf.end();
+    go(present);
+  };
+  const choose = (seq: number): void => go(chosen(seq, kept));
+  const step = (by: 1 | -1): void => go(stepped(seqs, place, by));
+  const toFirst = async (): Promise<void> => {
+    while (model.before.value !== undefined) await model.older();
+    const [first] = model.lines.value;
+    if (first) choose(first.seq);
+  };
+  const compare = (): void => {
+    if (kept !== undefined) {
+      keep(undefined);
+      go({ b: null });
+    } else if (at !== undefined) {
+      keep(at);
+      if (!isPast) go(chosen(at));
+    }
+  };
+  const togglePlay = (): void => {
+    if (!isPlaying && !isPast && seqs[0] !== undefined) go(chosen(seqs[0]));
+    play(!isPlaying);
+  };
+  useEffect(() => {
+    if (!isPlaying) return undefined;
+    if (!isPast) {
+      play(false);
+      return undefined;
+    }
+    const timer = setTimeout(() => step(1), playMs);
+    return () => clearTimeout(timer);
+  }, [isPlaying, place.seq]);
+
+  const actions = {
+    step,
+    toFirst,
+    toPresent,
+    togglePlay,
+    compare,
+    whatIf: () => (whatIf.isOpen ? whatIf.end() : whatIf.open()),
+  };
+  useActorKeys({
+    ...actions,
+    copyLink: () => void navigator.clipboard.writeText(location.href),
+    leave: isPast || whatIf.isOpen ? toPresent : undefined,
+  });
+
+  if (!shown) return <Waiting error={then.error ?? model.error.value} toPresent={toPresent} />;
+  const layout = layoutOf(detail?.machine ?? address.split('/')[0] ?? '');
+  const events = layout ? eventsIn(layout, shown.state) : [];
+  const accepts = isPast || !detail ? events : detail.accepts;
+  return (
+    <div class={`page actor${isPast || whatIf.isOpen ? ' is-past' : ''}`}>
+      <ActorHead
+        {...{ address, shown, isPast: isPast || whatIf.moment !== undefined }}
+        machine={detail?.machine ?? layout?.machine ?? ''}
+        version={detail?.version ?? layout?.version ?? ''}
+        lastSeq={last?.seq ?? 0}
+        trouble={detail?.trouble ?? []}
+      />
+      <p class="unseen" role="status">
+        {isPast && line ? `Step ${line.seq}, ${momentOf(line.at)}` : ''}
+      </p>
+      <MomentBar {...{ place, kept, shown, other, whatIf, toPresent }} lastSeq={last?.seq ?? 0} />
+      {whatIf.isOpen && !whatIf.answer && line && (
+        <section class="card">
+          <WhatIfForm
+            key={line.seq}
+            line={line}
+            event={then.moment?.entry.event ?? undefined}
+            types={events}
+            error={whatIf.error}
+            onTry={whatIf.tryEdit}
+            onClose={whatIf.end}
+          />
+        </section>
+      )}
+      <div class="chart-and-facts">
+        <ChartCard
+          name={nameOf(address)}
+          machine={detail?.machine ?? layout?.machine ?? ''}
+          {...{ shown, other, isPast: isPast || whatIf.moment !== undefined }}
+          line={whatIf.moment ? whatIf.moment.line : line}
+          legend={
+            whatIf.moment
+              ? ['what if', 'real line']
+              : place.b !== undefined
+                ? ['at A', 'at B']
+                : [isPast ? 'then' : 'now', 'before']
+          }
+          part={place.part}
+          onPart={(id) => go({ part: id ?? null })}
+        />
+        <FactsCard
+          title={other ? 'Difference' : 'Facts'}
+          is={place.b !== undefined && !whatIf.moment ? other?.context : shown.context}
+          was={
+            place.b !== undefined && !whatIf.moment
+              ? shown.context
+              : (other ?? (before.moment && shownThen(before.moment)))?.context
+          }
+          changed={
+            whatIf.moment
+              ? 'differ from the real line'
+              : place.b !== undefined
+                ? 'differ, A → B'
+                : `changed by step ${at}`
+          }
+          present={isPast || whatIf.moment ? undefined : detail}
+          line={whatIf.moment ? whatIf.moment.line : line}
+          accepts={accepts}
+        />
+      </div>
+      <section class="card history-card" aria-label="History">
+        <div class="card-head">
+          <h2>
+            History <span class="count">{lines.length.toLocaleString('en')}</span>
+          </h2>
+          <span class="grow" />
+        </div>
+        {model.historyError.value && <p class="fault">{model.historyError.value.message}</p>}
+        {whatIf.answer && whatIf.moment ? (
+          <SideBySide lines={lines} whatIf={whatIf.answer} chosen={whatIf.moment.seq} onChoose={whatIf.choose} />
+        ) : (
+          <HistoryList lines={lines} seq={place.seq} onChoose={choose} />
+        )}
+        {model.before.value !== undefined && (
+          <button type="button" class="more" onClick={() => void model.older()}>
+            Older steps
+          </button>
+        )}
+      </section>
+      <ScrubberBar
+        {...{
+          lines,
+          place,
+          isPlaying,
+          onChoose: choose,
+          onStep: step,
+          onPresent: toPresent,
+          onPlay: togglePlay,
+          onCompare: compare,
+        }}
+        isComparing={kept !== undefined || place.b !== undefined}
+        branch={
+          whatIf.answer &&
+          whatIf.moment && {
+            seqs: whatIf.answer.moments.map(({ seq }) => seq),
+            chosen: whatIf.moment.seq,
+            choose: whatIf.choose,
+          }
+        }
+        onFirst={() => void toFirst()}
+        onWhatIf={actions.whatIf}
+      />
+    </div>
+  );
+}
+
+const Waiting = ({ error, toPresent }: { error: Error | undefined; toPresent: () => void }) =>
+  error ? (
+    <div class="page">
+      <section class="card not-there">
+        <h1>This moment can’t be shown</h1>
+        <p>{error.message}</p>
+        <button type="button" class="button" onClick={toPresent}>
+          Back to now
+        </button>
+      </section>
+    </div>
+  ) : (
+    <p class="page note" aria-busy="true">
+      Rebuilding this moment from the journal…
+    </p>
+  );
+
+interface WhatIfState {
+  isOpen: boolean;
+  answer: WhatIf | undefined;
+  moment: MomentAnswer | undefined;
+  error: string | undefined;
+  edits: readonly Edit[];
+  open: () => void;
+  tryEdit: (edit: Edit) => void;
+  choose: (seq: number) => void;
+  end: () => void;
+}
+
+function useWhatIf(model: ActorModel): WhatIfState {
+  const isOpen = useSignal(false);
+  const answer = useSignal<WhatIf | undefined>(undefined);
+  const error = useSignal<string | undefined>(undefined);
+  const edits = useSignal<readonly Edit[]>([]);
+  const seq = useSignal<number | undefined>(undefined);
+  const moment = useComputed(() => answer.value?.moments.find((one) => one.seq === seq.value));
+  const clear = (open: boolean): void => {
+    isOpen.value = open;
+    answer.value = undefined;
+    error.value = undefined;
+    edits.value = [];
+  };
+  return {
+    ...{ isOpen: isOpen.value, answer: answer.value, moment: moment.value, error: error.value, edits: edits.value },
+    open: () => clear(true),
+    end: () => clear(false),
+    choose: (chosenSeq) => {
+      seq.value = chosenSeq;
+    },
+    tryEdit: (edit) => {
+      const all = [...edits.value, edit];
+      model.whatIf(all).then(
+        (found) => {
+          const [first] = found.moments;
+          if (!first) {
+            error.value = found.endedAt?.why ?? 'The other course has no step.';
+            return;
+          }
+          edits.value = all;
+          seq.value = first.seq;
+          answer.value = found;
+        },
+        (reason: unknown) => {
+          error.value = reason instanceof Error ? reason.message : String(reason);
+        },
+      );
+    },
+  };
+}
+
+interface MomentBarProps {
+  place: Place;
+  kept: number | undefined;
+  shown: Shown;
+  other: Shown | undefined;
+  whatIf: WhatIfState;
+  lastSeq: number;
+  toPresent: () => void;
+}
+
+/** Says which moment is shown, unless it is the present, and leads back. */
+function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresent }: MomentBarProps) {
+  if (whatIf.answer) {
+    const { edits, answer } = whatIf;
+    const fixture = {
+      address: answer.address,
+      edits,
+      entries: answer.moments.map(({ entry }) => entry),
+      ...(answer.endedAt && { endedAt: answer.endedAt }),
+    };
+    return (
+      <div class="moment-bar" role="status">
+        <Glyph name="fork" />
+        <b>What if</b>
+        <span>{describeEdits(edits)}? Later answers are those that really came. Nothing is sent to the actor.</span>
+        <span class="grow" />
+        <span>Copy as fixture</span>
+        <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" />
+        <button type="button" class="button" onClick={whatIf.end}>
+          End what-if
+        </button>
+      </div>
+    );
+  }
+  if (place.seq === undefined) return null;
+  const at = shown.at ?? 0;
+  const apart = place.b !== undefined && other?.at !== undefined;
+  return (
+    <div class="moment-bar" role="status">
+      <Glyph name="clock" />
+      <b>
+        {place.b === undefined ? `Step ${place.seq} of ${lastSeq}` : `Comparing step ${place.seq} with step ${place.b}`}
+      </b>
+      <span>
+        {momentOf(at)}
+        {apart && ` and ${momentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
+        {place.b === undefined &&
+          (kept === undefined ? ', rebuilt from the journal: no effect runs' : ': choose the step to compare it with')}
+      </span>
+      <span class="grow" />
+      <button type="button" class="button" onClick={toPresent}>
+        Back to now <kbd>l</kbd>
+      </button>
+    </div>
+  );
+}

@@ -1,0 +1,149 @@
+/** The chart of an actor, or of one of its parts, with the parts as cards beside it. */
+import type { Health } from '../../inspector/answers.js';
+import type { HistoryLine } from '../../journal/history.js';
+import { Chart } from '../chart/chart.js';
+import type { ChartLayout } from '../chart/layout.js';
+import { textOf } from '../chart/lit.js';
+import { Thumbnail } from '../chart/thumbnail.js';
+import { HealthBadge, HealthIcon } from '../common/health.js';
+import { movesFrom } from './moves.js';
+import { healthOfState, layoutOf, partBefore, partName, partsByKind, type Shown, type ShownPart } from './shown.js';
+
+interface ChartCardProps {
+  name: string;
+  machine: string;
+  shown: Shown;
+  /** Step that led to what is shown; undefined while two moments are compared. */
+  line: HistoryLine | undefined;
+  /** Other moment of a comparison or of a what-if. */
+  other: Shown | undefined;
+  /** What is lit, and what is dashed: `now` and `before`, `at A` and `at B`, `what if` and `real line`. */
+  legend: [lit: string, dashed: string];
+  isPast: boolean;
+  part: string | undefined;
+  onPart: (id: string | undefined) => void;
+}
+
+export function ChartCard(props: ChartCardProps) {
+  const { name, machine, shown, line, other, legend, isPast, part: id, onPart } = props;
+  const part = shown.parts.find((one) => one.id === id);
+  const layout = layoutOf(part?.chart ?? machine);
+  const health = part ? healthOf(part) : healthOfState(shown.state, shown.health);
+  return (
+    <section class="card chart-card" aria-label="Chart">
+      <div class="card-head">
+        <PartTabs {...{ machine, parts: shown.parts, part, onPart }} />
+        <span class="grow" />
+        <span class={`legend health-${health}`} aria-hidden="true">
+          <i class="lit" />
+          {legend[0]}
+          <i class="dashed" />
+          {legend[1]}
+          {!other && (
+            <>
+              <i class="way" />
+              last transition
+            </>
+          )}
+        </span>
+      </div>
+      <div class="chart-and-parts">
+        {layout ? (
+          <Chart
+            layout={layout}
+            title={`Statechart of ${part ? part.id : `${machine} ${name}`}`}
+            now={part ? part.at : shown.state}
+            before={other ? '' : part ? partBefore(line, part.id) : (line?.before ?? '')}
+            other={part ? (other?.parts.find((one) => one.id === part.id)?.at ?? '') : (other?.state ?? '')}
+            {...{ health, isPast }}
+          />
+        ) : (
+          <p class="note">No chart of {part?.chart ?? machine} is known to this page.</p>
+        )}
+        {!part && shown.parts.length > 0 && <PartCards {...{ parts: shown.parts, onPart }} />}
+      </div>
+      {layout && <Moves layout={layout} state={part ? part.at : shown.state} />}
+    </section>
+  );
+}
+
+/** Health of a part, by the server; by its state if that tells none. */
+const healthOf = ({ health, at }: ShownPart): Health => health ?? healthOfState(at, 'unknown');
+
+interface PartTabsProps {
+  machine: string;
+  parts: readonly ShownPart[];
+  part: ShownPart | undefined;
+  onPart: (id: string | undefined) => void;
+}
+
+function PartTabs({ machine, parts, part, onPart }: PartTabsProps) {
+  return (
+    <div class="chart-tabs" role="group" aria-label="Chart of">
+      <button type="button" aria-pressed={!part} onClick={() => onPart(undefined)}>
+        {machine}
+      </button>
+      {parts.map((one) => (
+        <button type="button" key={one.id} aria-pressed={one.id === part?.id} onClick={() => onPart(one.id)}>
+          <HealthIcon health={healthOf(one)} size={13} />
+          {partName(one)}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function PartCards({ parts, onPart }: { parts: readonly ShownPart[]; onPart: (id: string) => void }) {
+  return (
+    <div class="part-cards">
+      {partsByKind(parts).map(([kind, ofKind]) => (
+        <>
+          <h3 key={kind}>{kind}</h3>
+          {ofKind.map((part) => (
+            <PartCard key={part.id} part={part} onOpen={() => onPart(part.id)} />
+          ))}
+        </>
+      ))}
+    </div>
+  );
+}
+
+function PartCard({ part, onOpen }: { part: ShownPart; onOpen: () => void }) {
+  const layout = layoutOf(part.chart);
+  const health = healthOf(part);
+  return (
+    <button type="button" class="part-card" onClick={onOpen} aria-label={`Open the chart of ${part.id}, ${part.at}`}>
+      {layout && <Thumbnail layout={layout} now={part.at} health={health} />}
+      <span class="part-name">
+        <b>{partName(part)}</b>
+        <HealthBadge health={health} />
+      </span>
+      <code>{part.at}</code>
+      {part.why && <small>{part.why}</small>}
+    </button>
+  );
+}
+
+/** Most transitions that are named below the chart. */
+const mostMoves = 4;
+
+/** What leads away from the lit state. */
+function Moves({ layout, state }: { layout: ChartLayout; state: string }) {
+  const moves = movesFrom(layout, state);
+  if (!state || moves.length === 0) return null;
+  return (
+    <p class="moves">
+      <code>{state}</code>
+      {moves.slice(0, mostMoves).map(({ line, move, to }) => (
+        <span key={`${textOf(line, move)} ${to}`}>
+          <i>
+            {move.event}
+            {move.guard && ` [${move.guard}]`}
+          </i>{' '}
+          → {to}
+        </span>
+      ))}
+      {moves.length > mostMoves && <span>and {moves.length - mostMoves} more</span>}
+    </p>
+  );
+}

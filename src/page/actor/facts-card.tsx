@@ -1,0 +1,68 @@
+/** Beside the chart: what the actor knows and what has changed, what is in flight, and which events it accepts. */
+import type { ComponentChildren } from 'preact';
+import { useMemo, useState } from 'preact/hooks';
+import type { ActorDetail } from '../../inspector/answers.js';
+import type { HistoryLine } from '../../journal/history.js';
+import { differences } from './facts.js';
+import { FactsTree } from './facts-tree.js';
+import { What } from './history-list.js';
+import { InFlight } from './in-flight.js';
+
+interface FactsCardProps {
+  title: 'Facts' | 'Difference';
+  /** What is shown, and what it is compared with. */
+  is: object | undefined;
+  was: object | undefined;
+  /** What the difference is to: `changed by step 6`, `differ, A → B`. */
+  changed: string;
+  /** The actor as it is now, if the present is shown. */
+  present: ActorDetail | undefined;
+  /** The step that led to what is shown, if it is in the past. */
+  line: HistoryLine | undefined;
+  accepts: readonly string[];
+  children?: ComponentChildren;
+}
+
+export function FactsCard({ title, is, was, changed, present, line, accepts, children }: FactsCardProps) {
+  const [isAccepts, showAccepts] = useState(false);
+  const changes = useMemo(() => (was === undefined ? new Map() : differences(was, is)), [was, is]);
+  return (
+    <section class="card facts-card" aria-label={title}>
+      <div class="card-head">
+        <div class="tabs" role="tablist">
+          <button type="button" role="tab" aria-selected={!isAccepts} onClick={() => showAccepts(false)}>
+            {title}
+          </button>
+          <button type="button" role="tab" aria-selected={isAccepts} onClick={() => showAccepts(true)}>
+            Accepts {accepts.length}
+          </button>
+        </div>
+        <span class="grow" />
+        <span class="quiet">{was !== undefined && `${changes.size} ${changed}`}</span>
+      </div>
+      {isAccepts ? (
+        <div class="accepts">
+          <ul>
+            {accepts.map((type) => (
+              <li key={type}>
+                <code>{type}</code>
+              </li>
+            ))}
+          </ul>
+          {children}
+        </div>
+      ) : (
+        <>
+          {present && <InFlight detail={present} />}
+          {line && !present && (
+            <div class="step-line">
+              <h3>Step {line.seq}</h3>
+              <What line={line} />
+            </div>
+          )}
+          <FactsTree value={is} changes={changes} />
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+/** What the actor view shows of a moment, present or past. Pure. */
+import type { ActorDetail, Health, MomentAnswer, PartSummary } from '../../inspector/answers.js';
+import type { HistoryLine } from '../../journal/history.js';
+import type { ChartLayout } from '../chart/layout.js';
+import layouts from '../chart/layouts.json' with { type: 'json' };
+
+/** A part, with its health if the server tells it. */
+export type ShownPart = Omit<PartSummary, 'health'> & { health?: Health };
+
+export interface Shown {
+  seq: number;
+  at?: number;
+  /** Path of the state; '' once the actor is deleted. */
+  state: string;
+  health: Health;
+  why: string;
+  context: object | undefined;
+  parts: ShownPart[];
+}
+
+export const shownNow = ({ seq, at, state, health, why, context, parts }: ActorDetail, line?: HistoryLine): Shown => {
+  const moment = at ?? line?.at;
+  return { seq, ...(moment !== undefined && { at: moment }), state, health, why, context, parts };
+};
+
+export const shownThen = ({ seq, line, health, why, snapshot, parts }: MomentAnswer): Shown => ({
+  ...{ seq, at: line.at, state: line.after ?? '', health, why, context: snapshot?.context, parts },
+});
+
+export const layoutOf = (chart: string): ChartLayout | undefined =>
+  (layouts as unknown as ChartLayout[]).find(({ machine }) => machine === chart);
+
+/** Colour of a lit state: that of the step that it names, else how the actor is. */
+export function healthOfState(state: string, health: Health): Health {
+  if (state === '') return 'gone';
+  if (/in-doubt/.test(state)) return 'in-doubt';
+  if (/(^|\.)(calling|first-call)$/.test(state)) return 'working';
+  return /\.(backing-off|due)$|(^|\.)waiting-for-/.test(state) ? 'waiting' : health;
+}
+
+/** State of a part before a step. */
+export function partBefore(line: HistoryLine | undefined, id: string): string {
+  return line?.parts.find((part) => part.id === id)?.before ?? '';
+}
+
+/** Name of a part within its kind: `worker-1` of `publication/worker-1`. */
+export const partName = ({ id, chart }: Pick<ShownPart, 'id' | 'chart'>): string =>
+  id.startsWith(`${chart}/`) ? id.slice(chart.length + 1) : id.replace(/^volume\//, '');
+
+const kinds: Record<string, string> = {
+  lifecycle: 'Lifecycle',
+  publication: 'Publications',
+  expansion: 'Changes',
+  modification: 'Changes',
+  staging: 'Staging',
+  target: 'Targets',
+  'alloc-volume': 'Volumes',
+};
+
+/** Parts by kind, in their order. */
+export function partsByKind(parts: readonly ShownPart[]): [kind: string, parts: ShownPart[]][] {
+  const found = new Map<string, ShownPart[]>();
+  for (const part of parts) {
+    const kind = kinds[part.chart] ?? part.chart;
+    found.set(kind, [...(found.get(kind) ?? []), part]);
+  }
+  return [...found];
+}

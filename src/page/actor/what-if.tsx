@@ -1,0 +1,213 @@
+/** What-if: a change of the actor's past as a form, and the other course of events beside the real one. */
+import { useState } from 'preact/hooks';
+import type { Edit, WhatIf } from '../../inspector/answers.js';
+import type { HistoryLine } from '../../journal/history.js';
+import { momentOf } from '../data/time.js';
+import { States, ToneIcon, What } from './history-list.js';
+
+/** Kinds of change, in the order of the form. */
+const kinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };
+type Kind = keyof typeof kinds;
+
+interface WhatIfFormProps {
+  line: HistoryLine;
+  /** The event of the step, if it has one. */
+  event: object | undefined;
+  /** Types of events that the actor takes after the step. */
+  types: readonly string[];
+  /** Why the change was refused. */
+  error: string | undefined;
+  onTry: (edit: Edit) => void;
+  onClose: () => void;
+}
+
+export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIfFormProps) {
+  const [kind, setKind] = useState<Kind>('insert');
+  const [type, setType] = useState(types[0] ?? '');
+  const [text, setText] = useState(eventText(types[0] ?? ''));
+  const [fault, setFault] = useState<string | undefined>();
+  const { seq } = line;
+  const choose = (next: Kind): void => {
+    setKind(next);
+    setText(next === 'edit' ? JSON.stringify(event ?? {}, null, 2) : eventText(type));
+    setFault(undefined);
+  };
+  const submit = (submitted: Event): void => {
+    submitted.preventDefault();
+    const edit = editOf(kind, seq, text);
+    setFault('fault' in edit ? edit.fault : undefined);
+    if (!('fault' in edit)) onTry(edit);
+  };
+  return (
+    <form class="what-if-form" onSubmit={submit}>
+      <div class="card-head">
+        <h2>What if, at step {seq}?</h2>
+        <span class="grow" />
+        <button type="button" class="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+      <fieldset>
+        <legend class="unseen">Change</legend>
+        {(Object.keys(kinds) as Kind[]).map((one) => (
+          <label key={one}>
+            <input
+              type="radio"
+              name="kind"
+              checked={kind === one}
+              disabled={one === 'edit' && !event}
+              onChange={() => choose(one)}
+            />
+            {kinds[one]}
+          </label>
+        ))}
+      </fieldset>
+      {kind === 'insert' && (
+        <label class="field">
+          <span>Event</span>
+          <input
+            list="what-if-types"
+            value={type}
+            onInput={({ currentTarget: { value } }) => {
+              setType(value);
+              setText(eventText(value));
+            }}
+          />
+          <datalist id="what-if-types">
+            {types.map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+        </label>
+      )}
+      {kind !== 'drop' && (
+        <label class="field">
+          <span>As JSON</span>
+          <textarea
+            rows={6}
+            spellcheck={false}
+            value={text}
+            onInput={({ currentTarget: { value } }) => setText(value)}
+          />
+        </label>
+      )}
+      {(fault ?? error) && (
+        <p class="fault" role="alert">
+          {fault ?? error}
+        </p>
+      )}
+      <p class="note">
+        The later steps are fed again as long as the machine waits for them. Nothing is sent to the actor, and nothing
+        is kept.
+      </p>
+      <button type="submit" class="button">
+        See where it leads
+      </button>
+    </form>
+  );
+}
+
+const eventText = (type: string): string => JSON.stringify({ type }, null, 2);
+
+/** The change that a form asks for, or what is wrong with it. */
+export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: string } {
+  if (kind === 'drop') return { drop: seq };
+  let event: unknown;
+  try {
+    event = JSON.parse(text);
+  } catch (error) {
+    return { fault: `This is not JSON: ${error instanceof Error ? error.message : error}. Mend it, then try again.` };
+  }
+  const type: unknown = event instanceof Object ? Reflect.get(event, 'type') : undefined;
+  if (typeof type !== 'string' || type === '')
+    return { fault: 'An event is an object with a "type", such as {"type": "volume.delete"}. Name the type.' };
+  const typed = { ...(event as object), type };
+  return kind === 'edit' ? { edit: seq, event: typed } : { after: seq, event: typed };
+}
+
+/** What was changed, for the bar above the chart. */
+export function describeEdits(edits: readonly Edit[]): string {
+  return edits
+    .map((edit) => {
+      if ('drop' in edit) return `step ${edit.drop} had not come`;
+      return 'edit' in edit
+        ? `step ${edit.edit} had been ${edit.event.type}`
+        : `${edit.event.type} had come after step ${edit.after}`;
+    })
+    .join(', and ');
+}
+
+interface SideBySideProps {
+  lines: readonly HistoryLine[];
+  whatIf: WhatIf;
+  chosen: number;
+  onChoose: (seq: number) => void;
+}
+
+/** The real course from the first change on, and the other one. */
+export function SideBySide({ lines, whatIf: { moments, endedAt }, chosen, onChoose }: SideBySideProps) {
+  const first = moments[0]?.seq ?? 1;
+  return (
+    <div class="side-by-side">
+      <section aria-label="What happened">
+        <h3>What happened</h3>
+        <ol class="history">
+          {lines
+            .filter(({ seq }) => seq >= first - 1)
+            .map((line) => (
+              <Course
+                key={line.seq}
+                line={line}
+                isChosen={false}
+                isUnasked={endedAt !== undefined && line.seq === endedAt.seq}
+              />
+            ))}
+        </ol>
+      </section>
+      <section aria-label="What if">
+        <h3>What if</h3>
+        <ol class="history">
+          <li class="same">steps up to {first - 1} as they were</li>
+          {moments.map(({ line }) => (
+            <Course key={line.seq} line={line} isChosen={line.seq === chosen} onChoose={() => onChoose(line.seq)} />
+          ))}
+          {endedAt && (
+            <li class="same">
+              It ends here: step {endedAt.seq} is no longer asked for. {endedAt.why}
+            </li>
+          )}
+        </ol>
+      </section>
+    </div>
+  );
+}
+
+interface CourseProps {
+  line: HistoryLine;
+  isChosen: boolean;
+  isUnasked?: boolean;
+  onChoose?: () => void;
+}
+
+function Course({ line, isChosen, isUnasked = false, onChoose }: CourseProps) {
+  return (
+    <li class={isChosen ? 'is-chosen' : ''}>
+      <button
+        type="button"
+        class="row"
+        onClick={onChoose}
+        disabled={!onChoose}
+        aria-current={isChosen ? 'step' : undefined}
+      >
+        <time>{momentOf(line.at)}</time>
+        <span class="seq end">{line.seq}</span>
+        <ToneIcon line={line} />
+        <span>
+          <What line={line} />
+          <States line={line} />
+          {isUnasked && <span class="next">no longer asked for</span>}
+        </span>
+      </button>
+    </li>
+  );
+}
