@@ -42,6 +42,7 @@ export { checkJournal, type Divergence, type JournalCheck } from './journal/chec
 export { History, type HistoryLine, type HistoryTone } from './journal/history.js';
 export { type JournalFile, type JournalledActor, openJournal } from './journal/journal-file.js';
 export type { After, EntryLine, JournalHead } from './journal/journal-text.js';
+export { type CourseEnd, type Edit, OtherCourse } from './journal/what-if.js';
 export type { ClaimClient, ClaimWait, KnownVolume, PublishedVolume, SlotRequest } from './mounts/claim-client.js';
 export type { AllocEvent, MountEvent } from './mounts/mount-events.js';
 export type { OnPluginLoss } from './mounts/mount-reconciler.js';

@@ -41,6 +41,14 @@ export class Journals {
     }
   }
 
+  /** Seqs of the oldest and the newest entry that is kept; undefined: none is. */
+  async range(address: string): Promise<{ first: number; last: number } | undefined> {
+    this.#machineOf(address);
+    const [oldest] = await this.#rows(address, 1, 1);
+    const last = this.#seqOf(address) || (await this.#storedSeq(address));
+    return oldest && last ? { first: oldest.seq, last } : undefined;
+  }
+
   /**
    * Rebuilds the state of an actor after entry `to`, from the last kept state before it.
    * @see replay

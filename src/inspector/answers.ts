@@ -1,10 +1,11 @@
 /** What the API tells of actors: the same for the page, the command line and the typed client. Times: ms since the epoch. */
-import type { AnyEventObject, StateValue } from 'xstate';
+import type { StateValue } from 'xstate';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from '../engine/actor/actor-record.js';
 import type { FeedRecord } from '../engine/feed.js';
 import type { HistoryLine } from '../journal/history.js';
 import type { FeedLine } from './feed-lines.js';
+import type { CourseEnd } from '../journal/what-if.js';
 
 /**
  * How an actor is, in one word. `working`: a call is under way. `waiting`: for a time, a plugin or another actor.
@@ -114,6 +115,25 @@ export interface HistoryPage {
   before?: number;
 }
 
+/**
+ * Answer of `GET /v1/journal/ADDRESS`: entries in their order. `before` and `after`: give them to get the page before or after
+ * this one, if there is one.
+ */
+export interface JournalPage {
+  address: string;
+  entries: JournalEntry[];
+  /** Seq of the oldest and the newest entry that is kept. */
+  first: number;
+  last: number;
+  before?: number;
+  after?: number;
+}
+
+/** Answer of `GET /v1/moments/ADDRESS?from=N`: replayed steps in their order. */
+export interface MomentPage extends Omit<JournalPage, 'entries'> {
+  moments: MomentAnswer[];
+}
+
 /** One replayed step: answer of `GET /v1/moments/ADDRESS?seq=N`. */
 export interface MomentAnswer {
   address: string;
@@ -134,19 +154,16 @@ export interface MomentAnswer {
   thrown?: string;
 }
 
-/** Change of an actor's past, to see where it would have led. */
-export type Edit =
-  | { drop: number }
-  | { edit: number; event: AnyEventObject }
-  /** Inserted right after entry `after`. */
-  | { after: number; event: AnyEventObject };
+export type { Edit } from '../journal/what-if.js';
 
 /** Answer of `POST /v1/what-if`: the other course of events, from the first edit on. */
 export interface WhatIf {
   address: string;
   moments: MomentAnswer[];
   /** First entry of the journal that the machine no longer asks for: the other course ends before it. */
-  endedAt?: { seq: number; why: string };
+  endedAt?: CourseEnd;
+  /** True if there were more moments than `limit`. */
+  isCut?: true;
 }
 
 /** Messages of the feed over WebSocket, as JSON: first one `hello`, then batches. */

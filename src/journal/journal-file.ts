@@ -1,11 +1,10 @@
 /** Reads an exported journal from a file, and replays its actors: without a runtime, a store or a plugin. */
 import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { catalogEntryOf } from '../../machines/catalog.js';
 import { HostedMachine } from '../engine/machine/hosted-machine.js';
 import { type Moment, Replay, type Replayed, replay } from '../engine/machine/replay.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { type EntryLine, type JournalHead, LineReader } from './journal-text.js';
+import { type EntryLine, type JournalHead, LineReader, longestLine, tooLong } from './journal-text.js';
 
 /** One actor of a journal. */
 export interface JournalledActor {
@@ -111,13 +110,40 @@ export async function openJournal(path: string): Promise<JournalFile> {
   return new JournalFile(path, head, parts);
 }
 
+/** Yields the lines of a file; refuses one that is too long before it is read to its end. */
 async function* linesOf(path: string): AsyncGenerator<string, void> {
   const input = createReadStream(path, { encoding: 'utf8' });
+  let line = 0;
+  let rest: string[] = [];
+  let length = 0;
+  const whole = (end: string): string => {
+    const text = [...rest, end].join('');
+    rest = [];
+    length = 0;
+    line += 1;
+    return text;
+  };
   try {
-    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) yield line;
-  } catch (cause) {
-    throw new StagecraftError('INVALID_ARGUMENT', `can't read the journal ${path}: ${messageOf(cause)}`, { cause });
+    for await (const part of readable(path, input)) {
+      let begin = 0;
+      for (let end = part.indexOf('\n'); end >= 0; end = part.indexOf('\n', begin)) {
+        yield whole(part.slice(begin, end));
+        begin = end + 1;
+      }
+      rest.push(part.slice(begin));
+      length += part.length - begin;
+      if (length > longestLine) throw tooLong(line + 1);
+    }
+    if (length > 0) yield whole('');
   } finally {
     input.destroy();
+  }
+}
+
+async function* readable(path: string, input: AsyncIterable<string>): AsyncGenerator<string, void> {
+  try {
+    yield* input;
+  } catch (cause) {
+    throw new StagecraftError('INVALID_ARGUMENT', `can't read the journal ${path}: ${messageOf(cause)}`, { cause });
   }
 }

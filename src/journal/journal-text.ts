@@ -11,8 +11,8 @@ export const journalFormat = 'stagecraft-journal';
 /** Raised with each change that older code can't read. */
 export const journalVersion = 1;
 
-/** Longest line that is read, in bytes. */
-export const longestLineBytes = 16 * 2 ** 20;
+/** Longest line that is read, in characters. */
+export const longestLine = 16 * 2 ** 20;
 const deepestNesting = 200;
 
 export interface JournalHead {
@@ -90,6 +90,9 @@ const entrySchema = z.looseObject({
 const broken = (line: number, why: string): StagecraftError =>
   new StagecraftError('JOURNAL_BROKEN', `line ${line}: ${why}`);
 
+export const tooLong = (line: number): StagecraftError =>
+  broken(line, `is longer than ${longestLine} characters, which no line of a journal is`);
+
 /**
  * Reads one line after another, and keeps count of what there has to be.
  * @throws {StagecraftError} JOURNAL_BROKEN naming line and reason
@@ -119,7 +122,7 @@ export class LineReader {
   }
 
   #parsed(text: string): object {
-    if (text.length > longestLineBytes) throw broken(this.#line, `is longer than ${longestLineBytes} characters`);
+    if (text.length > longestLine) throw tooLong(this.#line);
     if (nestingOf(text) > deepestNesting) throw broken(this.#line, `is nested more than ${deepestNesting} levels deep`);
     let value: unknown;
     try {

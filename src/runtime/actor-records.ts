@@ -21,6 +21,8 @@ import { withoutEnvironment } from './without-environment.js';
 export interface Journal {
   /** Journal entries of the actor at this address, oldest first. */
   entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
+  /** Seqs of the oldest and the newest entry that is kept. */
+  range(address: string): Promise<{ first: number; last: number }>;
   /** State of the actor after entry `to`, rebuilt from its journal; no effect runs. */
   replay(address: string, options?: { to?: number }): Promise<Replayed>;
   /**
@@ -137,6 +139,9 @@ const masked = ({ thrown, ...moment }: Moment): Moment => ({
 /** @throws StagecraftError INVALID_ARGUMENT */
 const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
 
+const noJournal = (address: string): StagecraftError =>
+  new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
+
 export interface JournalOptions {
   clock: Pick<Clock, 'now'>;
   /** Addresses that are exported by default. */
@@ -150,7 +155,7 @@ export function journalOf(own: Engine, elected: ElectedEngine, { clock, present 
     const engine = engineOf(address);
     if (engine.has(address)) return engine;
     for await (const _ of engine.journals.entries(address)) return engine;
-    throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
+    throw noJournal(address);
   };
   async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
     yield* (await demand(address)).journals.entries(address, from);
@@ -163,6 +168,12 @@ export function journalOf(own: Engine, elected: ElectedEngine, { clock, present 
       const known = checkedAddress(address);
       const { from, to } = checked(rangeSchema, options, 'the options');
       return upTo(entries(known, from), to);
+    },
+    range: async (address) => {
+      const known = checkedAddress(address);
+      const range = await engineOf(known).journals.range(known);
+      if (range) return range;
+      throw noJournal(known);
     },
     replay: async (address, options = {}) => {
       const known = checkedAddress(address);

@@ -48,7 +48,7 @@ import type { IsTasked } from './plugin-port.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 import { type RuntimeStats, Stats } from './runtime-stats.js';
 
-export type { ActorStatus, InspectedActor } from './actor-records.js';
+export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
 export type { LeadershipEvent } from './leadership.js';
 
 /** `runtime.plugins`. */

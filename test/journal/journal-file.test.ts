@@ -142,6 +142,11 @@ describe('exported journals', () => {
     });
   }
 
+  it('J4 a line that never ends: refused at the limit, without reading on', async () => {
+    const error = await refusalOf(openJournal('/dev/zero'));
+    expect(error.message).to.contain('line 1: is longer than 16777216 characters');
+  });
+
   it('J4 no such file: INVALID_ARGUMENT names it', async () => {
     const error = await refusalOf(openJournal('/nowhere/journal.ndjson'));
     expect(error).to.include({ code: 'INVALID_ARGUMENT' });

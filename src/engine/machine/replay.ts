@@ -49,6 +49,8 @@ const nothing: Work = { effects: none, timers: none };
 export class Replay {
   readonly #machine: HostedMachine;
   #seq = 0;
+  /** Seq of the next entry, where it is not the next number. */
+  #expected: number | undefined;
   #snapshot: AnyMachineSnapshot | undefined;
   #work = nothing;
   /** Times of the crashes that count for the crash limit. */
@@ -73,6 +75,7 @@ export class Replay {
   apply(entry: JournalEntry): Moment | undefined {
     const step = this.#advance(entry);
     this.#seq = entry.seq;
+    this.#expected = undefined;
     if (this.#unknown) return undefined;
     return {
       entry,
@@ -82,6 +85,11 @@ export class Replay {
       ...(step?.answer && { answer: step.answer }),
       ...(entry.kind === 'crash' && this.#thrownBy(entry)),
     };
+  }
+
+  /** Lets entry `seq` follow, though entries before it were left out or inserted. */
+  expect(seq: number): void {
+    this.#expected = seq;
   }
 
   /** Notes that there should be an entry `seq`, but that the journal begins later, with `first`. */
@@ -149,7 +157,7 @@ export class Replay {
   /** Returns why an entry cannot follow the last one; undefined if it can. */
   #gapBefore(entry: JournalEntry): string | undefined {
     const seq = this.#seq;
-    if (entry.seq !== seq + 1) {
+    if (entry.seq !== (this.#expected ?? seq + 1)) {
       return seq === 0
         ? `what came before entry ${entry.seq} was forgotten`
         : `entry ${seq + 1} is missing: ${entry.seq} follows ${seq}`;

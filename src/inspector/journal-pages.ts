@@ -1,0 +1,114 @@
+/** The past of an actor in pages: its journal, replayed moments, and other courses of events. */
+import { z } from 'zod';
+import { StagecraftError } from '../errors.js';
+import { type Edit, mostEdits, OtherCourse } from '../journal/what-if.js';
+import type { Journal } from '../runtime/runtime.js';
+import type { JournalPage, MomentAnswer, MomentPage, WhatIf } from './answers.js';
+import { MomentAnswers } from './moment-answers.js';
+
+/** Part of a journal: the `limit` entries after a seq, before a seq, or the newest ones. */
+export interface PageQuery {
+  after?: number | undefined;
+  before?: number | undefined;
+  limit: number;
+}
+
+/** Steps replayed before the first one that is told: its line says how often the call was tried before. */
+const lookBack = 1_000;
+
+interface Span {
+  first: number;
+  last: number;
+  from: number;
+  to: number;
+}
+
+async function spanOf(journal: Journal, address: string, { after, before, limit }: PageQuery): Promise<Span> {
+  if (after !== undefined && before !== undefined) throw invalid('give after or before, not both');
+  const { first, last } = await journal.range(address);
+  if (after !== undefined) {
+    const from = Math.max(after + 1, first);
+    return { first, last, from, to: Math.min(from + limit - 1, last) };
+  }
+  const to = Math.min(before === undefined ? last : before - 1, last);
+  return { first, last, from: Math.max(first, to - limit + 1), to };
+}
+
+const neighbours = ({ first, last, from, to }: Span): Pick<JournalPage, 'before' | 'after'> => ({
+  ...(from > first && from <= last + 1 && { before: from }),
+  ...(to < last && to >= first - 1 && { after: to }),
+});
+
+/** @throws {StagecraftError} ACTOR_NOT_FOUND, INVALID_ARGUMENT, JOURNAL_BROKEN, STORE_UNAVAILABLE; as do all here */
+export async function journalPage(journal: Journal, address: string, query: PageQuery): Promise<JournalPage> {
+  const span = await spanOf(journal, address, query);
+  const { first, last, from, to } = span;
+  const entries = from > to ? [] : await listed(journal.entries(address, { from, to }));
+  return { address, entries, first, last, ...neighbours(span) };
+}
+
+export async function momentPage(journal: Journal, address: string, query: PageQuery): Promise<MomentPage> {
+  const span = await spanOf(journal, address, query);
+  const { first, last, from, to } = span;
+  const moments: MomentAnswer[] = [];
+  const answers = new MomentAnswers(address);
+  if (from <= to)
+    for await (const moment of journal.moments(address, { from: Math.max(1, from - lookBack), to })) {
+      const answer = answers.answerOf(moment);
+      if (moment.seq >= from) moments.push(answer);
+    }
+  return { address, moments, first, last, ...neighbours(span) };
+}
+
+/** The actor right after entry `seq`. */
+export async function momentAt(journal: Journal, address: string, seq: number): Promise<MomentAnswer> {
+  const { moments, first, last } = await momentPage(journal, address, { after: seq - 1, limit: 1 });
+  const [moment] = moments;
+  if (moment?.seq === seq) return moment;
+  if (seq < first || seq > last)
+    throw invalid(`the journal of ${address} has no entry ${seq}: it has ${first} to ${last}`);
+  await journal.replay(address, { to: seq });
+  throw new StagecraftError('JOURNAL_BROKEN', `the state after entry ${seq} is not known`, { address });
+}
+
+const eventSchema = z.looseObject({ type: z.string().min(1) });
+const seqSchema = z.int().min(1);
+const editSchema = z.union([
+  z.strictObject({ drop: seqSchema }),
+  z.strictObject({ edit: seqSchema, event: eventSchema }),
+  z.strictObject({ after: seqSchema, event: eventSchema }),
+]);
+const whatIfSchema = z.strictObject({
+  address: z.string().min(1),
+  edits: z.array(editSchema).min(1).max(mostEdits),
+  limit: z.int().min(1).max(1_000).default(200),
+});
+
+const usage =
+  'give {address, edits, limit?}, where an edit is {drop: SEQ}, {edit: SEQ, event: {type, …}} or {after: SEQ, event: {type, …}}';
+
+/** Where the actor would have come to with these edits. The live actor is not touched. @param body of the request */
+export async function whatIf(journal: Journal, body: unknown): Promise<WhatIf> {
+  const { data, error } = whatIfSchema.safeParse(body);
+  if (!data) throw invalid(`${usage}: ${error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)}`);
+  const { address, limit } = data;
+  const edits: Edit[] = data.edits;
+  const { first } = await journal.range(address);
+  const course = new OtherCourse(address, edits);
+  const answers = new MomentAnswers(address);
+  const moments: MomentAnswer[] = [];
+  for await (const moment of course.moments(journal.entries(address, { from: first }))) {
+    const answer = answers.answerOf(moment);
+    if (moment.seq >= course.firstEdit) moments.push(answer);
+    if (moments.length > limit) return { address, moments: moments.slice(0, limit), isCut: true };
+  }
+  return { address, moments, ...(course.endedAt && { endedAt: course.endedAt }) };
+}
+
+async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
