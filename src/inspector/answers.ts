@@ -4,8 +4,8 @@ import type { PartView } from '../../machines/kit/parts.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from '../engine/actor/actor-record.js';
 import type { FeedRecord } from '../engine/feed.js';
 import type { HistoryLine } from '../journal/history.js';
-import type { FeedLine } from './feed-lines.js';
 import type { CourseEnd } from '../journal/what-if.js';
+import type { FeedLine } from './feed-lines.js';
 
 /**
  * How an actor is, in one word. `working`: a call is under way. `waiting`: for a time, a plugin or another actor.
