@@ -1,5 +1,6 @@
 /** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
 
@@ -31,13 +32,15 @@ interface Elected {
   epoch: number;
 }
 
-const leadershipTopic = 'leadership';
+export const leadershipTopic = 'leadership';
 
 /** Sends the event to all subscribers, on every runtime; once per epoch. */
 export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
   const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
   await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
 }
+
+export const leadershipEventOf = (row: FollowedRow): LeadershipEvent => ({ ...eventOf<Elected>(row), id: row.id });
 
 export function leadershipOf(engine: ElectedEngine): Leadership {
   return {
@@ -47,7 +50,6 @@ export function leadershipOf(engine: ElectedEngine): Leadership {
     get refusal() {
       return engine.refusal?.message;
     },
-    updates: (options?: FollowOptions) =>
-      followAs(engine, leadershipTopic, options).reading((row) => ({ ...eventOf<Elected>(row), id: row.id })),
+    updates: (options?: FollowOptions) => followAs(engine, leadershipTopic, options).reading(leadershipEventOf),
   };
 }

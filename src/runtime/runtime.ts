@@ -39,17 +39,23 @@ import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
 import { ControllerSide } from './controller-side.js';
+import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
 import type { Leadership } from './leadership.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
+import { PluginNames } from './plugin-names.js';
 import type { IsTasked } from './plugin-port.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
+import { type Events, RuntimeEvents } from './runtime-events.js';
 import { type RuntimeStats, Stats } from './runtime-stats.js';
 
 export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
+export type { EventTopic, RuntimeEvent } from './event-topics.js';
+export { eventTopics } from './event-topics.js';
 export type { LeadershipEvent } from './leadership.js';
+export { type EventFilter, type Events, isWanted, type SubscribeOptions } from './runtime-events.js';
 
 /** `runtime.plugins`. */
 export type Plugins = Pick<
@@ -120,6 +126,7 @@ export interface Runtime {
   readonly nodes: Nodes;
   readonly mounts: Mounts;
   readonly allocations: Allocations;
+  readonly events: Events;
   readonly journal: Journal;
   readonly actors: ActorControl;
   /**
@@ -186,7 +193,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const feed = new Feed(clock, logger);
   if (options.inspect) inspecting(feed, options.inspect);
   const policy = {
-    topic: `actors/${encodeURIComponent(nodeId)}`,
+    topic: actorsTopic(nodeId),
     journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
   };
   // The earlier holder of this lock is dead: its leases need not lapse first.
@@ -318,6 +325,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     mounts: nodeSide.mounter,
     allocations: nodeSide.allocations,
     leadership: controllerSide.leadership,
+    events: new RuntimeEvents({
+      ...{ node: nodeId, topics: engine.topics, pluginOf: new PluginNames(engine, controllerSide.engine).of },
+      refusal: () => (closing ? new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed') : undefined),
+    }),
     actors,
     journal: journalOf(engine, controllerSide.engine, {
       clock,

@@ -50,7 +50,7 @@ export interface TaskStatus {
 /** A change of a task. `id` is its place in the topic: follow from there to go on. */
 export type TaskUpdate = { id: string; at: number; change: TaskChanged };
 
-function updateOf(row: FollowedRow): TaskUpdate {
+export function taskUpdateOf(row: FollowedRow): TaskUpdate {
   const { at, ...change } = eventOf<TaskChanged & { at: number }>(row);
   return { id: row.id, at, change };
 }
@@ -161,7 +161,7 @@ export class TaskSupervisor {
    */
   updates(options?: FollowOptions): AsyncIterable<TaskUpdate> {
     this.#refuseIfClosed();
-    return followAs(this.#engine, tasksTopic(this.#node), options).reading(updateOf);
+    return followAs(this.#engine, tasksTopic(this.#node), options).reading(taskUpdateOf);
   }
 
   /** Stops every task, also while the runtime closes. @throws StagecraftError TASK_STOP_FAILED naming all that resisted */

@@ -219,7 +219,8 @@ const lost = (cursor: Cursor): StagecraftError =>
     `the store has lost events up to ${cursor}: list the present state, follow 'now'`,
   );
 
-const unreadable = (name: string, cause: unknown): StagecraftError =>
+/** Error of a topic that can't be read now. */
+export const unreadable = (name: string, cause: unknown): StagecraftError =>
   new StagecraftError('STORE_UNAVAILABLE', `the store can't read ${name} now (${messageOf(cause)}): follow it again`, {
     outcome: 'refused',
     cause,

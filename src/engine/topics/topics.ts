@@ -9,7 +9,7 @@ import { storeSubject, TroubleLog } from '../storage/trouble-log.js';
 import type { Cursor, Store, TopicEntry } from '../store.js';
 import type { FollowedRow } from './event-ids.js';
 import { TopicFeed } from './topic-feed.js';
-import { TopicReader } from './topic-reader.js';
+import { TopicReader, unreadable } from './topic-reader.js';
 
 const retryMs = 200;
 const longestRetryMs = 1_000;
@@ -77,6 +77,22 @@ export class Topics {
     const { feed } = this.#topic(topic);
     const start = from === 'now' ? this.#newest(feed) : from;
     return new TopicReader({ feed, start, signal, read: (row) => row });
+  }
+
+  /**
+   * Cursors of the oldest event that is kept, and of the newest one.
+   * @throws {StagecraftError} STORE_UNAVAILABLE
+   */
+  async range(topic: string): Promise<{ oldest: Cursor; newest: Cursor }> {
+    const { feed } = this.#topic(topic);
+    const known = feed.newest;
+    try {
+      const { oldest, newest } = await this.#store.readTopic(topic, 0, 0);
+      feed.learn(newest, known);
+      return { oldest, newest };
+    } catch (cause) {
+      throw unreadable(topic, cause);
+    }
   }
 
   /**
