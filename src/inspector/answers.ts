@@ -144,7 +144,7 @@ export interface MomentAnswer {
   why: string;
   /** State and context after the step; absent: deleted. */
   snapshot?: { value: StateValue; context: object };
-  parts: PartView[];
+  parts: PartSummary[];
   effects: LiveEffect[];
   timers: LiveTimer[];
   messages: Outbox['messages'];

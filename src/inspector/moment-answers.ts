@@ -4,7 +4,7 @@ import type { Moment } from '../engine/machine/replay.js';
 import { History } from '../journal/history.js';
 import { machineOf } from './actor-answers.js';
 import type { MomentAnswer } from './answers.js';
-import { conditionOf, partsIn } from './health.js';
+import { conditionOf, partSummaries } from './health.js';
 
 /** Makes the answers of one actor, moment after moment: each line is told with the state before. */
 export class MomentAnswers {
@@ -24,7 +24,7 @@ export class MomentAnswers {
       address: this.#address,
       ...{ seq, entry, line: this.#history.lineOf(moment), health, why },
       ...(snapshot && { snapshot: { value: snapshot.value, context: snapshot.context } }),
-      parts: snapshot ? partsIn(machine, snapshot.context) : [],
+      parts: snapshot ? partSummaries(machine, snapshot.context) : [],
       ...{ effects, timers, messages, events },
       ...(answer !== undefined && { answer }),
       ...(thrown && { thrown: thrown.stack ?? thrown.message }),
