@@ -10,17 +10,13 @@ import { summaryOf } from './actor-answers.js';
 import type { FeedMessage } from './answers.js';
 import { linesOf } from './feed-lines.js';
 import { FeedViewer } from './feed-viewer.js';
+import { whenDrained } from './when-drained.js';
 
 /** Shortest time between two batches, in milliseconds. */
 const batchMs = 33;
-/** While more than this waits to be sent, no batch is made, and records gather in the ring of the viewer. */
-const patientBytes = 1 * 2 ** 20;
-/** A viewer that takes nothing for so long is dropped. */
-const silentMs = 30_000;
-const pollMs = 100;
 
-/** Reasons to close, by the codes of RFC 6455. */
-const closing = { policy: 1008, goingAway: 1001 } as const;
+/** Policy violation, in RFC 6455. */
+const policyCode = 1008;
 
 export interface FeedSocketOptions {
   runtime: Pick<Runtime, 'inspect' | 'nodeId'>;
@@ -40,7 +36,7 @@ export async function feedSocket(
   socket.on('close', () => viewer.close());
   socket.on('error', () => viewer.close());
   socket.on('message', () => {
-    socket.close(closing.policy, 'the feed takes no messages');
+    socket.close(policyCode, 'the feed takes no messages');
     viewer.close();
   });
   const say = (message: FeedMessage): void => socket.send(JSON.stringify(message));
@@ -52,24 +48,8 @@ export async function feedSocket(
     if (dropped > 0) onDropped(dropped);
     say({ type: 'batch', records, lines: linesOf(records), dropped, ...changesIn(records) });
     await pause(batchMs);
-    if (await hasStopped(socket)) {
-      socket.close(closing.policy, 'the viewer reads nothing');
-      socket.terminate();
-      return viewer.close();
-    }
+    if (!(await whenDrained(socket))) return viewer.close();
   }
-}
-
-/** Waits until what was sent has gone out, or almost. @returns whether the viewer takes nothing */
-async function hasStopped(socket: WebSocket): Promise<boolean> {
-  let before = socket.bufferedAmount;
-  for (let silent = 0; socket.bufferedAmount > patientBytes; silent += pollMs) {
-    if (silent >= silentMs) return true;
-    await pause(pollMs);
-    if (socket.bufferedAmount < before) silent = 0;
-    before = socket.bufferedAmount;
-  }
-  return false;
 }
 
 type Batch = Extract<FeedMessage, { type: 'batch' }>;

@@ -19,6 +19,9 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
+/** Files that are pages of their own. */
+const places: Record<string, string> = { '/index.html': '/', '/bridge.html': '/bridge' };
+
 /** Directory of the built page: `dist/page`. */
 export const builtPage = fileURLToPath(new URL('../../../dist/page', import.meta.url));
 
@@ -31,7 +34,7 @@ export function pageFiles(directory: string): Map<string, PageFile> | undefined 
     const path = join(entry.parentPath, entry.name);
     const url = `/${relative(directory, path)}`;
     const type = types[extname(entry.name)] ?? 'application/octet-stream';
-    files.set(url === '/index.html' ? '/' : url, {
+    files.set(places[url] ?? url, {
       body: readFileSync(path),
       type,
       isHashed: url.startsWith('/assets/'),

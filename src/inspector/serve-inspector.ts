@@ -10,13 +10,14 @@ import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { Access, newToken } from './access.js';
-import { feedSocket } from './feed-socket.js';
+import { type FeedSocketOptions, feedSocket } from './feed-socket.js';
 import { jsonServer } from './json-server.js';
 import { runtimeMetrics } from './metrics.js';
 import { builtPage, pageFiles } from './page-files.js';
 import { serveActors } from './serve-actors.js';
 import { serveJournals } from './serve-journals.js';
 import { serveMetrics } from './serve-metrics.js';
+import { statelySocket } from './stately-socket.js';
 
 export interface InspectorOptions {
   /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */
@@ -45,9 +46,13 @@ const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]):(\d{1,5})$
 const leastTokenChars = 16;
 
 /** Everything comes from here alone; nothing else may frame the page. */
+const ownPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+/** The bridge frames Stately's inspector. */
+const bridgePolicy = `${ownPolicy}; frame-src https://stately.ai`;
+
 const headers = {
-  'content-security-policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'content-security-policy': ownPolicy,
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
   'cross-origin-resource-policy': 'same-origin',
@@ -148,6 +153,7 @@ function servePage(
   }
   for (const [path, { body, type, isHashed }] of files) {
     server.get(path, (request, reply) => {
+      if (path === '/bridge') reply.header('content-security-policy', bridgePolicy);
       if (isOpenedBy(request.url)) reply.header('set-cookie', cookie());
       const cache = isHashed ? 'public, max-age=31536000, immutable' : 'no-store';
       return reply.type(type).header('cache-control', cache).send(body);
@@ -180,13 +186,25 @@ class FeedSockets {
   /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
-    if (pathname !== '/v1/feed') throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${pathname}`);
+    const begin = this.#feeds[pathname];
+    if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${pathname}`);
     if (this.#server.clients.size >= this.#most)
       throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
-    const wants = wantedBy(searchParams);
     this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
-      void feedSocket(viewer, { runtime: this.#runtime, version: this.#version, onDropped: this.#onDropped, wants });
+      void begin(viewer, searchParams);
     });
+  }
+
+  /** What each path feeds. */
+  readonly #feeds: Record<string, (viewer: WebSocket, query: URLSearchParams) => Promise<void>> = {
+    '/v1/feed': (viewer, query) =>
+      feedSocket(viewer, { ...this.#common(query), runtime: this.#runtime, version: this.#version }),
+    '/v1/stately': (viewer, query) =>
+      statelySocket(viewer, { ...this.#common(query), runtime: this.#runtime, prefix: query.get('address') ?? '' }),
+  };
+
+  #common(query: URLSearchParams): Pick<FeedSocketOptions, 'onDropped' | 'wants'> {
+    return { onDropped: this.#onDropped, wants: wantedBy(query) };
   }
 
   close(): void {

@@ -10,6 +10,9 @@ export default defineConfig({
   build: {
     outDir: fileURLToPath(new URL('../../dist/page', import.meta.url)),
     emptyOutDir: true,
+    rolldownOptions: {
+      input: ['index.html', 'bridge.html'].map((name) => fileURLToPath(new URL(name, import.meta.url))),
+    },
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
