@@ -1,23 +1,21 @@
 /** One actor: how it is and why, its chart, what it knows, and its history; each at any moment of its past. */
-import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import type { Edit, MomentAnswer, WhatIf } from '../../inspector/answers.js';
-import { Copy } from '../common/copy.js';
 import { nameOf } from '../common/kinds.js';
-import { durationOf, momentOf } from '../data/time.js';
+import { momentOf } from '../data/time.js';
 import { ActorHead } from './actor-head.js';
 import { ActorModel, type Api } from './actor-model.js';
 import { ChartCard } from './chart-card.js';
 import { FactsCard } from './facts-card.js';
-import { Glyph } from './glyphs.js';
 import { HistoryList } from './history-list.js';
+import { MomentBar } from './moment-bar.js';
 import { eventsIn } from './moves.js';
-import { chosen, type Place, placeIn, present, type QueryChange, stepped } from './place.js';
+import { chosen, placeIn, present, type QueryChange, stepped } from './place.js';
 import { ScrubberBar } from './scrubber-bar.js';
 import { layoutOf, type Shown, shownNow, shownThen } from './shown.js';
 import { useActorKeys } from './use-actor-keys.js';
 import { useMoment } from './use-moment.js';
-import { describeEdits, SideBySide, WhatIfForm } from './what-if.js';
+import { useWhatIf } from './use-what-if.js';
+import { SideBySide, WhatIfForm } from './what-if.js';
 import './actor.css';
 
 export interface ActorViewProps {
@@ -164,7 +162,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
       </p>
       <MomentBar {...{ place, kept, shown, other, whatIf, toPresent }} lastSeq={last?.seq ?? 0} />
       {whatIf.isOpen && !whatIf.answer && line && (
-        <section class="card">
+        <section class="card what-if-card">
           <WhatIfForm
             key={line.seq}
             line={line}
@@ -208,7 +206,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
                 : `changed by step ${at}`
           }
           present={isPast || whatIf.moment ? undefined : detail}
-          line={whatIf.moment ? whatIf.moment.line : line}
+          line={whatIf.moment ? whatIf.moment.line : place.b === undefined ? line : undefined}
           accepts={accepts}
         />
       </div>
@@ -274,113 +272,3 @@ const Waiting = ({ error, toPresent }: { error: Error | undefined; toPresent: ()
       Rebuilding this moment from the journal…
     </p>
   );
-
-interface WhatIfState {
-  isOpen: boolean;
-  answer: WhatIf | undefined;
-  moment: MomentAnswer | undefined;
-  error: string | undefined;
-  edits: readonly Edit[];
-  open: () => void;
-  tryEdit: (edit: Edit) => void;
-  choose: (seq: number) => void;
-  end: () => void;
-}
-
-function useWhatIf(model: ActorModel): WhatIfState {
-  const isOpen = useSignal(false);
-  const answer = useSignal<WhatIf | undefined>(undefined);
-  const error = useSignal<string | undefined>(undefined);
-  const edits = useSignal<readonly Edit[]>([]);
-  const seq = useSignal<number | undefined>(undefined);
-  const moment = useComputed(() => answer.value?.moments.find((one) => one.seq === seq.value));
-  const clear = (open: boolean): void => {
-    isOpen.value = open;
-    answer.value = undefined;
-    error.value = undefined;
-    edits.value = [];
-  };
-  return {
-    ...{ isOpen: isOpen.value, answer: answer.value, moment: moment.value, error: error.value, edits: edits.value },
-    open: () => clear(true),
-    end: () => clear(false),
-    choose: (chosenSeq) => {
-      seq.value = chosenSeq;
-    },
-    tryEdit: (edit) => {
-      const all = [...edits.value, edit];
-      model.whatIf(all).then(
-        (found) => {
-          const [first] = found.moments;
-          if (!first) {
-            error.value = found.endedAt?.why ?? 'The other course has no step.';
-            return;
-          }
-          edits.value = all;
-          seq.value = first.seq;
-          answer.value = found;
-        },
-        (reason: unknown) => {
-          error.value = reason instanceof Error ? reason.message : String(reason);
-        },
-      );
-    },
-  };
-}
-
-interface MomentBarProps {
-  place: Place;
-  kept: number | undefined;
-  shown: Shown;
-  other: Shown | undefined;
-  whatIf: WhatIfState;
-  lastSeq: number;
-  toPresent: () => void;
-}
-
-/** Says which moment is shown, unless it is the present, and leads back. */
-function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresent }: MomentBarProps) {
-  if (whatIf.answer) {
-    const { edits, answer } = whatIf;
-    const fixture = {
-      address: answer.address,
-      edits,
-      entries: answer.moments.map(({ entry }) => entry),
-      ...(answer.endedAt && { endedAt: answer.endedAt }),
-    };
-    return (
-      <div class="moment-bar" role="status">
-        <Glyph name="fork" />
-        <b>What if</b>
-        <span>{describeEdits(edits)}? Later answers are those that really came. Nothing is sent to the actor.</span>
-        <span class="grow" />
-        <span>Copy as fixture</span>
-        <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" />
-        <button type="button" class="button" onClick={whatIf.end}>
-          End what-if
-        </button>
-      </div>
-    );
-  }
-  if (place.seq === undefined) return null;
-  const at = shown.at ?? 0;
-  const apart = place.b !== undefined && other?.at !== undefined;
-  return (
-    <div class="moment-bar" role="status">
-      <Glyph name="clock" />
-      <b>
-        {place.b === undefined ? `Step ${place.seq} of ${lastSeq}` : `Comparing step ${place.seq} with step ${place.b}`}
-      </b>
-      <span>
-        {momentOf(at)}
-        {apart && ` and ${momentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
-        {place.b === undefined &&
-          (kept === undefined ? ', rebuilt from the journal: no effect runs' : ': choose the step to compare it with')}
-      </span>
-      <span class="grow" />
-      <button type="button" class="button" onClick={toPresent}>
-        Back to now <kbd>l</kbd>
-      </button>
-    </div>
-  );
-}

@@ -3,11 +3,8 @@ import { useState } from 'preact/hooks';
 import type { Edit, WhatIf } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
+import { editOf, type Kind, kinds } from './edits.js';
 import { States, ToneIcon, What } from './history-list.js';
-
-/** Kinds of change, in the order of the form. */
-const kinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };
-type Kind = keyof typeof kinds;
 
 interface WhatIfFormProps {
   line: HistoryLine;
@@ -63,7 +60,7 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
         ))}
       </fieldset>
       {kind === 'insert' && (
-        <label class="field">
+        <label class="edit-field">
           <span>Event</span>
           <input
             list="what-if-types"
@@ -81,7 +78,7 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
         </label>
       )}
       {kind !== 'drop' && (
-        <label class="field">
+        <label class="edit-field">
           <span>As JSON</span>
           <textarea
             rows={6}
@@ -108,34 +105,6 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
 }
 
 const eventText = (type: string): string => JSON.stringify({ type }, null, 2);
-
-/** The change that a form asks for, or what is wrong with it. */
-export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: string } {
-  if (kind === 'drop') return { drop: seq };
-  let event: unknown;
-  try {
-    event = JSON.parse(text);
-  } catch (error) {
-    return { fault: `This is not JSON: ${error instanceof Error ? error.message : error}. Mend it, then try again.` };
-  }
-  const type: unknown = event instanceof Object ? Reflect.get(event, 'type') : undefined;
-  if (typeof type !== 'string' || type === '')
-    return { fault: 'An event is an object with a "type", such as {"type": "volume.delete"}. Name the type.' };
-  const typed = { ...(event as object), type };
-  return kind === 'edit' ? { edit: seq, event: typed } : { after: seq, event: typed };
-}
-
-/** What was changed, for the bar above the chart. */
-export function describeEdits(edits: readonly Edit[]): string {
-  return edits
-    .map((edit) => {
-      if ('drop' in edit) return `step ${edit.drop} had not come`;
-      return 'edit' in edit
-        ? `step ${edit.edit} had been ${edit.event.type}`
-        : `${edit.event.type} had come after step ${edit.after}`;
-    })
-    .join(', and ');
-}
 
 interface SideBySideProps {
   lines: readonly HistoryLine[];

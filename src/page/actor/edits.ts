@@ -1,0 +1,38 @@
+/** Changes of an actor's past, as a form asks for them. Pure. */
+import type { Edit } from '../../inspector/answers.js';
+
+/** Kinds of change, in the order of the form. */
+export const kinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };
+export type Kind = keyof typeof kinds;
+
+/** The change that a form asks for, or what is wrong with it. */
+export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: string } {
+  if (kind === 'drop') return { drop: seq };
+  let event: unknown;
+  try {
+    event = JSON.parse(text);
+  } catch (error) {
+    return { fault: `This is not JSON: ${error instanceof Error ? error.message : error}. Mend it, then try again.` };
+  }
+  const type: unknown = event instanceof Object ? Reflect.get(event, 'type') : undefined;
+  if (typeof type !== 'string' || type === '')
+    return { fault: 'An event is an object with a "type", such as {"type": "volume.delete"}. Name the type.' };
+  const typed = { ...(event as object), type };
+  return kind === 'edit' ? { edit: seq, event: typed } : { after: seq, event: typed };
+}
+
+/** What was changed, for the bar above the chart. */
+export function describeEdits(edits: readonly Edit[]): string {
+  return edits
+    .map((edit) => {
+      if ('drop' in edit) return `step ${edit.drop} had not come`;
+      return 'edit' in edit
+        ? `step ${edit.edit} had been ${edit.event.type}`
+        : `${edit.event.type} had come after step ${edit.after}`;
+    })
+    .join(', and ');
+}
+
+/** First step that the changes touch: what came before is as it was. */
+export const changedFrom = (edits: readonly Edit[]): number =>
+  Math.min(...edits.map((edit) => ('after' in edit ? edit.after + 1 : 'drop' in edit ? edit.drop : edit.edit)));

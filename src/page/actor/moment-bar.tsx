@@ -1,0 +1,64 @@
+/** Says which moment is shown, unless it is the present, and leads back. */
+import { Copy } from '../common/copy.js';
+import { durationOf, momentOf } from '../data/time.js';
+import { describeEdits } from './edits.js';
+import { Glyph } from './glyphs.js';
+import type { Place } from './place.js';
+import type { Shown } from './shown.js';
+import type { WhatIfState } from './use-what-if.js';
+
+interface MomentBarProps {
+  place: Place;
+  kept: number | undefined;
+  shown: Shown;
+  other: Shown | undefined;
+  whatIf: WhatIfState;
+  lastSeq: number;
+  toPresent: () => void;
+}
+
+export function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresent }: MomentBarProps) {
+  if (whatIf.answer) {
+    const { edits, answer } = whatIf;
+    const fixture = {
+      address: answer.address,
+      edits,
+      entries: answer.moments.map(({ entry }) => entry),
+      ...(answer.endedAt && { endedAt: answer.endedAt }),
+    };
+    return (
+      <div class="moment-bar" role="status">
+        <Glyph name="fork" />
+        <b>What if</b>
+        <span>{describeEdits(edits)}? Later answers are those that really came. Nothing is sent to the actor.</span>
+        <span class="grow" />
+        <span>Copy as fixture</span>
+        <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" />
+        <button type="button" class="button" onClick={whatIf.end}>
+          End what-if
+        </button>
+      </div>
+    );
+  }
+  if (place.seq === undefined) return null;
+  const at = shown.at ?? 0;
+  const apart = place.b !== undefined && other?.at !== undefined;
+  return (
+    <div class="moment-bar" role="status">
+      <Glyph name="clock" />
+      <b>
+        {place.b === undefined ? `Step ${place.seq} of ${lastSeq}` : `Comparing step ${place.seq} with step ${place.b}`}
+      </b>
+      <span>
+        {momentOf(at)}
+        {apart && ` and ${momentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
+        {place.b === undefined &&
+          (kept === undefined ? ', rebuilt from the journal: no effect runs' : ': choose the step to compare it with')}
+      </span>
+      <span class="grow" />
+      <button type="button" class="button" onClick={toPresent}>
+        Back to now <kbd>l</kbd>
+      </button>
+    </div>
+  );
+}
