@@ -16,6 +16,7 @@ import { List } from './list/list.js';
 import { Log } from './log/log.js';
 import { Overview } from './overview/overview.js';
 import { go, hrefOf, type Place, place, turnTo } from './router.js';
+import { TimelineView } from './timeline/timeline-view.js';
 
 const open = signal<'palette' | 'keys' | undefined>(undefined);
 const close = (): void => {
@@ -36,6 +37,10 @@ export function App() {
     t: turnTheme,
     'g o': () => go({ view: 'overview' }),
     'g e': () => go({ view: 'log' }),
+    'g t': () => {
+      const here = place.value;
+      if ('address' in here) go({ ...here, view: 'timeline' });
+    },
   });
   const to = place.value;
   return (
@@ -182,7 +187,8 @@ function Main({ to }: { to: Place }) {
       {to.view === 'overview' && <Overview />}
       {to.view === 'list' && <List key={to.machine} machine={to.machine} />}
       {to.view === 'log' && <Log />}
-      {to.view === 'actor' && <Actor key={to.address} {...to} />}
+      {to.view === 'actor' && <ActorView key={to.address} {...actorProps(to)} />}
+      {to.view === 'timeline' && <TimelineView key={to.address} {...actorProps(to)} />}
     </main>
   );
 }
@@ -192,16 +198,19 @@ const api = {
   post: <T,>(path: string, body: object): Promise<T> => ask<T>(path, body),
 };
 
-function Actor({ address, query = new URLSearchParams() }: Extract<Place, { view: 'actor' }>) {
-  const change = (changes: Record<string, string | null>): void => {
+type OfActor = Extract<Place, { view: 'actor' | 'timeline' }>;
+
+/** What the views of one actor share. */
+function actorProps({ view, address, query = new URLSearchParams() }: OfActor) {
+  const onQuery = (changes: Record<string, string | null>): void => {
     const next = new URLSearchParams(query);
     for (const [key, value] of Object.entries(changes)) {
       if (value === null) next.delete(key);
       else next.set(key, value);
     }
-    turnTo({ view: 'actor', address, query: next });
+    turnTo({ view, address, query: next });
   };
-  return <ActorView address={address} query={query} onQuery={change} api={api} onChange={onChange} />;
+  return { address, query, onQuery, api, onChange };
 }
 
 function titleOf(to: Place): string {

@@ -7,7 +7,9 @@ export type Place =
   | { view: 'list'; machine: string }
   | { view: 'log' }
   /** `query`: the moment and the part that are shown; absent: now, and no part. */
-  | { view: 'actor'; address: string; query?: URLSearchParams };
+  | { view: 'actor'; address: string; query?: URLSearchParams }
+  /** An actor in time; `query`: the step that is chosen. */
+  | { view: 'timeline'; address: string; query?: URLSearchParams };
 
 /** Reads the part of an address after `#`; whatever names no place is the overview. */
 export function placeOf(hash: string): Place {
@@ -17,6 +19,7 @@ export function placeOf(hash: string): Place {
   if (view === 'list' && named !== '') return { view, machine: named };
   if (view === 'log') return { view };
   if (view === 'a' && named !== '') return { view: 'actor', address: named, query: new URLSearchParams(query) };
+  if (view === 'timeline' && named !== '') return { view, address: named, query: new URLSearchParams(query) };
   return { view: 'overview' };
 }
 
@@ -29,9 +32,10 @@ export function hrefOf(place: Place): string {
       return `#/list/${place.machine}`;
     case 'log':
       return '#/log';
-    case 'actor': {
-      const { query } = place;
-      return `#/a/${place.address}${query && query.size > 0 ? `?${query}` : ''}`;
+    case 'actor':
+    case 'timeline': {
+      const { view, address, query } = place;
+      return `#/${view === 'actor' ? 'a' : view}/${address}${query && query.size > 0 ? `?${query}` : ''}`;
     }
   }
 }

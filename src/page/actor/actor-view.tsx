@@ -2,6 +2,7 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { nameOf } from '../common/kinds.js';
 import { momentOf } from '../data/time.js';
+import { hrefOf } from '../router.js';
 import { ActorHead } from './actor-head.js';
 import { ActorModel, type Api } from './actor-model.js';
 import { ChartCard } from './chart-card.js';
@@ -216,6 +217,9 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
             History <span class="count">{lines.length.toLocaleString('en')}</span>
           </h2>
           <span class="grow" />
+          <a class="quiet" href={hrefOf({ view: 'timeline', address })}>
+            As a timeline <kbd>g</kbd> <kbd>t</kbd>
+          </a>
         </div>
         {model.historyError.value && <p class="fault">{model.historyError.value.message}</p>}
         {whatIf.answer && whatIf.moment ? (

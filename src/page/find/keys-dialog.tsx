@@ -34,6 +34,15 @@ const groups: [title: string, keys: [keys: string, what: string][]][] = [
       ['c', 'compare two moments'],
       ['w', 'what if'],
       ['y', 'copy a link to this moment'],
+      ['g t', 'its timeline'],
+    ],
+  ],
+  [
+    'Timeline',
+    [
+      ['+ −', 'zoom'],
+      ['0', 'all of it'],
+      ['← →', 'step back, step on'],
     ],
   ],
 ];

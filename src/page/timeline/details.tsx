@@ -1,0 +1,92 @@
+/** Below the lanes: the chosen step in full, and all calls as a list. */
+import type { HistoryLine } from '../../journal/history.js';
+import { States, ToneIcon, What } from '../actor/history-list.js';
+import { HealthIcon } from '../common/health.js';
+import { durationOf, momentOf } from '../data/time.js';
+import { hrefOf, momentAt } from '../router.js';
+import type { callsIn } from './model.js';
+
+export function StepDetail({ line, address }: { line: HistoryLine; address: string }) {
+  const { seq, at, tookMs, nextAttemptAtMs, from } = line;
+  return (
+    <section class="card step-detail" aria-label={`Step ${seq}`}>
+      <div class="card-head">
+        <ToneIcon line={line} />
+        <What line={line} />
+        <span class="grow" />
+        <a class="button" href={hrefOf(momentAt(address, seq))}>
+          Open this moment
+        </a>
+      </div>
+      <dl>
+        <Item name="When">{momentOf(at)}</Item>
+        <Item name="Step">{seq}</Item>
+        <Item name="From">{from}</Item>
+        {tookMs !== undefined && <Item name="Took">{durationOf(tookMs)}</Item>}
+        {nextAttemptAtMs !== undefined && (
+          <Item name="Next attempt">
+            {momentOf(nextAttemptAtMs)}, {durationOf(nextAttemptAtMs - at)} later
+          </Item>
+        )}
+        <Item name="State">
+          <States line={line} />
+        </Item>
+      </dl>
+    </section>
+  );
+}
+
+const Item = ({ name, children }: { name: string; children: preact.ComponentChildren }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+interface CallListProps {
+  calls: ReturnType<typeof callsIn>;
+  seq: number | undefined;
+  onChoose: (seq: number) => void;
+}
+
+export function CallList({ calls, seq, onChoose }: CallListProps) {
+  const longest = Math.max(1, ...calls.map(({ from, to }) => to - from));
+  return (
+    <section class="card call-list" aria-label="Calls">
+      <div class="card-head">
+        <h2>
+          Calls <span class="count">{calls.length}</span>
+        </h2>
+        <span class="quiet">
+          choose a bar or a row; <kbd>←</kbd> <kbd>→</kbd> step, <kbd>+</kbd> <kbd>−</kbd> zoom, <kbd>0</kbd> fits
+        </span>
+      </div>
+      {calls.length === 0 && <p class="card-empty">No call was made in the steps that are kept.</p>}
+      <ol>
+        {calls.toReversed().map((call) => (
+          <li key={`${call.seq} ${call.from}`}>
+            <button
+              type="button"
+              aria-current={call.seq === seq ? 'step' : undefined}
+              onClick={() => onChoose(call.seq)}
+            >
+              <time>{momentOf(call.from)}</time>
+              <HealthIcon health={call.health} size={15} />
+              <b>{call.text}</b>
+              <span class="quiet">attempt {call.attempt ?? 1}</span>
+              <code>{call.code ?? 'under way'}</code>
+              <span class="quiet message">{call.message ?? call.plugin}</span>
+              <span class="took">
+                <i
+                  class={`took-bar health-${call.health}`}
+                  style={{ width: `${Math.max(3, (60 * (call.to - call.from)) / longest)}px` }}
+                />
+                {durationOf(call.to - call.from)}
+              </span>
+            </button>
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
