@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import { changedFrom, describeEdits, editOf } from '../../src/page/actor/edits.js';
+import { describeEdits, editOf, isChanged, stepText } from '../../src/page/actor/edits.js';
 
 describe('changes of the past', () => {
   it('J3 a form gives an event to put in, to change, or a step to leave out', () => {
@@ -19,7 +19,7 @@ describe('changes of the past', () => {
         .that.includes('Name the type');
   });
 
-  it('J3 all changes are named, and the first step that they touch', () => {
+  it('J3 all changes are named, and the steps that they touch', () => {
     const edits = [
       { after: 6, event: { type: 'volume.unpublish' } },
       { drop: 9 },
@@ -28,6 +28,8 @@ describe('changes of the past', () => {
     expect(describeEdits(edits)).to.equal(
       'volume.unpublish had come after step 6, and step 9 had not come, and step 8 had been retry',
     );
-    expect(changedFrom(edits)).to.equal(7);
+    expect([6, 6.01, 7, 9].map((seq) => isChanged(edits, seq))).to.deep.equal([false, true, true, true]);
+    expect([7, 8, 9].map((seq) => isChanged([{ drop: 8 }], seq))).to.deep.equal([false, true, true]);
+    expect([6, 6.01].map(stepText)).to.deep.equal(['6', 'new']);
   });
 });

@@ -1,6 +1,6 @@
 import { expect } from 'chai';
 import type { HistoryLine } from '../../src/journal/history.js';
-import { historyRows, merged } from '../../src/page/actor/history-rows.js';
+import { historyRows, merged, reasonOf } from '../../src/page/actor/history-rows.js';
 
 const base = { at: 0, what: '', parts: [], tone: 'plain' as const };
 const caller = (seq: number): HistoryLine => ({ ...base, seq, from: 'caller' });
@@ -47,6 +47,14 @@ describe('rows of a history', () => {
       ['ABORTED', 4],
       ['INTERNAL', 2],
     ]);
+  });
+
+  it('X2 a reason does not repeat the call and the status that its row names', () => {
+    const [rpc, code] = ['ControllerPublishVolume', 'INTERNAL'];
+    expect(reasonOf({ rpc, code, message: `${rpc}: ${code}: busy` })).to.equal('busy');
+    expect(reasonOf({ rpc, code, message: `${rpc}: no answer within 5 s` })).to.equal('no answer within 5 s');
+    expect(reasonOf({ rpc, code, message: 'busy' })).to.equal('busy');
+    expect(reasonOf({ rpc, code })).to.equal('');
   });
 
   it('X2 newer and older pages are put together by their steps', () => {

@@ -83,7 +83,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
     model,
     place.b === undefined && at !== undefined && at > (seqs[0] ?? 1) ? at - 1 : undefined,
   );
-  const realSeq = whatIf.moment && Math.min(whatIf.moment.seq, last?.seq ?? 1);
+  const realSeq = whatIf.moment && Math.min(Math.floor(whatIf.moment.seq), last?.seq ?? 1);
   const real = useMoment(model, realSeq);
 
   const isPast = place.seq !== undefined;

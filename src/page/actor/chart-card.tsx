@@ -1,5 +1,5 @@
 /** The chart of an actor, or of one of its parts, with the parts as cards beside it. */
-import type { Health } from '../../inspector/answers.js';
+import type { PartSummary } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { Chart } from '../chart/chart.js';
 import type { ChartLayout } from '../chart/layout.js';
@@ -7,7 +7,7 @@ import { textOf } from '../chart/lit.js';
 import { Thumbnail } from '../chart/thumbnail.js';
 import { HealthBadge, HealthIcon } from '../common/health.js';
 import { movesFrom } from './moves.js';
-import { healthOfState, layoutOf, partBefore, partName, partsByKind, type Shown, type ShownPart } from './shown.js';
+import { healthOfState, layoutOf, partBefore, partName, partsByKind, type Shown } from './shown.js';
 
 interface ChartCardProps {
   name: string;
@@ -28,7 +28,7 @@ export function ChartCard(props: ChartCardProps) {
   const { name, machine, shown, line, other, legend, isPast, part: id, onPart } = props;
   const part = shown.parts.find((one) => one.id === id);
   const layout = layoutOf(part?.chart ?? machine);
-  const health = part ? healthOf(part) : healthOfState(shown.state, shown.health);
+  const health = part ? part.health : healthOfState(shown.state, shown.health);
   return (
     <section class="card chart-card" aria-label="Chart">
       <div class="card-head">
@@ -67,13 +67,10 @@ export function ChartCard(props: ChartCardProps) {
   );
 }
 
-/** Health of a part, by the server; by its state if that tells none. */
-const healthOf = ({ health, at }: ShownPart): Health => health ?? healthOfState(at, 'unknown');
-
 interface PartTabsProps {
   machine: string;
-  parts: readonly ShownPart[];
-  part: ShownPart | undefined;
+  parts: readonly PartSummary[];
+  part: PartSummary | undefined;
   onPart: (id: string | undefined) => void;
 }
 
@@ -85,7 +82,7 @@ function PartTabs({ machine, parts, part, onPart }: PartTabsProps) {
       </button>
       {parts.map((one) => (
         <button type="button" key={one.id} aria-pressed={one.id === part?.id} onClick={() => onPart(one.id)}>
-          <HealthIcon health={healthOf(one)} size={13} />
+          <HealthIcon health={one.health} size={13} />
           {partName(one)}
         </button>
       ))}
@@ -93,7 +90,7 @@ function PartTabs({ machine, parts, part, onPart }: PartTabsProps) {
   );
 }
 
-function PartCards({ parts, onPart }: { parts: readonly ShownPart[]; onPart: (id: string) => void }) {
+function PartCards({ parts, onPart }: { parts: readonly PartSummary[]; onPart: (id: string) => void }) {
   return (
     <div class="part-cards">
       {partsByKind(parts).map(([kind, ofKind]) => (
@@ -108,9 +105,9 @@ function PartCards({ parts, onPart }: { parts: readonly ShownPart[]; onPart: (id
   );
 }
 
-function PartCard({ part, onOpen }: { part: ShownPart; onOpen: () => void }) {
+function PartCard({ part, onOpen }: { part: PartSummary; onOpen: () => void }) {
   const layout = layoutOf(part.chart);
-  const health = healthOf(part);
+  const { health } = part;
   return (
     <button type="button" class="part-card" onClick={onOpen} aria-label={`Open the chart of ${part.id}, ${part.at}`}>
       {layout && <Thumbnail layout={layout} now={part.at} health={health} />}

@@ -33,6 +33,9 @@ export function describeEdits(edits: readonly Edit[]): string {
     .join(', and ');
 }
 
-/** First step that the changes touch: what came before is as it was. */
-export const changedFrom = (edits: readonly Edit[]): number =>
-  Math.min(...edits.map((edit) => ('after' in edit ? edit.after + 1 : 'drop' in edit ? edit.drop : edit.edit)));
+/** Whether the changes touch a step: what came before is as it was. Steps that are put in have decimals: 6.01 comes after 6. */
+export const isChanged = (edits: readonly Edit[], seq: number): boolean =>
+  edits.some((edit) => ('after' in edit ? seq > edit.after : seq >= ('drop' in edit ? edit.drop : edit.edit)));
+
+/** Number of a step in another course. */
+export const stepText = (seq: number): string => (Number.isInteger(seq) ? `${seq}` : 'new');

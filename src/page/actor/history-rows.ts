@@ -69,8 +69,8 @@ function groupOf(lines: HistoryLine[], rpc: string): AttemptGroup {
 
 /** Why, without the call and the status that the sentence names already. */
 export function reasonOf({ message = '', rpc, code }: Pick<HistoryLine, 'message' | 'rpc' | 'code'>): string {
-  const beginning = `${rpc}: ${code}: `;
-  return message.startsWith(beginning) ? message.slice(beginning.length) : message;
+  const said = [`${rpc}: ${code}: `, `${rpc}: `].find((words) => message.startsWith(words)) ?? '';
+  return message.slice(said.length);
 }
 
 /** Adds newer or older lines to those that are known. */

@@ -4,6 +4,7 @@ import type { HistoryLine } from '../../journal/history.js';
 import { HealthIcon } from '../common/health.js';
 import { healthOfTone } from '../common/tones.js';
 import { durationOf, momentOf } from '../data/time.js';
+import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
 import type { Place } from './place.js';
 import { indexAt, markedSteps, markOf, pausesOf, placeOf } from './scrubber.js';
@@ -208,7 +209,7 @@ interface BranchTrackProps {
 /** The other course of events, dashed, below the real one. */
 function BranchTrack({ branch: { seqs, chosen, choose }, lines, indexOf }: BranchTrackProps) {
   const [first = 1] = seqs;
-  const begin = indexOf(first - 1);
+  const begin = indexOf(Math.ceil(first) - 1);
   const step = 97.6 / Math.max(1, lines.length - 1);
   const placeAt = (index: number): number => Math.min(98.8, placeOf(begin, lines.length) + step * (index + 1));
   const left = placeOf(begin, lines.length);
@@ -220,7 +221,7 @@ function BranchTrack({ branch: { seqs, chosen, choose }, lines, indexOf }: Branc
           key={seq}
           class={`mark${seq === chosen ? ' is-chosen' : ''}`}
           style={{ left: `${(100 * (placeAt(index) - left)) / Math.max(0.001, placeAt(seqs.length - 1) - left)}%` }}
-          aria-label={`Step ${seq} of the other course`}
+          aria-label={`Step ${stepText(seq)} of the other course`}
           onPointerDown={(event) => event.stopPropagation()}
           onClick={() => choose(seq)}
         />

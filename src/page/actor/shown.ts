@@ -4,9 +4,6 @@ import type { HistoryLine } from '../../journal/history.js';
 import type { ChartLayout } from '../chart/layout.js';
 import layouts from '../chart/layouts.json' with { type: 'json' };
 
-/** A part, with its health if the server tells it. */
-export type ShownPart = Omit<PartSummary, 'health'> & { health?: Health };
-
 export interface Shown {
   seq: number;
   at?: number;
@@ -15,7 +12,7 @@ export interface Shown {
   health: Health;
   why: string;
   context: object | undefined;
-  parts: ShownPart[];
+  parts: PartSummary[];
 }
 
 export const shownNow = ({ seq, at, state, health, why, context, parts }: ActorDetail, line?: HistoryLine): Shown => {
@@ -44,7 +41,7 @@ export function partBefore(line: HistoryLine | undefined, id: string): string {
 }
 
 /** Name of a part within its kind: `worker-1` of `publication/worker-1`. */
-export const partName = ({ id, chart }: Pick<ShownPart, 'id' | 'chart'>): string =>
+export const partName = ({ id, chart }: Pick<PartSummary, 'id' | 'chart'>): string =>
   id.startsWith(`${chart}/`) ? id.slice(chart.length + 1) : id.replace(/^volume\//, '');
 
 const kinds: Record<string, string> = {
@@ -58,8 +55,8 @@ const kinds: Record<string, string> = {
 };
 
 /** Parts by kind, in their order. */
-export function partsByKind(parts: readonly ShownPart[]): [kind: string, parts: ShownPart[]][] {
-  const found = new Map<string, ShownPart[]>();
+export function partsByKind(parts: readonly PartSummary[]): [kind: string, parts: PartSummary[]][] {
+  const found = new Map<string, PartSummary[]>();
   for (const part of parts) {
     const kind = kinds[part.chart] ?? part.chart;
     found.set(kind, [...(found.get(kind) ?? []), part]);

@@ -2,7 +2,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import type { Edit, MomentAnswer, WhatIf } from '../../inspector/answers.js';
 import type { ActorModel } from './actor-model.js';
-import { changedFrom } from './edits.js';
+import { isChanged } from './edits.js';
 
 export interface WhatIfState {
   isOpen: boolean;
@@ -40,7 +40,7 @@ export function useWhatIf(model: ActorModel): WhatIfState {
       const all = [...edits.value, edit];
       model.whatIf(all).then(
         (found) => {
-          const moments = found.moments.filter((one) => one.seq >= changedFrom(all));
+          const moments = found.moments.filter((one) => isChanged(all, one.seq));
           const [first] = moments;
           if (!first) {
             error.value = found.endedAt?.why ?? 'The other course has no step.';

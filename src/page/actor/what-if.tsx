@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import type { Edit, WhatIf } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
-import { editOf, type Kind, kinds } from './edits.js';
+import { editOf, type Kind, kinds, stepText } from './edits.js';
 import { States, ToneIcon, What } from './history-list.js';
 
 interface WhatIfFormProps {
@@ -115,7 +115,7 @@ interface SideBySideProps {
 
 /** The real course from the first change on, and the other one. */
 export function SideBySide({ lines, whatIf: { moments, endedAt }, chosen, onChoose }: SideBySideProps) {
-  const first = moments[0]?.seq ?? 1;
+  const first = Math.ceil(moments[0]?.seq ?? 1);
   return (
     <div class="side-by-side">
       <section aria-label="What happened">
@@ -169,7 +169,7 @@ function Course({ line, isChosen, isUnasked = false, onChoose }: CourseProps) {
         aria-current={isChosen ? 'step' : undefined}
       >
         <time>{momentOf(line.at)}</time>
-        <span class="seq end">{line.seq}</span>
+        <span class="seq end">{stepText(line.seq)}</span>
         <ToneIcon line={line} />
         <span>
           <What line={line} />

@@ -1,6 +1,7 @@
 /** Below the lanes: the chosen step in full, and all calls as a list. */
 import type { HistoryLine } from '../../journal/history.js';
 import { States, ToneIcon, What } from '../actor/history-list.js';
+import { reasonOf } from '../actor/history-rows.js';
 import { HealthIcon } from '../common/health.js';
 import { durationOf, momentOf } from '../data/time.js';
 import { hrefOf, momentAt } from '../router.js';
@@ -75,7 +76,7 @@ export function CallList({ calls, seq, onChoose }: CallListProps) {
               <b>{call.text}</b>
               <span class="quiet">attempt {call.attempt ?? 1}</span>
               <code>{call.code ?? 'under way'}</code>
-              <span class="quiet message">{call.message ?? call.plugin}</span>
+              <span class="quiet message">{reasonOf({ ...call, rpc: call.text }) || call.plugin}</span>
               <span class="took">
                 <i
                   class={`took-bar health-${call.health}`}
