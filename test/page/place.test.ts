@@ -36,6 +36,14 @@ describe('moment that a link names', () => {
     expect(stepped([], {}, -1)).to.equal(undefined);
   });
 
+  it('J3 while two steps are compared, the one that is not kept moves', () => {
+    const steps = [4, 5, 7, 8];
+    expect(stepped(steps, { seq: 7 }, -1, 7)).to.deep.equal(chosen(5, 7));
+    expect(stepped(steps, { seq: 5, b: 7 }, -1, 7)).to.deep.equal(chosen(4, 7));
+    expect(stepped(steps, { seq: 5, b: 7 }, 1, 5)).to.deep.equal(chosen(5, 8));
+    expect(stepped(steps, { seq: 5, b: 8 }, 1, 5)).to.equal(undefined);
+  });
+
   it('J3 a step that the history does not list counts as the one before it', () => {
     expect(stepped([4, 5, 7], { seq: 6 }, 1)).to.deep.equal(chosen(7));
   });

@@ -6,6 +6,7 @@ import { kindOf, nameOf } from '../common/kinds.js';
 import { useNow } from '../common/use-now.js';
 import { durationOf, timeOf } from '../data/time.js';
 import { hrefOf } from '../router.js';
+import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
 import { left } from './in-flight.js';
 import type { Shown } from './shown.js';
@@ -41,7 +42,7 @@ export function ActorHead({ address, machine, version, shown, lastSeq, isPast, t
         <span class="grow" />
         <dl>
           <Fact name="Machine" value={`${machine} ${version}`} />
-          <Fact name="Step" value={`${seq}`} of={isPast ? `/${lastSeq}` : ''} />
+          <Fact name="Step" value={stepText(seq)} of={isPast ? `/${lastSeq}` : ''} />
           {at !== undefined && <Since at={at} isPast={isPast} />}
         </dl>
       </div>

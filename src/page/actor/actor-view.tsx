@@ -71,7 +71,9 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
   const { value: lines } = model.lines;
   const last = lines.at(-1);
   const seqs = useMemo(() => lines.map(({ seq }) => seq), [lines]);
-  const [kept, keep] = useState<number | undefined>();
+  const [chosenFirst, keep] = useState<number | undefined>();
+  // A link to a comparison keeps its older step.
+  const kept = chosenFirst ?? (place.b === undefined ? undefined : place.seq);
   const [isPlaying, play] = useState(false);
   const whatIf = useWhatIf(model);
 
@@ -102,7 +104,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
     go(present);
   };
   const choose = (seq: number): void => go(chosen(seq, kept));
-  const step = (by: 1 | -1): void => go(stepped(seqs, place, by));
+  const step = (by: 1 | -1): void => go(stepped(seqs, place, by, kept));
   const toFirst = async (): Promise<void> => {
     while (model.before.value !== undefined) await model.older();
     const [first] = model.lines.value;
@@ -244,7 +246,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
           onPlay: togglePlay,
           onCompare: compare,
         }}
-        isComparing={kept !== undefined || place.b !== undefined}
+        isComparing={kept !== undefined}
         branch={
           whatIf.answer &&
           whatIf.moment && {

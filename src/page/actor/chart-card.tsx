@@ -3,7 +3,6 @@ import type { PartSummary } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { Chart } from '../chart/chart.js';
 import type { ChartLayout } from '../chart/layout.js';
-import { textOf } from '../chart/lit.js';
 import { Thumbnail } from '../chart/thumbnail.js';
 import { HealthBadge, HealthIcon } from '../common/health.js';
 import { movesFrom } from './moves.js';
@@ -126,18 +125,17 @@ const mostMoves = 4;
 
 /** What leads away from the lit state. */
 function Moves({ layout, state }: { layout: ChartLayout; state: string }) {
-  const moves = movesFrom(layout, state);
+  const ways = movesFrom(layout, state).map(({ move: { event }, to }) => ({ event, to }));
+  const moves = ways.filter(
+    ({ event, to }, at) => ways.findIndex((way) => way.event === event && way.to === to) === at,
+  );
   if (!state || moves.length === 0) return null;
   return (
     <p class="moves">
       <code>{state}</code>
-      {moves.slice(0, mostMoves).map(({ line, move, to }) => (
-        <span key={`${textOf(line, move)} ${to}`}>
-          <i>
-            {move.event}
-            {move.guard && ` [${move.guard}]`}
-          </i>{' '}
-          → {to}
+      {moves.slice(0, mostMoves).map(({ event, to }) => (
+        <span key={`${event} ${to}`}>
+          <i>{event}</i> → {to}
         </span>
       ))}
       {moves.length > mostMoves && <span>and {moves.length - mostMoves} more</span>}

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { ActorDetail } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
+import { stepText } from './edits.js';
 import { differences } from './facts.js';
 import { FactsTree } from './facts-tree.js';
 import { What } from './history-list.js';
@@ -56,7 +57,7 @@ export function FactsCard({ title, is, was, changed, present, line, accepts, chi
           {present && <InFlight detail={present} />}
           {line && !present && (
             <div class="step-line">
-              <h3>Step {line.seq}</h3>
+              <h3>Step {stepText(line.seq)}</h3>
               <What line={line} />
             </div>
           )}

@@ -42,15 +42,21 @@ export function chosen(seq: number, kept?: number): QueryChange {
 export const present: QueryChange = { seq: null, b: null };
 
 /**
- * One step further or back. The last step further is the present.
+ * One step further or back. The last step further is the present, unless two steps are compared.
  * @param steps of the history, oldest first
+ * @param kept step of a comparison that stays where it is
  */
-export function stepped(steps: readonly number[], { seq }: Place, by: 1 | -1): QueryChange | undefined {
+export function stepped(
+  steps: readonly number[],
+  { seq, b }: Place,
+  by: 1 | -1,
+  kept?: number,
+): QueryChange | undefined {
   const last = steps.length - 1;
-  if (last < 0) return undefined;
-  if (seq === undefined) return by > 0 || last === 0 ? undefined : chosen(steps[last - 1] ?? 1);
-  const at = steps.findLastIndex((step) => step <= seq);
-  const next = at + by;
-  if (next > last) return present;
-  return next < 0 ? undefined : chosen(steps[next] ?? seq);
+  const moving = b !== undefined && seq === kept ? b : seq;
+  if (last < 0 || (moving === undefined && by > 0)) return undefined;
+  const at = moving === undefined ? last : steps.findLastIndex((step) => step <= moving);
+  const next = steps[at + by];
+  if (next !== undefined) return chosen(next, kept);
+  return by > 0 && kept === undefined ? present : undefined;
 }
