@@ -12,6 +12,7 @@ import { checkSocketPath } from '../host/socket-path.js';
 import { jsonServer } from '../inspector/json-server.js';
 import { runtimeMetrics } from '../inspector/metrics.js';
 import { serveActors } from '../inspector/serve-actors.js';
+import { serveEvents } from '../inspector/serve-events.js';
 import { serveJournals } from '../inspector/serve-journals.js';
 import { serveMetrics } from '../inspector/serve-metrics.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
@@ -129,6 +130,7 @@ export async function serveApi({
   serveActors(server, runtime, { version });
   serveJournals(server, runtime);
   serveMetrics(server, runtime, metrics);
+  const endEvents = serveEvents(server, runtime);
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);
@@ -148,6 +150,7 @@ export async function serveApi({
   bindPrivately(server.server, socketPath);
   await once(server.server, 'listening');
   return async () => {
+    endEvents();
     const closed = server.close();
     // After the grace, clients without an answer, and idle clients, do not hold up the end.
     const cut = setTimeout(() => server.server.closeAllConnections(), closeGraceMs);

@@ -15,6 +15,7 @@ import { jsonServer } from './json-server.js';
 import { runtimeMetrics } from './metrics.js';
 import { builtPage, pageFiles } from './page-files.js';
 import { serveActors } from './serve-actors.js';
+import { serveEvents } from './serve-events.js';
 import { serveJournals } from './serve-journals.js';
 import { serveMetrics } from './serve-metrics.js';
 import { statelySocket } from './stately-socket.js';
@@ -77,6 +78,7 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   serveJournals(server, runtime);
   const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
   serveMetrics(server, runtime, metrics);
+  const endEvents = serveEvents(server, runtime);
   servePage(
     server,
     options.page ?? builtPage,
@@ -112,6 +114,7 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
     close: () => {
       closed ??= (async () => {
         feeds.close();
+        endEvents();
         const ended = server.close();
         server.server.closeAllConnections();
         await ended;

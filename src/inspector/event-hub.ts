@@ -1,0 +1,103 @@
+/**
+ * Hands live events to any number of followers: one subscription for all, and each event becomes text once. A follower that
+ * begins in the past reads up to the hub's place by itself, and then joins.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { StagecraftError } from '../errors.js';
+import type { Runtime, RuntimeEvent } from '../runtime/runtime.js';
+
+export interface SentEvent {
+  event: RuntimeEvent;
+  /** The event as JSON. */
+  text: string;
+}
+
+export interface Follower {
+  take(sent: SentEvent): void;
+  /** Nothing comes any more. */
+  end(error: unknown): void;
+}
+
+const retryMs = 1_000;
+
+export const sentOf = (event: RuntimeEvent): SentEvent => ({ event, text: JSON.stringify(event) });
+
+export class EventHub {
+  readonly #events: Pick<Runtime['events'], 'subscribe' | 'now'>;
+  readonly #followers = new Set<Follower>();
+  /** Id up to which events were handed out; absent while nobody follows. */
+  #place: Promise<string> | undefined;
+  #stop = new AbortController();
+
+  constructor(events: Pick<Runtime['events'], 'subscribe' | 'now'>) {
+    this.#events = events;
+  }
+
+  /**
+   * Adds a follower, which gets all events from now on.
+   * @returns id of the last event that it does not get; and a function that ends it
+   * @throws {StagecraftError} STORE_UNAVAILABLE, RUNTIME_CLOSED
+   */
+  async join(follower: Follower): Promise<{ place: string; leave(): void }> {
+    this.#followers.add(follower);
+    try {
+      this.#place ??= this.#begin();
+      return { place: await this.#place, leave: () => this.#leave(follower) };
+    } catch (error) {
+      this.#leave(follower);
+      throw error;
+    }
+  }
+
+  /** Ends all followers. */
+  close(): void {
+    const closed = new StagecraftError('RUNTIME_CLOSED', 'the agent ends');
+    for (const follower of [...this.#followers]) follower.end(closed);
+    this.#followers.clear();
+    this.#rest();
+  }
+
+  async #begin(): Promise<string> {
+    const place = await this.#events.now();
+    void this.#run(place, this.#stop.signal);
+    return place;
+  }
+
+  #leave(follower: Follower): void {
+    this.#followers.delete(follower);
+    if (this.#followers.size === 0) this.#rest();
+  }
+
+  /** Nobody follows: the next follower begins anew. */
+  #rest(): void {
+    this.#stop.abort();
+    this.#stop = new AbortController();
+    this.#place = undefined;
+  }
+
+  async #run(from: string, signal: AbortSignal): Promise<void> {
+    let place = from;
+    while (!signal.aborted) {
+      try {
+        for await (const event of this.#events.subscribe({ from: place, signal })) {
+          if (signal.aborted) return;
+          place = event.id;
+          // Set before the event is handed out: whoever joins during that gets the events after it.
+          this.#place = Promise.resolve(place);
+          const sent = sentOf(event);
+          for (const follower of [...this.#followers]) follower.take(sent);
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) {
+          for (const follower of [...this.#followers]) follower.end(error);
+          this.#followers.clear();
+          this.#rest();
+          return;
+        }
+        await pause(retryMs, undefined, { ref: false });
+      }
+    }
+  }
+}
