@@ -17,6 +17,7 @@ import { AgentError } from './client.js';
 import { configDefault, print } from './connection.js';
 import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
+import { addEvents } from './events.js';
 import { addHistory } from './history.js';
 import { addInspect } from './inspect.js';
 import { addMountCommands } from './mounts.js';
@@ -130,6 +131,7 @@ function makeProgram(): Command {
   addMountCommands(program);
   addNodeCommands(program);
   addActorCommands(program);
+  addEvents(program);
   addHistory(program);
   addWhy(program);
   addInspect(program);
