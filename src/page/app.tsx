@@ -39,7 +39,7 @@ export function App() {
     'g e': () => go({ view: 'log' }),
     'g t': () => {
       const here = place.value;
-      if ('address' in here) go({ ...here, view: 'timeline' });
+      if ('address' in here) go({ view: 'timeline', address: here.address });
     },
   });
   const to = place.value;

@@ -217,7 +217,7 @@ function Pressed({ class: names, name, at, onPress, children }: PressedProps) {
     <g
       class={names}
       role="button"
-      tabIndex={0}
+      tabindex={0}
       aria-label={name}
       transform={at}
       onClick={onPress}
