@@ -2,6 +2,7 @@
 import { statSync } from 'node:fs';
 import { request } from 'node:http';
 import { dirname } from 'node:path';
+import type { Writable } from 'node:stream';
 
 /** The agent could not be reached, was lost, or answered with an error. */
 export class AgentError extends Error {
@@ -52,6 +53,35 @@ export function askAgent(
     call.on('error', fail);
     if (timeoutMs !== undefined) call.setTimeout(timeoutMs, () => call.destroy(silence(timeoutMs)));
     call.end(sent && JSON.stringify(sent));
+  });
+}
+
+/**
+ * Writes a long answer as it comes. Resolves once it has all been handed on.
+ * @throws AgentError as askAgent
+ */
+export function readText(socketPath: string, path: string, to: Writable): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const fail = (error: NodeJS.ErrnoException): void => reject(failureAt(socketPath, error));
+    const call = request({ socketPath, path }, (response) => {
+      response.on('error', fail);
+      if (response.statusCode === 200) {
+        response.on('end', resolve);
+        response.pipe(to, { end: false });
+        return;
+      }
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => {
+        const { code = 'INTERNAL', message = text }: { code?: string; message?: string } = JSON.parse(text);
+        reject(refusal(code, message));
+      });
+    });
+    call.on('error', fail);
+    call.end();
   });
 }
 

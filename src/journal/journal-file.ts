@@ -61,7 +61,7 @@ export class JournalFile {
   /** Replays an actor step by step, from the first state that is known. @throws {StagecraftError} ACTOR_NOT_FOUND */
   async *moments(address: string): AsyncGenerator<Moment, void> {
     const past = new Replay(machineAt(address));
-    for await (const entry of this.entries(address)) {
+    for await (const { after: _, ...entry } of this.entries(address)) {
       const moment = past.apply(entry);
       if (moment) yield moment;
     }

@@ -98,7 +98,7 @@ describe('mounts of an agent', function () {
 
   it('A2 the first steps that npm start prints work as printed, with an agent that finds its configuration', async () => {
     expect(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).scripts.start).to.equal(
-      'tsc -b && cat scripts/first-steps.txt && exec node "$PWD/dist/src/cli/main.js" agent',
+      'tsc -b && vite build --config src/page/vite.config.ts --logLevel warn && cat scripts/first-steps.txt && exec node "$PWD/dist/src/cli/main.js" agent',
     );
     await agent.kill('SIGTERM');
     agent = new AgentProcess(place, [mainPath, 'agent'], []);

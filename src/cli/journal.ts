@@ -1,0 +1,45 @@
+/** `stagecraft journal export`: writes the journals of actors into one file. */
+import { createWriteStream, renameSync, rmSync } from 'node:fs';
+import type { Writable } from 'node:stream';
+import type { Command } from 'commander';
+import { readText } from './client.js';
+import { type LookOptions, print, reach, socketOf } from './connection.js';
+
+interface ExportOptions extends LookOptions {
+  output?: string;
+}
+
+export function addJournalCommands(program: Command): void {
+  const journal = program.command('journal').description('export the journals of actors');
+  reach(
+    journal
+      .command('export [addresses...]')
+      .description('write journals, without secrets, as a file that replay reads anywhere; default: of all actors'),
+  )
+    .option('--output <file>', 'the file; default: the standard output')
+    .action(exportJournals);
+}
+
+async function exportJournals(addresses: string[], { output, ...options }: ExportOptions): Promise<void> {
+  const query = new URLSearchParams(addresses.map((address): [string, string] => ['address', address]));
+  const path = `/v1/journal-export${query.size > 0 ? `?${query}` : ''}`;
+  if (output === undefined) return readText(socketOf(options), path, process.stdout);
+  // A file by the final name is always whole.
+  const part = `${output}.part`;
+  try {
+    await written(createWriteStream(part), (to) => readText(socketOf(options), path, to));
+    renameSync(part, output);
+  } catch (error) {
+    rmSync(part, { force: true });
+    throw error;
+  }
+  print(`${output} has the journals of ${addresses.length > 0 ? addresses.join(', ') : 'all actors'}`);
+}
+
+async function written(file: Writable, write: (to: Writable) => Promise<void>): Promise<void> {
+  const ended = new Promise<void>((resolve, reject) => {
+    file.on('finish', resolve);
+    file.on('error', reject);
+  });
+  await Promise.all([write(file).finally(() => file.end()), ended]);
+}
