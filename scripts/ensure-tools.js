@@ -8,6 +8,7 @@ const policy = '/usr/sbin/policy-rc.d';
 const tools = {
   // Tests that kill their server, or need several, can't use the server of $REDIS_URL.
   'redis-server': { use: 'servers to kill, 7 or newer', others: 'dnf install redis, apk add redis' },
+  chromium: { use: 'a browser for the inspector page', others: 'dnf install chromium, apk add chromium' },
   python3: { use: 'processes in states that Node cannot reach', others: 'dnf install python3, apk add python3' },
   'systemd-analyze': { use: 'to verify the unit of the service', debian: 'systemd', others: 'dnf install systemd' },
 };

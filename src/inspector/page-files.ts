@@ -23,7 +23,7 @@ const types: Record<string, string> = {
 const places: Record<string, string> = { '/index.html': '/', '/bridge.html': '/bridge' };
 
 /** Directory of the built page: `dist/page`. */
-export const builtPage = fileURLToPath(new URL('../../../dist/page', import.meta.url));
+export const builtPage = fileURLToPath(new URL('../../page', import.meta.url));
 
 /** Files by their URL paths; `/` is the page itself. Undefined: the page was not built. */
 export function pageFiles(directory: string): Map<string, PageFile> | undefined {

@@ -1,5 +1,5 @@
 /** Keys of the page. Single letters do nothing while a field has the focus. */
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 type Handler = (event: KeyboardEvent) => void;
 /** By key, or by two keys after each other: `g o`. */
@@ -12,7 +12,8 @@ const isField = (target: EventTarget | null): boolean =>
 
 /** Listens to keys while the component is there. */
 export function useKeys(keys: Keys): void {
-  useEffect(() => {
+  // Before the next key can come: effects after the paint would be late for somebody who types fast.
+  useLayoutEffect(() => {
     let before: { key: string; at: number } | undefined;
     const listen = (event: KeyboardEvent): void => {
       const isPalette = event.key === 'k' && (event.ctrlKey || event.metaKey);

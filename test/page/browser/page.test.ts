@@ -1,0 +1,218 @@
+/** The inspector page in a real browser, on a runtime with volumes: overview, lists, log, find, keys, themes, phone. */
+import { expect } from 'chai';
+import { type Inspector, serveInspector } from '../../../src/inspector/serve-inspector.js';
+import { builtPage, TestBrowser } from '../../support/browser.js';
+import { spec, VolumeHouse } from '../../volumes/volume-house.js';
+
+describe('the inspector page in a browser', function () {
+  this.timeout(60_000);
+  const browser = new TestBrowser();
+  let house: VolumeHouse;
+  let inspector: Inspector;
+
+  before(() => browser.start());
+  after(() => browser.stop());
+
+  beforeEach(async () => {
+    house = await new VolumeHouse().furnish();
+    inspector = await serveInspector(house.runtime, { version: '0', page: builtPage });
+  });
+
+  afterEach(async () => {
+    await browser.closeAll();
+    await inspector.close();
+    await house.dispose();
+  });
+
+  async function create(id: string): Promise<void> {
+    const creating = house.runtime.volumes.create(spec(id));
+    await house.rest();
+    await creating;
+  }
+
+  /** A volume whose publish is refused for good. */
+  async function refused(id: string): Promise<void> {
+    await create(id);
+    house.plugin.script = ({ rpc }) =>
+      rpc === 'ControllerPublishVolume' ? { code: 'INVALID_ARGUMENT', text: 'no such node there' } : undefined;
+    house.runtime.volumes.publish({ id }, 'a').catch(() => {});
+    await house.rest();
+  }
+
+  const at = (hash: string): string => `${inspector.url}${hash}`;
+
+  it('X2 the overview: kinds with their health, who has to act and what to do, live', async () => {
+    await create('data');
+    const { page, errors } = await browser.open(inspector.url);
+    await page.getByText('Nothing needs a person.').waitFor();
+    await page.getByRole('link', { name: /Volumes 1 all healthy/ }).waitFor();
+    await refused('logs');
+    const trouble = page.getByRole('link', { name: /Volume logs: on a: publish refused.*no such node there/ });
+    await trouble.waitFor();
+    await page.getByText('stagecraft volume retry logs').waitFor();
+    await page.getByRole('link', { name: /Volumes 2 1 failed/ }).waitFor();
+    await page.getByText('asked to publish it to node a').first().waitFor();
+    await trouble.click();
+    await page.waitForURL(/#\/a\/volume\/default\/logs$/);
+    expect(errors).to.deep.equal([]);
+  });
+
+  it('X2 the token leaves the address bar, and the page loads again without it', async () => {
+    const { page } = await browser.open(at('#/list/volume'));
+    await page.getByRole('heading', { name: /Volumes/ }).waitFor();
+    expect(page.url()).to.equal(`${new URL(inspector.url).origin}/#/list/volume`);
+    await page.reload();
+    await page.getByRole('heading', { name: /Volumes/ }).waitFor();
+  });
+
+  it('X2 a list: the worst first, filtered by health and text, opened by keys', async () => {
+    for (const id of ['a', 'b', 'c']) await create(id);
+    await refused('z');
+    const { page } = await browser.open(at('#/list/volume'));
+    const rows = page.getByRole('listitem').filter({ has: page.locator('.list-row') });
+    await page.getByText('Volumes').first().waitFor();
+    await rows.nth(3).waitFor();
+    expect(await rows.first().innerText()).to.match(/^z/);
+    await page.getByRole('button', { name: /Failed 1/ }).click();
+    expect(await rows.count()).to.equal(1);
+    await page.keyboard.press('x');
+    await rows.nth(3).waitFor();
+    await page.keyboard.press('f');
+    await page.keyboard.type('default/b');
+    await page.getByText('b', { exact: true }).waitFor();
+    await page.getByRole('searchbox').press('Escape');
+    await page.getByRole('searchbox').fill('nothing like that');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await rows.nth(3).waitFor();
+    await page.locator('h1').click();
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/a\/volume\/default\/z$/);
+  });
+
+  it('X2 the log: records as they come, held, filtered, with their detail and a link to the moment', async () => {
+    const { page } = await browser.open(at('#/log'));
+    await page.getByText('Nothing has happened since this page was opened.').waitFor();
+    await create('data');
+    await page.getByText('CreateVolume: OK').first().waitFor();
+    await page.keyboard.press('p');
+    await create('other');
+    await page.getByText(/\d+ new: scroll to the top and go on to see them/).waitFor();
+    expect(await page.getByText('volume/default/other').count()).to.equal(0);
+    await page.getByRole('button', { name: /Go on/ }).click();
+    await page.getByText('volume/default/other').first().waitFor();
+    await page.getByRole('button', { name: 'part', exact: true }).click();
+    await page
+      .getByRole('button', { name: /lifecycle: .* → created/ })
+      .first()
+      .click();
+    await page.getByRole('complementary', { name: 'Record' }).getByRole('link').click();
+    await page.waitForURL(/#\/a\/volume\/default\/\w+\?seq=\d+$/);
+  });
+
+  it('X2 find: by a few letters, by keys alone; the focus comes back', async () => {
+    for (const id of ['data', 'logs']) await create(id);
+    const { page } = await browser.open(inspector.url);
+    await page.getByText('Nothing needs a person.').waitFor();
+    await page.keyboard.press('/');
+    await page.getByRole('combobox').fill('log');
+    await page.getByRole('option', { name: /logs/ }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/a\/volume\/default\/logs$/);
+    await page.keyboard.press('g');
+    await page.keyboard.press('o');
+    await page.waitForURL(/#\/$/);
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  });
+
+  it('X2 light and dark: as the system has it, until somebody chooses, and then it stays', async () => {
+    const { page } = await browser.open(inspector.url, { colorScheme: 'dark' });
+    const theme = (): Promise<string | null> => page.locator('html').getAttribute('data-theme');
+    expect(await theme()).to.equal('dark');
+    await page.getByRole('button', { name: 'Use light colours' }).click();
+    expect(await theme()).to.equal('light');
+    await page.reload();
+    await page.getByRole('button', { name: 'Use dark colours' }).waitFor();
+    expect(await theme()).to.equal('light');
+  });
+
+  it('X2 on a phone every view fits the width', async () => {
+    await refused('data');
+    const viewport = { width: 390, height: 844 };
+    const { page } = await browser.open(inspector.url, { viewport });
+    await page.getByText('Needs a person').waitFor();
+    for (const hash of ['#/', '#/list/volume', '#/log', '#/a/volume/default/data', '#/timeline/volume/default/data']) {
+      await page.goto(`${new URL(inspector.url).origin}/${hash}`);
+      await page.locator('h1').first().waitFor({ state: 'attached' });
+      const width = await page.locator('#main').evaluate((main) => Reflect.get(main, 'scrollWidth'));
+      expect(width, hash).to.be.at.most(viewport.width);
+    }
+  });
+
+  it('X2 every control has a name', async () => {
+    await refused('data');
+    const { page } = await browser.open(inspector.url);
+    for (const hash of ['#/', '#/list/volume', '#/log', '#/a/volume/default/data', '#/timeline/volume/default/data']) {
+      await page.goto(`${new URL(inspector.url).origin}/${hash}`);
+      await page.locator('h1').first().waitFor({ state: 'attached' });
+      const controls = await page.getByRole('button').or(page.getByRole('link')).or(page.getByRole('searchbox')).all();
+      expect(controls.length, hash).to.be.above(5);
+      for (const control of controls) {
+        const snapshot = await control.ariaSnapshot();
+        expect(snapshot, `${hash}: ${await control.evaluate((element) => Reflect.get(element, 'outerHTML'))}`).to.match(
+          /"|: /,
+        );
+      }
+    }
+  });
+
+  it('X2 the agent is away: says since when, and goes on when it is back', async () => {
+    await create('data');
+    const { page } = await browser.open(inspector.url);
+    await page.getByText('Live').waitFor();
+    const { port } = new URL(inspector.url);
+    const { token } = inspector;
+    await inspector.close();
+    await page
+      .getByRole('alert')
+      .getByText(/The agent does not answer/)
+      .waitFor();
+    await create('later');
+    inspector = await serveInspector(house.runtime, { listen: `127.0.0.1:${port}`, token, page: builtPage });
+    await page.getByText('Live').waitFor();
+    await page
+      .getByRole('link', { name: /Volumes 2/ })
+      .first()
+      .waitFor();
+  });
+
+  it('X6 a page of another origin can neither read nor follow', async () => {
+    const other = await serveInspector(house.runtime, { page: builtPage });
+    try {
+      const { page } = await browser.open(inspector.url);
+      await page.getByText('Live').waitFor();
+      await page.goto(other.url);
+      await page.getByText('Live').waitFor();
+      const target = new URL(inspector.url).origin;
+      const outcome = await page.evaluate(async (origin) => {
+        const read = await fetch(`${origin}/v1/overview`, { credentials: 'include' }).then(
+          () => 'read',
+          () => 'refused',
+        );
+        const followed = await new Promise((resolve) => {
+          const socket = new WebSocket(`${origin.replace('http', 'ws')}/v1/feed`);
+          socket.onopen = () => resolve('opened');
+          socket.onerror = () => resolve('refused');
+        });
+        return [read, followed];
+      }, target);
+      expect(outcome).to.deep.equal(['refused', 'refused']);
+    } finally {
+      await other.close();
+    }
+  });
+});
