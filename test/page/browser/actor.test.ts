@@ -1,0 +1,181 @@
+/** One actor in a real browser: its chart, its past, what if; and a real plugin that dies and comes back. */
+import { expect } from 'chai';
+import { type Inspector, serveInspector } from '../../../src/inspector/serve-inspector.js';
+import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from '../../scenarios/agent-process.js';
+import { builtPage, TestBrowser } from '../../support/browser.js';
+import { spec, VolumeHouse } from '../../volumes/volume-house.js';
+
+describe('an actor in a browser', function () {
+  this.timeout(60_000);
+  const browser = new TestBrowser();
+  before(() => browser.start());
+  after(() => browser.stop());
+  afterEach(() => browser.closeAll());
+
+  describe('a volume whose publish fails three times', () => {
+    let house: VolumeHouse;
+    let inspector: Inspector;
+
+    beforeEach(async () => {
+      house = await new VolumeHouse().furnish();
+      inspector = await serveInspector(house.runtime, { version: '0', page: builtPage });
+    });
+
+    afterEach(async () => {
+      await inspector.close();
+      await house.dispose();
+    });
+
+    const at = (query = ''): string => `${inspector.url}#/a/volume/default/data${query}`;
+
+    async function create(): Promise<void> {
+      const creating = house.runtime.volumes.create(spec('data'));
+      await house.rest();
+      await creating;
+    }
+
+    /** Publishes it: the plugin fails this often, with another answer each time. */
+    async function publish(times: number): Promise<void> {
+      let failed = 0;
+      house.plugin.script = ({ rpc }) => {
+        if (rpc !== 'ControllerPublishVolume' || failed >= times) return undefined;
+        failed += 1;
+        return { code: 'INTERNAL', text: `no luck number ${failed}` };
+      };
+      const publishing = house.runtime.volumes.publish({ id: 'data' }, 'a');
+      await house.clock.advance(60_000);
+      await publishing;
+    }
+
+    it('X2 J3 from created to published, live; back to the second failure: its answer and the difference', async () => {
+      await create();
+      const { page, errors } = await browser.open(at());
+      await page.getByRole('img', { name: /Statechart of volume data: now in created/ }).waitFor();
+      await publish(3);
+      await page.getByRole('img', { name: /now in published, before in/ }).waitFor();
+      await page.getByText('ControllerPublishVolume: OK').first().waitFor();
+      await page
+        .getByText(/no luck number 2/)
+        .first()
+        .click();
+      await page.waitForURL(/\?seq=\d+$/);
+      await page.getByText(/rebuilt from the journal: no effect runs/).waitFor();
+      await page
+        .getByRole('img', { name: /now in pending-publish\.backing-off, before in pending-publish\.calling/ })
+        .waitFor();
+      await page
+        .getByText(/In doubt/)
+        .first()
+        .waitFor();
+      await page.getByText(/changed by step \d+/).waitFor();
+      expect(errors).to.deep.equal([]);
+    });
+
+    it('X2 J3 a link to a moment opens it; keys step on and back, and lead to the present', async () => {
+      await create();
+      await publish(3);
+      const { page } = await browser.open(at('?seq=4'));
+      const step = page.getByText(/^Step \d+ of \d+$/);
+      await page.getByText('Step 4 of').first().waitFor();
+      await page.keyboard.press(']');
+      await page.waitForURL(/seq=5/);
+      await page.keyboard.press('[');
+      await page.waitForURL(/seq=4/);
+      await page.keyboard.press('Home');
+      await page.waitForURL(/seq=1/);
+      await page.keyboard.press('l');
+      await page.waitForURL(/data$/);
+      await step.waitFor({ state: 'detached' });
+    });
+
+    it('J3 two moments are compared', async () => {
+      await create();
+      await publish(1);
+      const { page } = await browser.open(at('?seq=2&b=6'));
+      await page.getByRole('img', { name: /at the other moment in/ }).waitFor();
+    });
+
+    it('J3 what if it had been unpublished then: another course, and the live volume is not touched', async () => {
+      await create();
+      await publish(2);
+      const before = await house.runtime.actors.inspect('volume/default/data');
+      const { page } = await browser.open(at());
+      await page
+        .getByText(/no luck number 1/)
+        .first()
+        .click();
+      await page.waitForURL(/\?seq=\d+$/);
+      await page.getByRole('button', { name: /What if/ }).click();
+      await page.getByRole('radio', { name: 'Leave it out' }).check();
+      await page.getByRole('button', { name: 'See where it leads' }).click();
+      await page
+        .getByRole('alert')
+        .getByText(/not set in this course/)
+        .waitFor();
+      await page.getByRole('radio', { name: 'Put an event in after it' }).check();
+      await page.getByLabel('As JSON').fill('{ "type": "volume.unpublish", "nodeId": "a" }');
+      await page.getByRole('button', { name: 'See where it leads' }).click();
+      const course = page.getByRole('region', { name: 'What if' });
+      await course.getByText('asked to unpublish it from node a').waitFor();
+      expect(await house.runtime.actors.inspect('volume/default/data')).to.deep.equal(before);
+    });
+
+    it('X2 the timeline: its calls as bars, with their answers', async () => {
+      await create();
+      await publish(2);
+      const { page } = await browser.open(`${inspector.url}#/timeline/volume/default/data`);
+      await page
+        .getByRole('button', { name: /ControllerPublishVolume.*INTERNAL/ })
+        .first()
+        .waitFor();
+      await page.getByText(/\d+ calls, 2 failed/).waitFor();
+    });
+
+    it('X2 an actor that never was: says so, with a way back', async () => {
+      const { page } = await browser.open(`${inspector.url}#/a/volume/default/none`);
+      await page.getByText(/there is no actor volume\/default\/none/).waitFor();
+      await page
+        .getByRole('link', { name: /overview/i })
+        .first()
+        .click();
+      await page.getByRole('heading', { name: 'Needs a person' }).waitFor();
+    });
+  });
+
+  describe('a real agent with a real plugin', () => {
+    let place: Place;
+    let agent: AgentProcess;
+
+    beforeEach(() => {
+      place = makePlace(
+        {},
+        { fingerprint: { intervalMs: 200, timeoutMs: 1_000 }, inspector: { listen: '127.0.0.1:0' } },
+      );
+      agent = new AgentProcess(place);
+    });
+    afterEach(() => removePlace(place, agent));
+
+    it('X2 the plugin dies and comes back: the overview and its actor show it, live', async () => {
+      await agent.line(/plugin hostpath \(csi-node\): healthy/);
+      const line = await agent.line(/^ {2}page {2}/);
+      const { page, errors } = await browser.open(line.trim().split(/\s+/)[1] ?? '');
+      await page.getByText('Nothing needs a person.').waitFor();
+      const [pid] = pluginPids(place);
+      process.kill(pid ?? 0, 'SIGSTOP');
+      await page
+        .getByText(/Plugin hostpath \(csi-node\): /)
+        .first()
+        .waitFor();
+      process.kill(pid ?? 0, 'SIGCONT');
+      await page.getByText('Nothing needs a person.').waitFor();
+      process.kill(pid ?? 0, 'SIGKILL');
+      await page
+        .getByText(/ended by SIGKILL|process of|spawnProcess ended|pause is over/)
+        .first()
+        .waitFor();
+      await agent.line(/plugin hostpath \(csi-node\): healthy[\s\S]*/);
+      await page.getByText('Nothing needs a person.').waitFor();
+      expect(errors).to.deep.equal([]);
+    });
+  });
+});
