@@ -105,7 +105,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   try {
     const found = await foundPids(runtime);
     inspector = await openInspector(runtime, { ...config.inspector, version }, print);
-    const links = { pageUrl: () => inspector?.url, ...(inspector && { metrics: inspector.metrics }) };
+    const { allowSend } = config.inspector;
+    const links = { allowSend, pageUrl: () => inspector?.url, ...(inspector && { metrics: inspector.metrics }) };
     closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain, ...links });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     if (config.file !== undefined) print(`  conf  ${config.file}`);

@@ -32,6 +32,8 @@ export interface ApiOptions {
   storeKind: StoreKind;
   /** Called for `POST /v1/drain`, which answers when the promise settles. */
   drain(): Promise<void>;
+  /** Whether events may be sent to actors by hand. Default: no. */
+  allowSend?: boolean;
   /** Default: those of this runtime alone. */
   metrics?: Registry;
   /** Link to the inspector page; undefined: it is not served. Default: not served. */
@@ -81,6 +83,7 @@ export async function serveApi({
   storeKind,
   drain,
   metrics = runtimeMetrics(runtime),
+  allowSend = false,
   pageUrl,
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
@@ -127,7 +130,7 @@ export async function serveApi({
     await runtime.actors.release(body.address);
     return reply.code(204).send();
   });
-  serveActors(server, runtime, { version });
+  serveActors(server, runtime, { version, allowSend });
   serveJournals(server, runtime);
   serveMetrics(server, runtime, metrics);
   const endEvents = serveEvents(server, runtime);

@@ -77,6 +77,7 @@ const inspectorSchema = z.strictObject({
       error: 'must be false, or an address of this host alone, e.g. 127.0.0.1:4780',
     })
     .default('127.0.0.1:4780'),
+  allowSend: z.boolean().default(false),
 });
 
 const configSchema = z.strictObject({

@@ -4,6 +4,7 @@ import type { ActorReport } from '../agent/api.js';
 import { askAgent } from './client.js';
 import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } from './connection.js';
 import { actorTable, lineChars } from './print.js';
+import { addSend } from './send.js';
 
 export function addActorCommands(program: Command): void {
   const actor = program.command('actor').description('inspect actors, and resume those that are out of service');
@@ -16,6 +17,7 @@ export function addActorCommands(program: Command): void {
       .description('resume an actor that is out of service: it crashed too often, or its record was unreadable'),
     'for programs: the actor, as in actor list --json',
   ).action(releaseActor);
+  addSend(actor);
 }
 
 async function listActors(options: LookOptions): Promise<void> {

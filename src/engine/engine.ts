@@ -229,7 +229,7 @@ export class Engine implements ActorSystem, Inbox {
     return this.#actors.restore(prefixes, unreadable);
   }
 
-  ask(address: string, event: AnyEventObject, { requestId, signal }: AskOptions = {}): Promise<unknown> {
+  ask(address: string, event: AnyEventObject, { requestId, by, signal }: AskOptions = {}): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
       if (event.type === '*' || event.type.startsWith('xstate.')) {
@@ -250,6 +250,7 @@ export class Engine implements ActorSystem, Inbox {
           reject(error);
         },
         ...(requestId ? { requestId } : {}),
+        ...(by !== undefined && { by }),
       };
       // Another actor object may have replaced this one by then, and have its messages.
       const stop = this.#patience.wait({ address, signal }, (failed) =>

@@ -1,6 +1,6 @@
 /** Makes what the API tells of actors, of what the runtime knows: rows for lists, everything about one. */
-import type { AnyStateMachine, StateValue } from 'xstate';
-import { catalogEntryOf } from '../../machines/catalog.js';
+import type { StateValue } from 'xstate';
+import { acceptedBy } from '../../machines/accepted-events.js';
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
@@ -94,19 +94,6 @@ export function detailOf(actor: InspectedActor): ActorDetail {
     waits: waitsOf(summary.machine, context, parts),
     trouble: trouble ? [trouble] : [],
   };
-}
-
-/** Events that no caller sends: those of effects, of timers, of other actors, and of the machine itself. */
-const internal =
-  /^(xstate\.|settle$|wait\.|call\.|fingerprint\.|health\.|plugin\.|plugins\.|\*$)|\.(progress|lost|recover|observed)$/;
-
-/** Types of the events that an actor takes from callers in this state. A guard may still refuse one. */
-export function acceptedBy(address: string, state: StateValue): string[] {
-  const machine: AnyStateMachine | undefined = catalogEntryOf(address)?.machine;
-  if (!machine) return [];
-  const { _nodes: nodes } = machine.resolveState({ value: state, context: {} });
-  const types = new Set(nodes.flatMap(({ transitions }) => [...transitions.keys()]));
-  return [...types].filter((type) => !internal.test(type)).sort();
 }
 
 /** What the parts of an actor wait for, and which claims wait for their turn. */

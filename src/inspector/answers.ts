@@ -98,6 +98,8 @@ export interface ActorDetail extends ActorSummary {
   timers: LiveTimer[];
   /** Moment of the next timer or attempt. */
   nextDueAtMs?: number;
+  /** Whether events may be sent to it by hand here. */
+  maySend?: boolean;
   /** Types of the events that it accepts now from outside. */
   accepts: string[];
   /** Messages that it has still to apply. */

@@ -25,6 +25,8 @@ export interface InspectorOptions {
   listen?: string;
   /** Secret of the link; default: a new one for each start. At least 16 characters. */
   token?: string;
+  /** Whether events may be sent to actors by hand. Default: no. */
+  allowSend?: boolean;
   /** Version to show. */
   version?: string;
   /** Viewers of the live feed at once, at most; default 100. */
@@ -74,7 +76,7 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
     access.check({ headers: request.headers, url: request.url });
   });
   const { version = '' } = options;
-  serveActors(server, runtime, { version });
+  serveActors(server, runtime, { version, allowSend: options.allowSend === true });
   serveJournals(server, runtime);
   const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
   serveMetrics(server, runtime, metrics);

@@ -151,7 +151,7 @@ export function answerIn(
 export function fromOf({ source }: JournalEntry): string {
   switch (source.kind) {
     case 'request':
-      return 'caller';
+      return source.by ?? 'caller';
     case 'message':
       return source.address;
     default:

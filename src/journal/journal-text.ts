@@ -67,7 +67,7 @@ const effectsSchema = z.array(z.looseObject({ id: z.string(), src: z.string(), s
 const timersSchema = z.array(z.looseObject({ id: z.string(), seq: z.int(), dueAtMs: z.number(), event: eventSchema }));
 const sourceSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('engine') }),
-  z.object({ kind: z.literal('request'), requestId: z.string().optional() }),
+  z.object({ kind: z.literal('request'), requestId: z.string().optional(), by: z.string().optional() }),
   z.object({ kind: z.literal('message'), address: z.string(), seq: z.int(), index: z.int() }),
   z.object({ kind: z.enum(['effect', 'timer']), id: z.string(), seq: z.int() }),
 ]);

@@ -1,16 +1,21 @@
 /** `runtime.journal` and `runtime.actors`: records and journals of all actors, whichever engine has them. */
+import type { AnyEventObject } from 'xstate';
 import { z } from 'zod';
+import { acceptedBy } from '../../machines/accepted-events.js';
 import { clusterOwnedPrefixes, isClusterOwned } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
+import { applyEntry } from '../engine/actor/step.js';
 import type { ActorInspection, ActorRow, ActorSystem, ActorView } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import { asData } from '../engine/machine/data.js';
 import type { Moment, Replayed } from '../engine/machine/replay.js';
-import { StagecraftError } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
+import { machineAt } from '../journal/journal-file.js';
 import { checked } from '../requests/fields.js';
 import { withoutEnvironment } from './without-environment.js';
 
@@ -46,6 +51,14 @@ export interface ActorControl {
    * @throws {StagecraftError} ACTOR_NOT_FOUND, STORE_UNAVAILABLE, INVALID_ARGUMENT
    */
   inspect(address: string): Promise<InspectedActor>;
+  /**
+   * Sends an actor an event by hand, as if a caller had: for what no method does. Resolves with the actor's answer once
+   * the step is committed; the journal keeps who sent it. An event that its state does not take, or at which its
+   * machine would throw, is refused, and nothing is written.
+   * @throws {StagecraftError} INVALID_ARGUMENT, ACTOR_NOT_FOUND, ACTOR_QUARANTINED, NOT_LEADER, STORE_UNAVAILABLE, or the
+   *   error that the machine answers
+   */
+  send(address: string, event: AnyEventObject, sender: { by: string }): Promise<unknown>;
   /**
    * All actors that this runtime can see, in memory or not, in pages: those of this node, volumes, snapshots and nodes.
    * @throws {StagecraftError} STORE_UNAVAILABLE
@@ -95,6 +108,16 @@ export function actorControl(own: Engine, elected: ElectedEngine): ActorControl 
         address: known,
       });
     },
+    send: async (address, event, sender) => {
+      const known = checkedAddress(address);
+      const sent = checked(sentSchema, event, 'the event');
+      const { by } = checked(senderSchema, sender, 'the sender');
+      const engine = isClusterOwned(known) ? elected.leader() : own;
+      const actor = await engine.inspect(known);
+      if (!actor) throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}`, { address: known });
+      checkAccepted(known, actor, sent);
+      return engine.ask(known, sent, { by });
+    },
     pages: async function* () {
       for (const prefix of own.prefixes) yield* pagesOf(own, prefix);
       for (const prefix of clusterOwnedPrefixes) yield* pagesOf(elected, prefix);
@@ -105,6 +128,30 @@ export function actorControl(own: Engine, elected: ElectedEngine): ActorControl 
       return (isClusterOwned(known) ? elected.leader() : own).release(known);
     },
   };
+}
+
+const sentSchema = z.looseObject({ type: z.string().min(1) });
+const senderSchema = z.strictObject({ by: z.string().min(1).max(256) });
+
+/** @throws StagecraftError INVALID_ARGUMENT if the actor's machine does not take the event now, or would throw at it */
+function checkAccepted(address: string, { state, context, seq }: ActorInspection, event: AnyEventObject): void {
+  const accepted = acceptedBy(address, state);
+  if (!accepted.includes(event.type)) {
+    const can = accepted.length > 0 ? `it takes ${accepted.join(', ')}` : 'it takes none from outside';
+    const message = `${address} does not take '${event.type}' in state ${JSON.stringify(state)}: ${can}`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { address });
+  }
+  const machine = machineAt(address);
+  const source = { kind: 'request' } as const;
+  const entry: JournalEntry = {
+    ...{ seq: seq + 1, at: Date.now(), random: 0, kind: 'event', version: machine.version, source, event },
+  };
+  try {
+    applyEntry(machine, machine.restore(asData({ value: state, context })), entry);
+  } catch (cause) {
+    const message = `${address} can't take this '${event.type}': ${messageOf(cause)}. Does it have all its fields?`;
+    throw new StagecraftError('INVALID_ARGUMENT', message, { address, cause });
+  }
 }
 
 const pageLimit = 1_000;

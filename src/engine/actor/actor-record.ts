@@ -99,7 +99,8 @@ export interface JournalEntry {
 
 export type EntrySource =
   | { kind: 'engine' }
-  | { kind: 'request'; requestId?: string }
+  /** `by`: the person who sent it by hand. */
+  | { kind: 'request'; requestId?: string; by?: string }
   | { kind: 'message'; address: string; seq: number; index: number }
   | { kind: 'effect' | 'timer'; id: string; seq: number };
 

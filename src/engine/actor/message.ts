@@ -11,6 +11,7 @@ export type Message =
       kind: 'request';
       event: AnyEventObject;
       requestId?: string;
+      by?: string;
       resolve(value: unknown): void;
       reject(error: unknown): void;
     }
@@ -23,8 +24,10 @@ export type Request = Extract<Message, { kind: 'request' }>;
 
 export function sourceOf(message: Message): EntrySource {
   switch (message.kind) {
-    case 'request':
-      return message.requestId ? { kind: 'request', requestId: message.requestId } : { kind: 'request' };
+    case 'request': {
+      const { requestId, by } = message;
+      return { kind: 'request', ...(requestId && { requestId }), ...(by !== undefined && { by }) };
+    }
     case 'message':
       return { kind: 'message', ...message.sent.from };
     case 'engine':

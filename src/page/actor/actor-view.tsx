@@ -65,7 +65,7 @@ const NotThere = ({ address, error }: { address: string; error: Error }) => (
 /** How long each step stays while the past is played. */
 const playMs = 900;
 
-function Actor({ address, query, onQuery, model }: ActorViewProps & { model: ActorModel }) {
+function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model: ActorModel }) {
   const place = placeIn(query);
   const { value: detail } = model.detail;
   const { value: lines } = model.lines;
@@ -210,6 +210,7 @@ function Actor({ address, query, onQuery, model }: ActorViewProps & { model: Act
           }
           present={isPast || whatIf.moment ? undefined : detail}
           line={whatIf.moment ? whatIf.moment.line : place.b === undefined ? line : undefined}
+          api={api}
           accepts={accepts}
         />
       </div>

@@ -8,6 +8,13 @@ export type Kind = keyof typeof kinds;
 /** The change that a form asks for, or what is wrong with it. */
 export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: string } {
   if (kind === 'drop') return { drop: seq };
+  const found = eventIn(text);
+  if ('fault' in found) return found;
+  return kind === 'edit' ? { edit: seq, event: found.event } : { after: seq, event: found.event };
+}
+
+/** Reads an event that somebody wrote as JSON. */
+export function eventIn(text: string): { event: { type: string } } | { fault: string } {
   let event: unknown;
   try {
     event = JSON.parse(text);
@@ -17,8 +24,7 @@ export function editOf(kind: Kind, seq: number, text: string): Edit | { fault: s
   const type: unknown = event instanceof Object ? Reflect.get(event, 'type') : undefined;
   if (typeof type !== 'string' || type === '')
     return { fault: 'An event is an object with a "type", such as {"type": "volume.delete"}. Name the type.' };
-  const typed = { ...(event as object), type };
-  return kind === 'edit' ? { edit: seq, event: typed } : { after: seq, event: typed };
+  return { event: { ...(event as object), type } };
 }
 
 /** What was changed, for the bar above the chart. */

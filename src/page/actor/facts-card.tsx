@@ -1,13 +1,14 @@
 /** Beside the chart: what the actor knows and what has changed, what is in flight, and which events it accepts. */
-import type { ComponentChildren } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import type { ActorDetail } from '../../inspector/answers.js';
 import type { HistoryLine } from '../../journal/history.js';
+import type { Api } from './actor-model.js';
 import { stepText } from './edits.js';
 import { differences } from './facts.js';
 import { FactsTree } from './facts-tree.js';
 import { What } from './history-list.js';
 import { InFlight } from './in-flight.js';
+import { SendDialog } from './send-dialog.js';
 
 interface FactsCardProps {
   title: 'Facts' | 'Difference';
@@ -21,11 +22,12 @@ interface FactsCardProps {
   /** The step that led to what is shown, if it is in the past. */
   line: HistoryLine | undefined;
   accepts: readonly string[];
-  children?: ComponentChildren;
+  api: Api;
 }
 
-export function FactsCard({ title, is, was, changed, present, line, accepts, children }: FactsCardProps) {
+export function FactsCard({ title, is, was, changed, present, line, accepts, api }: FactsCardProps) {
   const [isAccepts, showAccepts] = useState(false);
+  const [sent, send] = useState<string | undefined>();
   const changes = useMemo(() => (was === undefined ? new Map() : differences(was, is)), [was, is]);
   return (
     <section class="card facts-card" aria-label={title}>
@@ -47,10 +49,22 @@ export function FactsCard({ title, is, was, changed, present, line, accepts, chi
             {accepts.map((type) => (
               <li key={type}>
                 <code>{type}</code>
+                {present?.maySend && (
+                  <button type="button" class="button" onClick={() => send(type)}>
+                    Send…
+                  </button>
+                )}
               </li>
             ))}
           </ul>
-          {children}
+          {present && !present.maySend && (
+            <p class="note">
+              Sending is off on this agent. It can be allowed with <code>inspector.allowSend</code>.
+            </p>
+          )}
+          {present && sent !== undefined && (
+            <SendDialog detail={present} type={sent} api={api} onClose={() => send(undefined)} />
+          )}
         </div>
       ) : (
         <>

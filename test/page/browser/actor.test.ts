@@ -131,6 +131,36 @@ describe('an actor in a browser', function () {
       await page.getByText(/\d+ calls, 2 failed/).waitFor();
     });
 
+    it('X3 sending is off: the page says which setting allows it, and has no button', async () => {
+      await create();
+      const { page } = await browser.open(at());
+      await page.getByRole('tab', { name: /Accepts/ }).click();
+      await page.getByText('inspector.allowSend').waitFor();
+      expect(await page.getByRole('button', { name: /Send/ }).count()).to.equal(0);
+    });
+
+    it('X3 sending is allowed: an event goes only after a name and a word are typed, and the history says who', async () => {
+      await create();
+      await inspector.close();
+      inspector = await serveInspector(house.runtime, { page: builtPage, allowSend: true });
+      const { page } = await browser.open(at());
+      await page.getByRole('tab', { name: /Accepts/ }).click();
+      const row = page.getByRole('listitem').filter({ hasText: 'volume.set-availability' });
+      await row.getByRole('button', { name: 'Send…' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Send volume.set-availability' });
+      const button = dialog.getByRole('button', { name: 'Send', exact: true });
+      await dialog.getByLabel('Event, as JSON').fill('{ "type": "volume.set-availability", "availability": "pause" }');
+      expect(await button.isDisabled()).to.equal(true);
+      await dialog.getByLabel('Your name, for the journal').fill('alice');
+      await dialog.getByLabel(/^Type/).fill('send');
+      await button.click();
+      await dialog.getByText('Sent: the actor has taken it.').waitFor();
+      expect((await house.runtime.volumes.get({ id: 'data' }))?.availability).to.equal('pause');
+      await page.keyboard.press('Escape');
+      await page.getByText('availability set to pause').first().waitFor();
+      await page.getByText('alice').first().waitFor();
+    });
+
     it('X2 an actor that never was: says so, with a way back', async () => {
       const { page } = await browser.open(`${inspector.url}#/a/volume/default/none`);
       await page.getByText(/there is no actor volume\/default\/none/).waitFor();

@@ -1,0 +1,47 @@
+/** `stagecraft actor send`: sends an actor an event by hand, where the agent allows it. */
+import { userInfo } from 'node:os';
+import type { Command } from 'commander';
+import type { ActorDetail } from '../inspector/answers.js';
+import { askAgent } from './client.js';
+import { type LookOptions, look, lookAt, print, printJson, socketOf } from './connection.js';
+import { misuse } from './requests.js';
+
+interface SendOptions extends LookOptions {
+  data?: string;
+  yes?: boolean;
+}
+
+export function addSend(actor: Command): void {
+  lookAt(
+    actor
+      .command('send <address> <type>')
+      .description('send an actor an event that it takes now, for what no other command does; see `why` for its state'),
+  )
+    .option('--data <json>', 'further fields of the event, as a JSON object')
+    .option('--yes', 'send it; without this it is only shown')
+    .action(send);
+}
+
+async function send(address: string, type: string, { data, yes, ...options }: SendOptions): Promise<void> {
+  const socketPath = socketOf(options);
+  const event = { ...fieldsIn(data), type };
+  const { state, accepts } = await look<ActorDetail>(socketPath, `/v1/actors/${encodeURIComponent(address)}`);
+  if (!yes) {
+    const takes = accepts.includes(type) ? '' : `; it takes only ${accepts.join(', ') || 'none'}`;
+    throw misuse(`nothing was sent: ${address} is ${state}${takes}. With --yes it gets ${JSON.stringify(event)}`);
+  }
+  const body = { address, event, by: userInfo().username };
+  const { answer } = (await askAgent(socketPath, 'POST', '/v1/actors/send', { body })) as { answer: unknown };
+  if (options.json) printJson({ answer });
+  else print(`${address} has taken ${type}${answer === null ? '' : `: ${JSON.stringify(answer)}`}`);
+}
+
+function fieldsIn(text = '{}'): object {
+  try {
+    const fields: unknown = JSON.parse(text);
+    if (fields instanceof Object && !Array.isArray(fields)) return fields;
+  } catch {
+    // told below
+  }
+  throw misuse(`--data takes a JSON object, such as '{"nodeId":"worker-1"}', not ${text}`);
+}
