@@ -28,10 +28,14 @@ export function rowOf(record: FeedRecord, line: FeedLine | undefined): LogRow {
   return {
     ...{ seq, at, address, kind, record },
     commit: 'commit' in record ? record.commit : undefined,
-    text: line ? [line.what, line.message].filter(Boolean).join(': ') : textOf(record),
+    text: line ? sentenceOf(line) : textOf(record),
     tone: kind === 'crash' ? 'failed' : (line?.tone ?? 'plain'),
   };
 }
+
+/** Answers of plugins begin with the call that they answer: it is told once. */
+const sentenceOf = ({ what, message = '' }: FeedLine): string =>
+  message === '' || message.startsWith(what) ? message || what : `${what}: ${message}`;
 
 function textOf(record: FeedRecord): string {
   switch (record.kind) {

@@ -47,7 +47,7 @@ export function Log() {
   };
   return (
     <div class="page is-filled">
-      <header class="page-head">
+      <header class="page-head log-head">
         <h1>Event log</h1>
         <div class="choices" role="group" aria-label="Kinds of records">
           {recordKinds.map((kind) => (
