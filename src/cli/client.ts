@@ -115,7 +115,14 @@ function ownerOf(path: string): string {
 const silence = (timeoutMs: number): Error =>
   Object.assign(new Error(`no answer within ${timeoutMs} ms`), { syscall: 'connect' });
 
-export function failureAt(socketPath: string, { message, syscall, code }: NodeJS.ErrnoException): AgentError {
+/** An error of a system call. */
+interface SystemError {
+  message: string;
+  syscall?: string | undefined;
+  code?: string | undefined;
+}
+
+export function failureAt(socketPath: string, { message, syscall, code }: SystemError): AgentError {
   if (syscall === 'connect' && code === 'EACCES') {
     const who = `it is ${ownerOf(socketPath)}'s: run this as that user, or as root`;
     return new AgentError('NOT_PERMITTED', `no permission to ask the agent at ${socketPath}: ${who}`);
