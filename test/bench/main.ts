@@ -11,8 +11,10 @@ import { commitRates } from './commits.js';
 import { reportCsi } from './csi.js';
 import { reportDeath } from './death.js';
 import { reportDriver } from './driver.js';
+import { reportFollowers } from './followers.js';
 import { byTurns, report } from './measure.js';
 import { reportMounts } from './mounts.js';
+import { reportPage } from './page.js';
 import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { reportReplay } from './replay.js';
@@ -46,6 +48,8 @@ const benches: Record<string, () => Promise<void>> = {
   driver: reportDriver,
   death: reportDeath,
   mounts: reportMounts,
+  followers: reportFollowers,
+  page: reportPage,
   plugins: reportPlugins,
   replay: reportReplay,
   volumes: reportVolumes,
