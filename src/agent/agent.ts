@@ -104,10 +104,11 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   let inspector: Inspector | undefined;
   try {
     const found = await foundPids(runtime);
-    inspector = await openInspector(runtime, { ...config.inspector, version }, print);
+    const warn = (line: string): void => logger.warn({}, line);
+    inspector = await openInspector(runtime, { ...config.inspector, version, warn }, print);
     const { allowSend } = config.inspector;
     const links = { allowSend, pageUrl: () => inspector?.url, ...(inspector && { metrics: inspector.metrics }) };
-    closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain, ...links });
+    closeApi = await serveApi({ runtime, socketPath, version, storeKind, drain, warn, ...links });
     print(`stagecraft agent ${version} on node ${nodeId}, pid ${process.pid}`);
     if (config.file !== undefined) print(`  conf  ${config.file}`);
     print(`  data  ${runtime.dataDir} (${words})`);

@@ -36,6 +36,8 @@ export interface ApiOptions {
   allowSend?: boolean;
   /** Default: those of this runtime alone. */
   metrics?: Registry;
+  /** Called with a line for the log. */
+  warn?(line: string): void;
   /** Link to the inspector page; undefined: it is not served. Default: not served. */
   pageUrl?(): string | undefined;
 }
@@ -85,6 +87,7 @@ export async function serveApi({
   metrics = runtimeMetrics(runtime),
   allowSend = false,
   pageUrl,
+  warn,
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = jsonServer();
@@ -133,7 +136,7 @@ export async function serveApi({
   serveActors(server, runtime, { version, allowSend });
   serveJournals(server, runtime);
   serveMetrics(server, runtime, metrics);
-  const endEvents = serveEvents(server, runtime);
+  const endEvents = serveEvents(server, runtime, { warn });
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);

@@ -1,6 +1,6 @@
 /**
- * Hands live events to any number of followers: one subscription for all, and each event becomes text once. A follower that
- * begins in the past reads up to the hub's place by itself, and then joins.
+ * Hands live events to any number of followers: one subscription for all, in batches, and each event becomes text once. A
+ * follower that begins in the past reads up to the hub's place by itself, and then joins.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { StagecraftError } from '../errors.js';
@@ -8,19 +8,44 @@ import type { Runtime, RuntimeEvent } from '../runtime/runtime.js';
 
 export interface SentEvent {
   event: RuntimeEvent;
-  /** The event as JSON. */
+  /** The event as a block of a stream of server-sent events. */
   text: string;
 }
 
+/** Events that are sent together. */
+export class EventBatch {
+  readonly #events: readonly SentEvent[];
+  readonly #chosen = new Map<string, Buffer>();
+
+  constructor(events: readonly SentEvent[]) {
+    this.#events = events;
+  }
+
+  /** Bytes of the events that `isWanted` chooses, made once for all followers with the same key. */
+  chosenBy(key: string, isWanted: (event: RuntimeEvent) => boolean): Buffer {
+    const known = this.#chosen.get(key);
+    if (known) return known;
+    const texts = this.#events.flatMap(({ event, text }) => (isWanted(event) ? [text] : []));
+    const chosen = Buffer.from(texts.join(''));
+    this.#chosen.set(key, chosen);
+    return chosen;
+  }
+}
+
 export interface Follower {
-  take(sent: SentEvent): void;
+  take(batch: EventBatch): void;
   /** Nothing comes any more. */
   end(error: unknown): void;
 }
 
 const retryMs = 1_000;
+/** Time for which events are gathered, so that each follower costs one write for all of them. */
+const gatherMs = 20;
 
-export const sentOf = (event: RuntimeEvent): SentEvent => ({ event, text: JSON.stringify(event) });
+export const sentOf = (event: RuntimeEvent): SentEvent => ({
+  event,
+  text: `id: ${event.id}\nevent: ${event.topic}\ndata: ${JSON.stringify(event)}\n\n`,
+});
 
 export class EventHub {
   readonly #events: Pick<Runtime['events'], 'subscribe' | 'now'>;
@@ -28,6 +53,8 @@ export class EventHub {
   /** Id up to which events were handed out; absent while nobody follows. */
   #place: Promise<string> | undefined;
   #stop = new AbortController();
+  #gathered: SentEvent[] = [];
+  #gathering: NodeJS.Timeout | undefined;
 
   constructor(events: Pick<Runtime['events'], 'subscribe' | 'now'>) {
     this.#events = events;
@@ -70,6 +97,9 @@ export class EventHub {
 
   /** Nobody follows: the next follower begins anew. */
   #rest(): void {
+    clearTimeout(this.#gathering);
+    this.#gathering = undefined;
+    this.#gathered = [];
     this.#stop.abort();
     this.#stop = new AbortController();
     this.#place = undefined;
@@ -82,10 +112,8 @@ export class EventHub {
         for await (const event of this.#events.subscribe({ from: place, signal })) {
           if (signal.aborted) return;
           place = event.id;
-          // Set before the event is handed out: whoever joins during that gets the events after it.
-          this.#place = Promise.resolve(place);
-          const sent = sentOf(event);
-          for (const follower of [...this.#followers]) follower.take(sent);
+          this.#gathered.push(sentOf(event));
+          this.#gathering ??= setTimeout(this.#handOut, gatherMs);
         }
         return;
       } catch (error) {
@@ -100,4 +128,16 @@ export class EventHub {
       }
     }
   }
+
+  readonly #handOut = (): void => {
+    const events = this.#gathered;
+    this.#gathering = undefined;
+    this.#gathered = [];
+    const last = events.at(-1);
+    if (!last) return;
+    // Set before the events are handed out: whoever joins during that gets the events after them.
+    this.#place = Promise.resolve(last.event.id);
+    const batch = new EventBatch(events);
+    for (const follower of [...this.#followers]) follower.take(batch);
+  };
 }

@@ -2,8 +2,15 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { messageOf, StagecraftError } from '../errors.js';
-import { type EventFilter, type EventTopic, eventTopics, isWanted, type Runtime } from '../runtime/runtime.js';
-import { EventHub, type SentEvent, sentOf } from './event-hub.js';
+import {
+  type EventFilter,
+  type EventTopic,
+  eventTopics,
+  isWanted,
+  type Runtime,
+  type RuntimeEvent,
+} from '../runtime/runtime.js';
+import { type EventBatch, EventHub, sentOf } from './event-hub.js';
 
 interface EventQuery {
   /** Names, separated by commas. */
@@ -25,10 +32,21 @@ interface Wish {
   topics: readonly EventTopic[];
   from: string;
   isEndless: boolean;
+  /** The same for all who want the same events. */
+  key: string;
+}
+
+export interface EventsOptions {
+  /** Called with a line for the log. */
+  warn?: ((line: string) => void) | undefined;
 }
 
 /** @returns a function that ends all followers */
-export function serveEvents(server: FastifyInstance, { events }: Pick<Runtime, 'events'>): () => void {
+export function serveEvents(
+  server: FastifyInstance,
+  { events }: Pick<Runtime, 'events'>,
+  { warn = () => {} }: EventsOptions = {},
+): () => void {
   const hub = new EventHub(events);
   server.get<{ Querystring: EventQuery }>('/v1/events', async ({ query, headers }, reply) => {
     const wish = wishOf(query, headers['last-event-id']);
@@ -43,7 +61,7 @@ export function serveEvents(server: FastifyInstance, { events }: Pick<Runtime, '
       ...definedHeaders(reply.getHeaders()),
     });
     raw.flushHeaders();
-    const follower = new EventStream(raw, wish);
+    const follower = new EventStream(raw, wish, warn);
     await (wish.isEndless ? follower.follow(events, hub) : follower.catchUp(events, 'now')).catch((error: unknown) =>
       follower.end(error),
     );
@@ -65,11 +83,13 @@ function wishOf(
   if (follow !== undefined && follow !== 'true' && follow !== 'false')
     throw new StagecraftError('INVALID_ARGUMENT', `follow must be true or false, not '${follow}'`);
   const isEndless = follow !== 'false';
+  const filter = { ...(kind !== undefined && { kinds: kind.split(',') }), address, plugin };
   return {
     topics,
     isEndless,
+    filter,
+    key: JSON.stringify([topics, filter]),
     from: (typeof lastId === 'string' ? lastId : from) ?? (isEndless ? 'now' : '0'),
-    filter: { ...(kind !== undefined && { kinds: kind.split(',') }), address, plugin },
   };
 }
 
@@ -83,11 +103,16 @@ function topicIn(name: string): EventTopic {
 class EventStream {
   readonly #raw: ServerResponse;
   readonly #wish: Wish;
+  readonly #warn: (line: string) => void;
   #heartbeat: NodeJS.Timeout | undefined;
+  /** Live events that came while the client gets those that are kept. */
+  #waiting: Buffer[] | undefined;
+  #waitingBytes = 0;
 
-  constructor(raw: ServerResponse, wish: Wish) {
+  constructor(raw: ServerResponse, wish: Wish, warn: (line: string) => void) {
     this.#raw = raw;
     this.#wish = wish;
+    this.#warn = warn;
   }
 
   /** Sends what is kept after the wished place, up to another. Waits for a client that reads slowly. */
@@ -96,18 +121,15 @@ class EventStream {
     this.#raw.once('close', () => gone.abort());
     for await (const event of events.subscribe({ from: this.#wish.from, until, signal: gone.signal })) {
       if (this.#raw.destroyed) return;
-      if (this.#isWanted(sentOf(event)) && !this.#send(sentOf(event))) await this.#drained();
+      if (this.#isWanted(event) && !this.#raw.write(sentOf(event).text)) await this.#drained();
     }
   }
 
   /** Sends what is kept, then what happens, until the client leaves. */
   async follow(events: Runtime['events'], hub: EventHub): Promise<void> {
-    let waiting: SentEvent[] | undefined = [];
+    this.#waiting = [];
     const { place, leave } = await hub.join({
-      take: (sent) => {
-        if (waiting) waiting.push(sent);
-        else this.#take(sent);
-      },
+      take: (batch) => this.#take(batch),
       end: (error) => this.end(error),
     });
     this.#raw.once('close', () => {
@@ -119,8 +141,9 @@ class EventStream {
     // Until the first event a client has the place where it began.
     this.#raw.write(`id: ${this.#wish.from === 'now' ? place : this.#wish.from}\n\n`);
     if (this.#wish.from !== 'now') await this.catchUp(events, place);
-    for (const sent of waiting) this.#take(sent);
-    waiting = undefined;
+    for (const bytes of this.#waiting.splice(0)) this.#raw.write(bytes);
+    this.#waiting = undefined;
+    this.#waitingBytes = 0;
   }
 
   /** Ends with the reason as an event of its own. */
@@ -132,19 +155,21 @@ class EventStream {
     this.#raw.end(`event: error\ndata: ${JSON.stringify({ code, message: messageOf(error), oldest, newest })}\n\n`);
   }
 
-  #take(sent: SentEvent): void {
-    if (!this.#isWanted(sent)) return;
-    this.#send(sent);
-    if (this.#raw.writableLength > mostWaitingBytes) this.#raw.destroy();
+  #take(batch: EventBatch): void {
+    const bytes = batch.chosenBy(this.#wish.key, this.#isWanted);
+    if (bytes.length === 0 || this.#raw.destroyed) return;
+    if (this.#waiting) {
+      this.#waiting.push(bytes);
+      this.#waitingBytes += bytes.length;
+    } else this.#raw.write(bytes);
+    const waiting = this.#waitingBytes + this.#raw.writableLength;
+    if (waiting <= mostWaitingBytes) return;
+    this.#warn(`a follower of events was dropped: it left ${waiting} bytes unread; it can go on from its last id`);
+    this.#raw.destroy();
   }
 
-  #isWanted({ event }: SentEvent): boolean {
-    return this.#wish.topics.includes(event.topic) && isWanted(this.#wish.filter, event);
-  }
-
-  #send({ event, text }: SentEvent): boolean {
-    return this.#raw.write(`id: ${event.id}\nevent: ${event.topic}\ndata: ${text}\n\n`);
-  }
+  readonly #isWanted = (event: RuntimeEvent): boolean =>
+    this.#wish.topics.includes(event.topic) && isWanted(this.#wish.filter, event);
 
   #drained(): Promise<void> {
     return new Promise((resolve) => {

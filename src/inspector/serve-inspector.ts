@@ -31,6 +31,8 @@ export interface InspectorOptions {
   version?: string;
   /** Viewers of the live feed at once, at most; default 100. */
   mostViewers?: number;
+  /** Called with a line for the log, as when a follower of events is dropped. */
+  warn?: (line: string) => void;
   /** Directory of the built page; default: the one of this package. */
   page?: string;
 }
@@ -80,7 +82,7 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   serveJournals(server, runtime);
   const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
   serveMetrics(server, runtime, metrics);
-  const endEvents = serveEvents(server, runtime);
+  const endEvents = serveEvents(server, runtime, { warn: options.warn });
   servePage(
     server,
     options.page ?? builtPage,
