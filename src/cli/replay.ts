@@ -1,13 +1,16 @@
 /** `stagecraft replay`: an actor at any moment of its past, from a running agent or from an exported journal. */
 import { existsSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { JournalPage, MomentAnswer } from '../inspector/answers.js';
+import type { HistoryPage, JournalPage, MomentAnswer } from '../inspector/answers.js';
 import { MomentAnswers } from '../inspector/moment-answers.js';
 import { checkJournal } from '../journal/check-journal.js';
+import { History, type HistoryLine } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { countIn } from './arguments.js';
 import { type LookOptions, look, lookAt, print, printJson, socketOf } from './connection.js';
 import { addressIn } from './history.js';
+import { lineChars } from './print.js';
+import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
 import { type InNamespace, inNamespace, misuse } from './requests.js';
 
@@ -19,6 +22,9 @@ interface ReplayOptions extends LookOptions, InNamespace {
   crash?: boolean;
   check?: boolean;
 }
+
+/** Steps shown that led to a crash. */
+const mostSteps = 20;
 
 export function addReplay(program: Command): void {
   inNamespace(
@@ -35,7 +41,7 @@ export function addReplay(program: Command): void {
     .option('--step <n>', 'so many entries later', countIn)
     .option('--back <n>', 'so many entries earlier', countIn)
     .option('--diff', 'only what has changed since the entry before')
-    .option('--crash', 'the last entry at which its machine threw, with the stack')
+    .option('--crash', 'the last entry at which its machine threw: the steps that led there, and the stack')
     .option('--check', 'compare journal files with the machines of this version; exit code 1 if one differs')
     .action(replay);
 }
@@ -46,6 +52,8 @@ interface Past {
   /** Seq of the newest entry. */
   last: number;
   at(seq: number): Promise<MomentAnswer>;
+  /** Steps up to this one, the newest of them. */
+  steps(to: number): Promise<HistoryLine[]>;
   /** Seq of the last entry at which the machine threw; undefined: it never did. */
   lastCrash(): Promise<number | undefined>;
 }
@@ -56,8 +64,11 @@ async function replay(what: string, more: string[], options: ReplayOptions): Pro
   const seq = await wishedSeq(past, options);
   const moment = await past.at(seq);
   const before = seq > 1 ? await past.at(seq - 1).catch(() => undefined) : undefined;
-  if (options.json) printJson(options.diff ? { before, moment } : moment);
-  else print(momentText(moment, { last: past.last, before, isDiff: options.diff ?? false }));
+  const steps = options.crash ? await past.steps(seq) : undefined;
+  if (options.json)
+    return printJson(options.diff || steps ? { ...(options.diff && { before }), steps, moment } : moment);
+  if (steps) print(`${historyTable({ address: past.address, lines: steps }, lineChars(options))}\n`);
+  print(momentText(moment, { last: past.last, before, isDiff: options.diff ?? false }));
 }
 
 async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOptions): Promise<number> {
@@ -75,6 +86,10 @@ async function pastOfAgent(given: string, name: string | undefined, options: Rep
   return {
     ...{ address, last },
     at: (seq) => look<MomentAnswer>(socketPath, `/v1/moments/${path}?seq=${seq}`),
+    steps: async (to) => {
+      const query = `before=${to + 1}&limit=${mostSteps}`;
+      return (await look<HistoryPage>(socketPath, `/v1/history/${path}?${query}`)).lines;
+    },
     lastCrash: async () => {
       for (let before: number | undefined = last + 1; before !== undefined; ) {
         const { entries, before: earlier }: JournalPage = await page(`before=${before}&limit=1000`);
@@ -97,6 +112,7 @@ async function pastInFile(path: string, named: string | undefined): Promise<Past
     address,
     last: file.actors.find((actor) => actor.address === address)?.last ?? 0,
     at: (seq) => momentInFile(file, address, seq),
+    steps: (to) => stepsInFile(file, address, to),
     lastCrash: async () => {
       let crash: number | undefined;
       for await (const { kind, seq } of file.entries(address)) if (kind === 'crash') crash = seq;
@@ -114,6 +130,17 @@ async function momentInFile(file: JournalFile, address: string, seq: number): Pr
   throw misuse(
     `the state of ${address} after entry ${seq} is not known: its beginning, or that version, is not in the file`,
   );
+}
+
+async function stepsInFile(file: JournalFile, address: string, to: number): Promise<HistoryLine[]> {
+  const history = new History(address);
+  const steps: HistoryLine[] = [];
+  for await (const moment of file.moments(address)) {
+    if (moment.seq > to) break;
+    steps.push(history.lineOf(moment));
+    if (steps.length > mostSteps) steps.shift();
+  }
+  return steps;
 }
 
 async function check(paths: readonly string[], { json }: ReplayOptions): Promise<void> {

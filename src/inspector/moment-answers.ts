@@ -27,7 +27,11 @@ export class MomentAnswers {
       parts: snapshot ? partSummaries(machine, snapshot.context) : [],
       ...{ effects, timers, messages, events },
       ...(answer !== undefined && { answer }),
-      ...(thrown && { thrown: thrown.stack ?? thrown.message }),
+      ...(thrown && { thrown: stackOf(thrown) }),
     };
   }
 }
+
+/** Stack of an error, and of the one that caused it. */
+const stackOf = ({ stack, message, cause }: Error): string =>
+  [stack ?? message, ...(cause instanceof Error ? [`caused by ${stackOf(cause)}`] : [])].join('\n');

@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
+import type { Commit } from '../../src/engine/store.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
@@ -16,13 +17,7 @@ describe('stagecraft replay', function () {
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();
     socketPath = join(house.directory, 'agent.sock');
-    closeApi = await serveApi({
-      runtime: house.runtime,
-      socketPath,
-      version: '0',
-      storeKind: 'lmdb',
-      drain: async () => {},
-    });
+    closeApi = await served();
     let failures = 2;
     house.plugin.script = ({ rpc }) => {
       failures -= rpc === 'ControllerPublishVolume' ? 1 : 0;
@@ -40,6 +35,9 @@ describe('stagecraft replay', function () {
     await closeApi?.();
     await house.dispose();
   });
+
+  const served = (): Promise<() => Promise<void>> =>
+    serveApi({ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', drain: async () => {} });
 
   const address = 'volume/default/data';
 
@@ -119,6 +117,45 @@ describe('stagecraft replay', function () {
     expect(checks.find(({ divergence }: { divergence?: object }) => divergence).divergence).to.have.keys(
       ...['seq', 'path', 'expected', 'got'],
     );
+  });
+
+  /** Has a message delivered at the next start of the runtime, at which the machine of the volume throws. */
+  async function crashed(): Promise<void> {
+    const { store } = house;
+    const commit = store.commit.bind(store);
+    const event = { type: 'volume.claim' };
+    const outbox = JSON.stringify({ messages: [{ to: address, event }], events: [] });
+    store.commit = (items) => {
+      const at = items.findIndex((item) => item.address === 'volume/default/other' && !item.outbox);
+      if (at >= 0) store.commit = commit;
+      return commit(at < 0 ? items : items.with(at, { ...(items[at] as Commit), outbox }));
+    };
+    const creating = house.volumes.create(spec('other'));
+    await house.rest();
+    await creating;
+    await closeApi?.();
+    await house.restart();
+    closeApi = await served();
+  }
+
+  it('J7 --crash: the steps that led to it, and the stack of the machine, from the agent and from a file', async () => {
+    await crashed();
+    const path = await exported();
+    for (const { code, stdout } of [
+      await onAgent('replay', address, '--crash'),
+      await cli('replay', path, address, '--crash'),
+    ]) {
+      expect(code).to.equal(0);
+      expect(stdout).to.match(/^\d+ .* ControllerPublishVolume: OK .*\n(\d+ .*\n)*\d+ .* volume\/default\/other /m);
+      expect(stdout).to.match(
+        /^the machine threw, and keeps its state:\n(.*\n)*caused by TypeError: .*\n {4}at .*requests/m,
+      );
+      expect(stdout).to.match(/^state +published$/m);
+    }
+    const { steps, moment } = JSON.parse((await onAgent('replay', address, '--crash', '--json')).stdout);
+    expect(steps.at(-1).seq).to.equal(moment.seq);
+    expect(moment.entry).to.include({ kind: 'crash' });
+    expect((await cli('replay', '--check', path)).code).to.equal(0);
   });
 
   it('J7 --crash of an actor that never threw: says so', async () => {

@@ -82,6 +82,17 @@ const hostable: ReadonlySet<string> = new Set<HostableAction['type']>([
 
 const isHostable = (action: { type: string }): action is HostableAction => hostable.has(action.type);
 
+const watchedGuard =
+  (guard: (...given: never[]) => unknown, onError: (error: unknown) => void) =>
+  (...given: never[]): unknown => {
+    try {
+      return guard(...given);
+    } catch (error) {
+      onError(error);
+      throw error;
+    }
+  };
+
 const hosted = new WeakMap<AnyStateMachine, HostedMachine>();
 
 export class HostedMachine {
@@ -138,6 +149,15 @@ export class HostedMachine {
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
     const planned = this.#planned?.step(snapshot, event);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
+  }
+
+  /** The same machine, which tells of each error of a guard: XState hides those behind errors of its own. */
+  watched(onGuardError: (error: unknown) => void): HostedMachine {
+    const guards = Object.entries(this.#machine.implementations.guards).map(([name, guard]) => [
+      name,
+      typeof guard === 'function' && !('check' in guard) ? watchedGuard(guard, onGuardError) : guard,
+    ]);
+    return new HostedMachine(this.#machine.provide({ guards: Object.fromEntries(guards) }));
   }
 
   persist(snapshot: AnyMachineSnapshot): PersistedSnapshot {

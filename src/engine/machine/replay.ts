@@ -30,7 +30,7 @@ export interface Moment extends Replayed {
   events: object[];
   /** Answer to the caller, if the input was a request. */
   answer?: Step['answer'];
-  /** Error of an input that made the machine throw, now as then. Absent if it does not throw any more. */
+  /** Error of an input that made the machine throw, now as then; of a guard, its own error is the cause. Absent if it does not throw any more. */
   thrown?: Error;
 }
 
@@ -150,8 +150,24 @@ export class Replay {
       applyEntry(this.#machine, this.#snapshot, entry);
       return {};
     } catch (error) {
-      return { thrown: error instanceof Error ? error : new Error(String(error)) };
+      const thrown = error instanceof Error ? error : new Error(String(error));
+      thrown.cause ??= this.#guardErrorAt(entry);
+      return { thrown };
     }
+  }
+
+  /** Error of the guard that threw, with its own stack; undefined: no guard threw. */
+  #guardErrorAt(entry: JournalEntry): unknown {
+    let found: unknown;
+    const watched = this.#machine.watched((error) => {
+      found ??= error;
+    });
+    try {
+      applyEntry(watched, this.#snapshot && watched.restore(asData(watched.persist(this.#snapshot))), entry);
+    } catch {
+      // It throws again, as expected.
+    }
+    return found;
   }
 
   /** Returns why an entry cannot follow the last one; undefined if it can. */

@@ -201,6 +201,16 @@ describe('replay', () => {
     expect(steps[2]?.snapshot?.context).to.deep.include({ notes: ['1', '2'] });
   });
 
+  it('J7 a guard that threw: the replay has its own error, with its stack, as the cause', async () => {
+    life = await lab.start([deskKind]);
+    for (const event of [note('1'), { type: 'breakGuard' }]) await life.engine.ask('desk/a', event).catch(() => {});
+    let thrown: Error | undefined;
+    for await (const moment of life.engine.journals.moments('desk/a', 2)) thrown = moment.thrown;
+    expect(thrown?.message).to.contain("guard 'isBroken'");
+    expect(thrown?.cause).to.be.instanceOf(Error).with.property('message', 'the guard broke');
+    expect(thrown?.cause).to.have.property('stack').that.contains('desk.ts');
+  });
+
   it('start of the journal trimmed: JOURNAL_BROKEN names what is missing', async () => {
     life = await lab.start([deskKind]);
     for (const text of ['1', '2', '3']) await life.engine.ask('desk/a', note(text));
