@@ -147,6 +147,22 @@ export function answerIn(
   return { wasMade: true, line: { rpc, from: plugin, code: status, what: `${rpc}: ${status}`, message, tone } };
 }
 
+/** The last `most` lines up to entry `to`. @param moments of the actor, from its first known one on */
+export async function lastLines(
+  address: string,
+  moments: AsyncIterable<Moment>,
+  { to, most }: { to: number; most: number },
+): Promise<HistoryLine[]> {
+  const history = new History(address);
+  const lines: HistoryLine[] = [];
+  for await (const moment of moments) {
+    if (moment.seq > to) break;
+    lines.push(history.lineOf(moment));
+    if (lines.length > most) lines.shift();
+  }
+  return lines;
+}
+
 /** Whoever sent the input of an entry. */
 export function fromOf({ source }: JournalEntry): string {
   switch (source.kind) {

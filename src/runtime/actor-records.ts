@@ -9,6 +9,7 @@ import { applyEntry } from '../engine/actor/step.js';
 import type { ActorInspection, ActorRow, ActorSystem, ActorView } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import type { Journals } from '../engine/journals.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import { asData } from '../engine/machine/data.js';
 import type { Moment, Replayed } from '../engine/machine/replay.js';
@@ -192,23 +193,34 @@ const noJournal = (address: string): StagecraftError =>
 export interface JournalOptions {
   clock: Pick<Clock, 'now'>;
   /** Addresses that are exported by default. */
-  present(): string[];
+  present(): Iterable<string> | AsyncIterable<string>;
 }
 
-export function journalOf(own: Engine, elected: ElectedEngine, { clock, present }: JournalOptions): Journal {
+export function journalOf(own: Engine, elected: ElectedEngine, options: JournalOptions): Journal {
   // Journals can be read whoever leads.
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
-  const demand = async (address: string): Promise<Engine> => {
-    const engine = engineOf(address);
-    if (engine.has(address)) return engine;
-    for await (const _ of engine.journals.entries(address)) return engine;
+  return journalIn((address) => engineOf(address).journals, {
+    ...options,
+    isPresent: (address) => engineOf(address).has(address),
+  });
+}
+
+/** @param journalsOf where the journal of an actor is */
+export function journalIn(
+  journalsOf: (address: string) => Journals,
+  { clock, present, isPresent }: JournalOptions & { isPresent(address: string): boolean },
+): Journal {
+  const demand = async (address: string): Promise<Journals> => {
+    const journals = journalsOf(address);
+    if (isPresent(address)) return journals;
+    for await (const _ of journals.entries(address)) return journals;
     throw noJournal(address);
   };
   async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
-    yield* (await demand(address)).journals.entries(address, from);
+    yield* (await demand(address)).entries(address, from);
   }
   async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Moment, void> {
-    for await (const moment of (await demand(address)).journals.moments(address, from, to)) yield masked(moment);
+    for await (const moment of (await demand(address)).moments(address, from, to)) yield masked(moment);
   }
   return {
     entries: (address, options = {}) => {
@@ -218,29 +230,27 @@ export function journalOf(own: Engine, elected: ElectedEngine, { clock, present 
     },
     range: async (address) => {
       const known = checkedAddress(address);
-      const range = await engineOf(known).journals.range(known);
+      const range = await journalsOf(known).range(known);
       if (range) return range;
       throw noJournal(known);
     },
     replay: async (address, options = {}) => {
       const known = checkedAddress(address);
       const { to } = checked(replaySchema, options, 'the options');
-      return withoutEnvironment(await (await demand(known)).journals.replay(known, to));
+      return withoutEnvironment(await (await demand(known)).replay(known, to));
     },
     moments: (address, options = {}) => {
       const known = checkedAddress(address);
       const { from, to } = checked(rangeSchema, options, 'the options');
       return moments(known, from, to);
     },
-    export: (addresses = present()) => {
-      const known = checked(addressesSchema, addresses, 'the addresses');
-      return journalLines({
-        addresses: known,
+    export: (addresses) =>
+      journalLines({
+        addresses: addresses === undefined ? present() : checked(addressesSchema, addresses, 'the addresses'),
         entries: (address) => upTo(entries(address)),
         at: clock.now(),
         stagecraft: packageVersion(),
-      });
-    },
+      }),
   };
 }
 

@@ -56,6 +56,7 @@ export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
 export type { LeadershipEvent } from './leadership.js';
 export { type EventFilter, type Events, isWanted, type SubscribeOptions } from './runtime-events.js';
+export { openStoredJournal, type StoredJournal } from './stored-journal.js';
 
 /** `runtime.plugins`. */
 export type Plugins = Pick<

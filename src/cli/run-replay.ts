@@ -1,0 +1,114 @@
+/** `stagecraft replay`: an actor at any moment of its past, from a running agent, an exported journal or a data directory. */
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import type { StoredPast as Past } from '../agent/stored-past.js';
+import type { HistoryPage, JournalPage, MomentAnswer } from '../inspector/answers.js';
+import { MomentAnswers } from '../inspector/moment-answers.js';
+import { checkJournal } from '../journal/check-journal.js';
+import { lastLines } from '../journal/history.js';
+import { type JournalFile, openJournal } from '../journal/journal-file.js';
+import { look, print, printJson, socketOf } from './connection.js';
+import { addressIn } from './history.js';
+import { lineChars } from './print.js';
+import { historyTable } from './print-history.js';
+import { checkText, momentText } from './print-replay.js';
+import type { ReplayOptions } from './replay.js';
+import { misuse } from './requests.js';
+
+/** Steps shown that led to a crash. */
+const mostSteps = 20;
+
+export async function replay(what: string, more: string[], options: ReplayOptions): Promise<void> {
+  if (options.check) return check([what, ...more], options);
+  const { dataDir } = options;
+  if (dataDir !== undefined) {
+    const { storedPast, withStoredJournal } = await import('../agent/stored-past.js');
+    const address = addressIn(what, more[0], options);
+    return withStoredJournal(resolve(dataDir), async (journal) => show(await storedPast(journal, address), options));
+  }
+  return show(existsSync(what) ? await pastInFile(what, more[0]) : await pastOfAgent(what, more[0], options), options);
+}
+
+async function show(past: Past, options: ReplayOptions): Promise<void> {
+  const seq = await wishedSeq(past, options);
+  const moment = await past.at(seq);
+  const before = seq > 1 ? await past.at(seq - 1).catch(() => undefined) : undefined;
+  const steps = options.crash ? await past.steps(seq, mostSteps) : undefined;
+  if (options.json)
+    return printJson(options.diff || steps ? { ...(options.diff && { before }), steps, moment } : moment);
+  if (steps) print(`${historyTable({ address: past.address, lines: steps }, lineChars(options))}\n`);
+  print(momentText(moment, { last: past.last, before, isDiff: options.diff ?? false }));
+}
+
+async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOptions): Promise<number> {
+  const from = crash ? await past.lastCrash() : (to ?? past.last);
+  if (from === undefined) throw misuse(`the machine of ${past.address} never threw, as far as its journal is kept`);
+  return Math.max(1, Math.min(past.last, from + step - back));
+}
+
+async function pastOfAgent(given: string, name: string | undefined, options: ReplayOptions): Promise<Past> {
+  const socketPath = socketOf(options);
+  const address = addressIn(given, name, options);
+  const path = encodeURIComponent(address);
+  const page = (query: string): Promise<JournalPage> => look<JournalPage>(socketPath, `/v1/journal/${path}?${query}`);
+  const { last } = await page('limit=1');
+  return {
+    ...{ address, last },
+    at: (seq) => look<MomentAnswer>(socketPath, `/v1/moments/${path}?seq=${seq}`),
+    steps: async (to, most) => {
+      const query = `before=${to + 1}&limit=${most}`;
+      return (await look<HistoryPage>(socketPath, `/v1/history/${path}?${query}`)).lines;
+    },
+    lastCrash: async () => {
+      for (let before: number | undefined = last + 1; before !== undefined; ) {
+        const { entries, before: earlier }: JournalPage = await page(`before=${before}&limit=1000`);
+        const crash = entries.findLast(({ kind }) => kind === 'crash');
+        if (crash) return crash.seq;
+        before = earlier;
+      }
+      return undefined;
+    },
+  };
+}
+
+async function pastInFile(path: string, named: string | undefined): Promise<Past> {
+  const file = await openJournal(path);
+  const [only, ...others] = file.actors;
+  if (named === undefined && others.length > 0)
+    throw misuse(`${path} has ${file.actors.length} actors: name one after it, such as ${only?.address}`);
+  const address = named ?? only?.address ?? '';
+  return {
+    address,
+    last: file.actors.find((actor) => actor.address === address)?.last ?? 0,
+    at: (seq) => momentInFile(file, address, seq),
+    steps: (to, most) => lastLines(address, file.moments(address), { to, most }),
+    lastCrash: async () => {
+      let crash: number | undefined;
+      for await (const { kind, seq } of file.entries(address)) if (kind === 'crash') crash = seq;
+      return crash;
+    },
+  };
+}
+
+async function momentInFile(file: JournalFile, address: string, seq: number): Promise<MomentAnswer> {
+  const answers = new MomentAnswers(address);
+  for await (const moment of file.moments(address)) {
+    const answer = answers.answerOf(moment);
+    if (answer.seq === seq) return answer;
+  }
+  throw misuse(
+    `the state of ${address} after entry ${seq} is not known: its beginning, or that version, is not in the file`,
+  );
+}
+
+async function check(paths: readonly string[], { json }: ReplayOptions): Promise<void> {
+  const checks: ({ file: string } & Awaited<ReturnType<typeof checkJournal>>)[] = [];
+  for (const path of paths) {
+    const file = await openJournal(path);
+    for (const { address } of file.actors)
+      checks.push({ file: path, ...(await checkJournal(address, file.entries(address))) });
+  }
+  if (json) printJson(checks);
+  else print(checkText(checks));
+  if (checks.some(({ divergence }) => divergence)) process.exitCode = 1;
+}
