@@ -55,7 +55,10 @@ function measured(ms: number): Promise<Frames> {
       frames += 1;
       slowestMs = Math.max(slowestMs, now - last);
       last = now;
-      if (now - begun < ms) return requestAnimationFrame(frame);
+      if (now - begun < ms) {
+        requestAnimationFrame(frame);
+        return;
+      }
       const { memory } = performance as unknown as { memory: { usedJSHeapSize: number } };
       resolve({ perSecond: (frames * 1_000) / (now - begun), slowestMs, heapBytes: memory.usedJSHeapSize });
     };

@@ -18,7 +18,7 @@ async function reportSteps(): Promise<void> {
 
 /** Moments of random seqs in an LMDB store, against those within the first kept state's reach. */
 async function reportMoments(): Promise<void> {
-  const entries = 1_000_000;
+  const entries = Number(process.env.ENTRIES ?? 1_000_000);
   const { engine, address, directory } = await longJournal(entries);
   try {
     const timed = async (seq: number): Promise<number> => {
