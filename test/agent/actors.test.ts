@@ -1,38 +1,23 @@
 /** Actors over the API: everything about one, and all at a glance. */
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { serveApi } from '../../src/agent/api.js';
 import { askAgent } from '../../src/cli/client.js';
 import type { ActorDetail, Overview } from '../../src/inspector/answers.js';
 import { answerOf } from '../scenarios/agent-process.js';
-import { spec, VolumeHouse } from '../volumes/volume-house.js';
+import { spec } from '../volumes/volume-house.js';
+import { ApiHouse } from './api-house.js';
 
 describe('actors over the API', function () {
   this.timeout(30_000);
-  let house: VolumeHouse;
-  let socketPath: string;
-  let closeApi: (() => Promise<void>) | undefined;
+  let api: ApiHouse;
 
   beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    socketPath = join(house.directory, 'agent.sock');
-    closeApi = await serveApi({
-      runtime: house.runtime,
-      socketPath,
-      version: '0',
-      storeKind: 'lmdb',
-      drain: async () => {},
-    });
+    api = await new ApiHouse().open();
   });
-
-  afterEach(async () => {
-    await closeApi?.();
-    await house.dispose();
-  });
+  afterEach(() => api.dispose());
 
   const detailOf = (address: string): Promise<ActorDetail> =>
-    askAgent(socketPath, 'GET', `/v1/actors/${encodeURIComponent(address)}`) as Promise<ActorDetail>;
-  const overview = (): Promise<Overview> => askAgent(socketPath, 'GET', '/v1/overview') as Promise<Overview>;
+    askAgent(api.socketPath, 'GET', `/v1/actors/${encodeURIComponent(address)}`) as Promise<ActorDetail>;
+  const overview = (): Promise<Overview> => askAgent(api.socketPath, 'GET', '/v1/overview') as Promise<Overview>;
   const rowOf = ({ actors }: Overview, address: string): object => {
     const at = actors.address.indexOf(address);
     return { state: actors.state[at], health: actors.health[at], why: actors.why[at] };
@@ -42,12 +27,10 @@ describe('actors over the API', function () {
 
   /** Creates a volume, and has it published while the plugin refuses or fails. */
   async function publishing(code: 'INTERNAL' | 'INVALID_ARGUMENT'): Promise<void> {
-    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
-    await creating;
-    house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
-    await house.rest();
+    api.house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
+    await api.create('data');
+    api.house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
+    await api.house.rest();
   }
 
   it('X2 a call that failed in doubt: its part, the next attempt, and that it goes on by itself', async () => {
@@ -80,9 +63,9 @@ describe('actors over the API', function () {
     const before = new Promise<void>((resolve) => {
       answer = resolve;
     });
-    house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before } : undefined);
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
+    api.house.plugin.script = ({ rpc }) => (rpc === 'CreateVolume' ? { before } : undefined);
+    const creating = api.house.runtime.volumes.create(spec('data'));
+    await api.house.rest();
     const { health, effects } = await detailOf(address);
     expect(health).to.equal('working');
     expect(effects.map(({ rpc }) => rpc)).to.deep.equal(['CreateVolume']);
@@ -99,10 +82,8 @@ describe('actors over the API', function () {
   });
 
   it('X2 a volume at rest, which is in no memory, is seen all the same', async () => {
-    house.plugin.script = () => undefined;
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
-    await creating;
+    api.house.plugin.script = () => undefined;
+    await api.create('data');
     expect(rowOf(await overview(), address)).to.deep.equal({
       state: 'created',
       health: 'healthy',
@@ -112,9 +93,11 @@ describe('actors over the API', function () {
   });
 
   it('an actor that never was: ACTOR_NOT_FOUND', async () => {
-    expect(await answerOf(socketPath, 'GET', `/v1/actors/${encodeURIComponent('volume/default/other')}`)).to.include({
+    expect(
+      await answerOf(api.socketPath, 'GET', `/v1/actors/${encodeURIComponent('volume/default/other')}`),
+    ).to.include({
       code: 'ACTOR_NOT_FOUND',
     });
-    expect(await answerOf(socketPath, 'GET', '/v1/actors/stranger')).to.include({ code: 'ACTOR_NOT_FOUND' });
+    expect(await answerOf(api.socketPath, 'GET', '/v1/actors/stranger')).to.include({ code: 'ACTOR_NOT_FOUND' });
   });
 });

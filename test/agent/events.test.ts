@@ -1,52 +1,27 @@
 /** `stagecraft events`, in a process of its own. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { expect } from 'chai';
-import { serveApi } from '../../src/agent/api.js';
 import { mainPath } from '../scenarios/agent-process.js';
-import { spec, VolumeHouse } from '../volumes/volume-house.js';
+import { ApiHouse } from './api-house.js';
 
 describe('stagecraft events', function () {
   this.timeout(30_000);
-  let house: VolumeHouse;
-  let socketPath: string;
-  let closeApi: (() => Promise<void>) | undefined;
+  let api: ApiHouse;
 
   beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    socketPath = join(house.directory, 'agent.sock');
-    closeApi = await serveApi({
-      runtime: house.runtime,
-      socketPath,
-      version: '0',
-      storeKind: 'lmdb',
-      drain: async () => {},
-    });
+    api = await new ApiHouse().open();
   });
+  afterEach(() => api.dispose());
 
-  afterEach(async () => {
-    await closeApi?.();
-    await house.dispose();
-  });
-
-  const events = (...args: string[]): Promise<{ code: number | null; lines: string[]; stderr: string }> =>
-    new Promise((resolve) => {
-      const command = [mainPath, 'events', ...args, '--socket', socketPath];
-      const child = execFile(process.execPath, command, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode, lines: stdout.split('\n').filter((line) => line !== ''), stderr }),
-      );
-    });
-
-  async function create(id: string): Promise<void> {
-    const creating = house.runtime.volumes.create(spec(id));
-    await house.rest();
-    await creating;
-  }
+  const events = async (...args: string[]): Promise<{ code: number | null; lines: string[]; stderr: string }> => {
+    const { stdout, ...said } = await api.cli('events', ...args);
+    return { ...said, lines: stdout.split('\n').filter((line) => line !== '') };
+  };
 
   it('what is kept, a line each; with --json the ids, from which it goes on', async () => {
-    for (const id of ['a', 'b']) await create(id);
+    for (const id of ['a', 'b']) await api.create(id);
     const { code, lines } = await events('--topic', 'volumes');
     expect(code).to.equal(0);
     expect(lines.join('\n')).to.match(/volume default\/a: created, .*\n.*volume default\/b: created/);
@@ -58,7 +33,7 @@ describe('stagecraft events', function () {
   });
 
   it('chooses by kind, address and plugin', async () => {
-    for (const id of ['a', 'b']) await create(id);
+    for (const id of ['a', 'b']) await api.create(id);
     const kinds = (await events('--kind', 'created', '--address', 'volume/default/b', '--json')).lines.map((line) =>
       JSON.parse(line),
     );
@@ -67,11 +42,11 @@ describe('stagecraft events', function () {
   });
 
   it('--follow prints what happens, until Ctrl-C', async () => {
-    const child = spawn(process.execPath, [mainPath, 'events', '--follow', '--from', '0', '--socket', socketPath]);
+    const child = spawn(process.execPath, [mainPath, 'events', '--follow', '--from', '0', '--socket', api.socketPath]);
     const seen: string[] = [];
     createInterface({ input: child.stdout }).on('line', (line) => seen.push(line));
     while (seen.length === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    await create('later');
+    await api.create('later');
     while (!seen.some((line) => line.includes('default/later: created')))
       await new Promise((resolve) => setTimeout(resolve, 10));
     child.kill('SIGINT');

@@ -1,51 +1,27 @@
 /** Sending events to actors by hand: off by default, only what the machine takes, and kept with who did it. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { serveApi } from '../../src/agent/api.js';
 import { askAgent } from '../../src/cli/client.js';
-import { answerOf, mainPath } from '../scenarios/agent-process.js';
-import { spec, VolumeHouse } from '../volumes/volume-house.js';
+import { answerOf } from '../scenarios/agent-process.js';
+import { ApiHouse, type Said } from './api-house.js';
 
 describe('sending events by hand', function () {
   this.timeout(30_000);
-  let house: VolumeHouse;
-  let socketPath: string;
-  let closeApi: (() => Promise<void>) | undefined;
+  let api: ApiHouse;
 
   async function serve(allowSend: boolean): Promise<void> {
-    socketPath = join(house.directory, 'agent.sock');
-    closeApi = await serveApi({
-      ...{ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', allowSend },
-      drain: async () => {},
-    });
+    api = await new ApiHouse().open({ allowSend });
+    await api.create('data');
   }
 
-  beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
-    await creating;
-  });
-
-  afterEach(async () => {
-    await closeApi?.();
-    await house.dispose();
-  });
+  afterEach(() => api.dispose());
 
   const address = 'volume/default/data';
   const pause = { type: 'volume.set-availability', availability: 'pause' };
   const post = (event: object, to = address): Promise<object> =>
-    answerOf(socketPath, 'POST', '/v1/actors/send', { address: to, event, by: 'alice' });
-  const seqOf = async (): Promise<number> => (await house.runtime.actors.inspect(address)).seq;
+    answerOf(api.socketPath, 'POST', '/v1/actors/send', { address: to, event, by: 'alice' });
+  const seqOf = async (): Promise<number> => (await api.house.runtime.actors.inspect(address)).seq;
 
-  const cli = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
-    new Promise((resolve) => {
-      const command = [mainPath, 'actor', 'send', ...args, '--socket', socketPath];
-      const child = execFile(process.execPath, command, (_, stdout, stderr) =>
-        resolve({ code: child.exitCode, stdout, stderr }),
-      );
-    });
+  const cli = (...args: string[]): Promise<Said> => api.cli('actor', 'send', ...args);
 
   it('X3 off by default: refused with the setting that allows it, and nothing is written', async () => {
     await serve(false);
@@ -60,11 +36,11 @@ describe('sending events by hand', function () {
   it('X3 allowed: the actor takes it, and its journal and history say who sent it', async () => {
     await serve(true);
     expect(await post(pause)).to.include({ status: 200 });
-    expect((await house.runtime.volumes.get({ id: 'data' }))?.availability).to.equal('pause');
+    expect((await api.house.runtime.volumes.get({ id: 'data' }))?.availability).to.equal('pause');
     let last: object | undefined;
-    for await (const entry of house.runtime.journal.entries(address)) last = entry;
+    for await (const entry of api.house.runtime.journal.entries(address)) last = entry;
     expect(last).to.deep.include({ source: { kind: 'request', by: 'alice' } });
-    const history = await askAgent(socketPath, 'GET', `/v1/history/${encodeURIComponent(address)}?limit=1`);
+    const history = await askAgent(api.socketPath, 'GET', `/v1/history/${encodeURIComponent(address)}?limit=1`);
     expect(JSON.stringify(history)).to.contain('"from":"alice"');
   });
 
@@ -88,7 +64,7 @@ describe('sending events by hand', function () {
     expect(shown.stderr).to.contain('nothing was sent').and.contain('"availability":"pause"');
     expect(await seqOf()).to.equal(before);
     expect(await cli(address, 'volume.set-availability', ...fields, '--yes')).to.include({ code: 0 });
-    expect((await house.runtime.volumes.get({ id: 'data' }))?.availability).to.equal('pause');
+    expect((await api.house.runtime.volumes.get({ id: 'data' }))?.availability).to.equal('pause');
     expect((await cli(address, 'volume.retry', '--data', '[1]')).stderr).to.contain('--data takes a JSON object');
   });
 });

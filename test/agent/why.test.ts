@@ -1,50 +1,23 @@
 /** `stagecraft why`, in a process of its own: how a volume is, since when, and what to do. */
-import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { expect } from 'chai';
-import { serveApi } from '../../src/agent/api.js';
-import { mainPath } from '../scenarios/agent-process.js';
-import { spec, VolumeHouse } from '../volumes/volume-house.js';
+import { ApiHouse, type Said } from './api-house.js';
 
 describe('stagecraft why', function () {
   this.timeout(30_000);
-  let house: VolumeHouse;
-  let socketPath: string;
-  let closeApi: (() => Promise<void>) | undefined;
+  let api: ApiHouse;
 
   beforeEach(async () => {
-    house = await new VolumeHouse().furnish();
-    socketPath = join(house.directory, 'agent.sock');
-    closeApi = await serveApi({
-      runtime: house.runtime,
-      socketPath,
-      version: '0',
-      storeKind: 'lmdb',
-      drain: async () => {},
-    });
+    api = await new ApiHouse().open();
   });
+  afterEach(() => api.dispose());
 
-  afterEach(async () => {
-    await closeApi?.();
-    await house.dispose();
-  });
-
-  const why = (...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> =>
-    new Promise((resolve) => {
-      const child = execFile(
-        process.execPath,
-        [mainPath, 'why', ...args, '--socket', socketPath],
-        (_, stdout, stderr) => resolve({ code: child.exitCode, stdout, stderr }),
-      );
-    });
+  const why = (...args: string[]): Promise<Said> => api.cli('why', ...args);
 
   async function publishing(code: 'INTERNAL' | 'INVALID_ARGUMENT'): Promise<void> {
-    house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
-    await creating;
-    house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
-    await house.rest();
+    api.house.plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code, text: 'no luck' } : undefined);
+    await api.create('data');
+    api.house.runtime.volumes.publish({ id: 'data' }, 'a').catch(() => {});
+    await api.house.rest();
   }
 
   it('X2 a publish in doubt: what it waits for, the last failure, and that it goes on by itself', async () => {
@@ -67,9 +40,7 @@ describe('stagecraft why', function () {
   });
 
   it('X2 a volume that is well has nothing to do; one that never was ends with its error', async () => {
-    const creating = house.runtime.volumes.create(spec('data'));
-    await house.rest();
-    await creating;
+    await api.create('data');
     const { stdout } = await why('volume', 'data');
     expect(stdout).to.match(/^is +healthy: not published$/m);
     expect(stdout).to.match(/^to do +nothing$/m);
