@@ -1,25 +1,26 @@
 /**
  * The agent's HTTP API on its unix socket: JSON in and out. Serves the agent, plugins and actors here, all else in *-api.ts.
  * Errors are `{code, message, address?}`; errors of plugins also have `{rpc, grpcCode, answerClass, final}`.
- * All paths: docs/configuration.md
+ * All requests: docs/http-api.md
  */
 import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Registry } from 'prom-client';
-import { StagecraftError } from '../errors.js';
+import { actorRoutes } from '../api/actor-routes.js';
+import { agentRoutes, pluginRoutes } from '../api/agent-routes.js';
+import { openapiDocument } from '../api/openapi.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
-import { jsonServer } from '../inspector/json-server.js';
+import { jsonServer, serve } from '../inspector/json-server.js';
 import { runtimeMetrics } from '../inspector/metrics.js';
 import { serveActors } from '../inspector/serve-actors.js';
 import { serveEvents } from '../inspector/serve-events.js';
 import { serveJournals } from '../inspector/serve-journals.js';
 import { serveMetrics } from '../inspector/serve-metrics.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
-import type { ActorStatus, Runtime, StoreStatus } from '../runtime/runtime.js';
+import type { Runtime } from '../runtime/runtime.js';
 import { serveMounts } from './mount-api.js';
 import { serveNodes } from './node-api.js';
-import { timeoutIn } from './requests.js';
 import { serveSnapshots } from './snapshot-api.js';
 import type { StoreKind } from './store.js';
 import { serveTasks } from './task-api.js';
@@ -42,36 +43,6 @@ export interface ApiOptions {
   pageUrl?(): string | undefined;
 }
 
-/** Answer of `GET /v1/inspector`. */
-export interface InspectorReport {
-  /** Link to the page, with its token. Absent: it is not served. */
-  url?: string;
-}
-
-/** One plugin in the answer of `GET /v1/plugins`. */
-export interface PluginReport extends PluginStatus {
-  /** Number of instances of this name. The status is that of the active instance. */
-  instances: number;
-}
-
-/** One actor in the answer of `GET /v1/actors`. */
-export interface ActorReport extends Partial<ActorStatus> {
-  address: string;
-  /** Why the actor is out of service; absent if it is in service. */
-  quarantined?: string;
-}
-
-export interface AgentReport {
-  version: string;
-  nodeId: string;
-  dataDir: string;
-  pid: number;
-  store: { kind: StoreKind } & StoreStatus;
-  /** Whether this agent works on volumes and nodes. If another agent does, `reason` names that agent. */
-  leads: boolean;
-  reason?: string;
-}
-
 const closeGraceMs = 1_000;
 
 /**
@@ -91,33 +62,28 @@ export async function serveApi({
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = jsonServer();
-  const report = (status: PluginStatus): PluginReport => {
+  const report = (status: PluginStatus): PluginStatus & { instances: number } => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };
   };
 
-  server.get('/v1/agent', (): AgentReport => {
+  serve(server, agentRoutes.status, () => {
     const { nodeId, dataDir, leadership } = runtime;
     const leads = { leads: leadership.isOurs, ...(leadership.refusal && { reason: leadership.refusal }) };
     return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store }, ...leads };
   });
-  server.get<{ Querystring: { type?: string; name?: string } }>('/v1/plugins', ({ query }) =>
+  serve(server, agentRoutes.openapi, openapiDocument);
+  serve(server, pluginRoutes.list, ({ query }) =>
     runtime.plugins
       .list(query.type)
       .filter(({ name }) => query.name === undefined || name === query.name)
       .map(({ type, name }) => report(runtime.plugins.status(type, name))),
   );
-  server.get<{ Params: { type: string; name: string }; Querystring: { waitFor?: string; timeoutMs?: string } }>(
-    '/v1/plugins/:type/:name',
-    async ({ params: { type, name }, query: { waitFor: until, timeoutMs } }) => {
-      if (until === undefined) return report(runtime.plugins.status(type, name));
-      if (until !== 'registered' && until !== 'healthy') {
-        throw new StagecraftError('INVALID_ARGUMENT', `waitFor must be 'registered' or 'healthy', not '${until}'`);
-      }
-      return report(await runtime.plugins.waitFor(type, name, { until, ...timeoutIn(timeoutMs) }));
-    },
-  );
-  server.get('/v1/actors', (): ActorReport[] => {
+  serve(server, pluginRoutes.status, async ({ params: { type, name }, query: { waitFor: until, ...options } }) => {
+    if (until === undefined) return report(runtime.plugins.status(type, name));
+    return report(await runtime.plugins.waitFor(type, name, { until, ...options }));
+  });
+  serve(server, actorRoutes.list, () => {
     const reasons = new Map(runtime.actors.quarantined().map(({ address, reason }) => [address, reason]));
     const living = runtime.actors.list().map((actor) => {
       const quarantined = reasons.get(actor.address);
@@ -126,13 +92,7 @@ export async function serveApi({
     });
     return [...living, ...[...reasons].map(([address, quarantined]) => ({ address, quarantined }))];
   });
-  server.post<{ Body: { address?: unknown } | null }>('/v1/actors/release', async ({ body }, reply) => {
-    if (typeof body?.address !== 'string') {
-      throw new StagecraftError('INVALID_ARGUMENT', "give the actor's address, as 'stagecraft actor list' names it");
-    }
-    await runtime.actors.release(body.address);
-    return reply.code(204).send();
-  });
+  serve(server, actorRoutes.release, ({ body }) => runtime.actors.release(body.address));
   serveActors(server, runtime, { version, allowSend });
   serveJournals(server, runtime);
   serveMetrics(server, runtime, metrics);
@@ -142,14 +102,11 @@ export async function serveApi({
   serveSnapshots(server, runtime);
   serveNodes(server, runtime);
   serveMounts(server, runtime);
-  server.get('/v1/inspector', (): InspectorReport => {
+  serve(server, agentRoutes.inspector, () => {
     const url = pageUrl?.();
     return url === undefined ? {} : { url };
   });
-  server.post('/v1/drain', async (_, reply) => {
-    await drain();
-    return reply.code(204).send();
-  });
+  serve(server, agentRoutes.drain, drain);
 
   rmSync(socketPath, { force: true });
   await server.ready(); // not server.listen(): that binds some ticks later, when the umask is back to normal

@@ -86,17 +86,16 @@ export function describeAllocEvent(event: AllocEvent): string | undefined {
   }
 }
 
+type Troubled = Waiting & { volumes?: readonly Wrong[]; error?: { message: string } };
+
 /** Summarizes an alloc in one line. */
-export function describeAlloc(alloc: AllocStatus): string {
+export function describeAlloc(alloc: Pick<AllocStatus, 'allocId' | 'state'> & Troubled): string {
   const why = allocTrouble(alloc);
   return `alloc ${alloc.allocId}: ${alloc.state}${why === undefined ? '' : `: ${why}`}`;
 }
 
 /** Lists why an alloc failed, what it waits for, and what is wrong with its volumes; undefined if all is well. */
-export function allocTrouble({
-  error,
-  ...alloc
-}: Waiting & { volumes?: readonly Wrong[]; error?: { message: string } }): string | undefined {
+export function allocTrouble({ error, ...alloc }: Troubled): string | undefined {
   return [...(error ? [error.message] : []), ...reasonsOf(alloc), ...wrongsOf(alloc)].join('; ') || undefined;
 }
 

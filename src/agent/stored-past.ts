@@ -1,5 +1,5 @@
 /** Journals of a data directory, or of a copy of it, that no agent runs on: what `replay` and `journal export` show of them. */
-import type { MomentAnswer } from '../inspector/answers.js';
+import type { MomentAnswer } from '../api/actor-routes.js';
 import { journalPage, momentAt } from '../inspector/journal-pages.js';
 import { type HistoryLine, lastLines } from '../journal/history.js';
 import { openStoredJournal, type StoredJournal } from '../runtime/runtime.js';

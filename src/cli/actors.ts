@@ -1,8 +1,7 @@
 /** `stagecraft actor`: lists the actors of a node, and resumes those that are out of service. */
 import type { Command } from 'commander';
-import type { ActorReport } from '../agent/api.js';
-import { askAgent } from './client.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf } from './connection.js';
+import type { ActorReport } from '../api/actor-routes.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
 import { actorTable, lineChars } from './print.js';
 import { addSend } from './send.js';
 
@@ -21,16 +20,16 @@ export function addActorCommands(program: Command): void {
 }
 
 async function listActors(options: LookOptions): Promise<void> {
-  const actors = await look<ActorReport[]>(socketOf(options), '/v1/actors');
+  const actors = await (await lookAtAgent(options)).actors.list(soon);
   if (options.json) printJson(actors);
   else print(actorTable(actors, lineChars(options)));
 }
 
 async function releaseActor(address: string, options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  await askAgent(socketPath, 'POST', '/v1/actors/release', { body: { address } });
+  const agent = agentAt(options);
+  await agent.actors.release({ body: { address } });
   if (!options.json) return print(`${address} is in service`);
-  const actors = await look<ActorReport[]>(socketPath, '/v1/actors');
+  const actors = await agent.actors.list(soon);
   // An idle actor may be passivated already: then the list lacks it.
   const released: ActorReport = actors.find((actor) => actor.address === address) ?? { address };
   printJson(released);

@@ -1,24 +1,14 @@
 /** `stagecraft alloc`: mounts the volumes of an alloc on this node, all or none, and releases them. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import type { AllocReport, PreparedMount } from '../agent/mount-api.js';
-import { AgentError, askAgent } from './client.js';
-import {
-  type LookOptions,
-  look,
-  lookAll,
-  lookAt,
-  lookAtTasks,
-  print,
-  printJson,
-  socketOf,
-  soon,
-  tell,
-} from './connection.js';
+import type { AllocVolumes, PreparedMount } from '../api/node-routes.js';
+import { AgentError } from '../client/agent-error.js';
+import type { Client } from '../client/client.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, misuse, waiting } from './requests.js';
 import { listIn } from './spec-file.js';
-import { accessModes } from './volumes.js';
+import { type AccessMode, accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 
 /** Value of `--volume`: `ID:PATH`, `ID:PATH:ro` or `ID:PATH:rw`. */
@@ -30,7 +20,7 @@ interface GivenVolume {
 
 interface PrepareOptions extends LookOptions, InNamespace, Awaited {
   volume: GivenVolume[];
-  accessMode?: string;
+  accessMode?: AccessMode;
   file?: string;
 }
 
@@ -80,22 +70,22 @@ function volumeIn(text: string, before: GivenVolume[]): GivenVolume[] {
 }
 
 const allocOf = (allocId: string): Waited => ({
-  path: `/v1/allocs/${encodeURIComponent(allocId)}`,
+  look: (agent) => agent.allocs.status({ params: { allocId }, ...soon }),
   name: `alloc ${allocId}`,
 });
 
 async function listAllocs(options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  const allocs = await look<AllocReport[]>(socketPath, '/v1/allocs');
+  const agent = await lookAtAgent(options);
+  const allocs = await agent.allocs.list(soon);
   if (options.json) printJson(allocs);
-  else print(allocTable(allocs, await lookAtTasks(socketPath), lineChars(options)));
+  else print(allocTable(allocs, await agent.tasks.list(soon), lineChars(options)));
 }
 
 async function showAlloc(allocId: string, options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  const alloc = await look<AllocReport>(socketPath, allocOf(allocId).path);
+  const agent = await lookAtAgent(options);
+  const alloc = await agent.allocs.status({ params: { allocId }, ...soon });
   if (options.json) printJson(alloc);
-  else print(allocDetails(alloc, await lookAtTasks(socketPath)));
+  else print(allocDetails(alloc, await agent.tasks.list(soon)));
 }
 
 async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<void> {
@@ -103,21 +93,21 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
   if (file !== undefined && (options.volume.length > 0 || options.accessMode !== undefined))
     throw misuse('--file has the whole list: leave out --volume and --access-mode');
   if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
-  const waited = allocOf(allocId);
   const list = file === undefined ? undefined : await listIn(file);
-  const volumes = list?.body ?? volumesOf(options);
+  // The agent checks what the file holds.
+  const volumes = (list?.body ?? volumesOf(options)) as AllocVolumes;
   const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }), ...(wait && { wait }) };
-  const mounts = (await askAndWait({ path: `${waited.path}/prepare`, body }, waited, options).catch(
-    (error: unknown) => {
-      throw list ? list.placed(error) : error;
-    },
-  )) as PreparedMount[];
+  const prepare = (agent: Client, signal: AbortSignal): Promise<PreparedMount[]> =>
+    agent.allocs.prepare({ params: { allocId }, body, signal });
+  const mounts = await askAndWait(prepare, allocOf(allocId), options).catch((error: unknown) => {
+    throw list ? list.placed(error) : error;
+  });
   if (options.json) printJson(mounts);
   else print(preparedTable(mounts));
 }
 
 /** Leaves out options that were not given: the agent has the defaults. */
-const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): object[] =>
+const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): AllocVolumes =>
   volume.map(({ id, taskPath, isReadOnly }) => ({
     name: id,
     volume: { namespace, id },
@@ -127,19 +117,20 @@ const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): object[] 
   }));
 
 async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Promise<void> {
-  const waited = allocOf(allocId);
   const { timeout } = options;
   const body = timeout === undefined ? {} : { timeoutMs: timeout };
-  const isThere = await isKnown(socketOf(options), waited.path);
-  await askAndWait({ path: `${waited.path}/release`, body }, waited, options);
+  const isThere = await isKnown(agentAt(options), allocId);
+  const release = (agent: Client, signal: AbortSignal): Promise<void> =>
+    agent.allocs.release({ params: { allocId }, body, signal });
+  await askAndWait(release, allocOf(allocId), options);
   const nothing = `there is no alloc '${allocId}' on this node: nothing to release`;
   tell(options, isThere ? `alloc ${allocId} is released: it has no volumes here` : nothing);
 }
 
 /** Asks whether the alloc exists. The agent also answers the release of an unknown alloc with success. */
-async function isKnown(socketPath: string, path: string): Promise<boolean> {
+async function isKnown(agent: Client, allocId: string): Promise<boolean> {
   try {
-    await askAgent(socketPath, 'GET', path, soon);
+    await agent.allocs.status({ params: { allocId }, ...soon });
     return true;
   } catch (error) {
     if (error instanceof AgentError && error.code === 'ALLOC_NOT_FOUND') return false;

@@ -1,11 +1,10 @@
 /** Shared parts of the commands that ask a running agent: options that name the agent, requests, output. */
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
-import type { AgentReport } from '../agent/api.js';
 import { dataDirIn, findConfig } from '../agent/find-config.js';
 import { agentSocketPath } from '../agent/socket-path.js';
-import type { TaskReport } from '../agent/task-api.js';
-import { askAgent } from './client.js';
+import { type Client, createClient } from '../client/client.js';
+import { inCommandWords } from './command-words.js';
 import { silentStore } from './print.js';
 
 export interface ReachOptions {
@@ -57,15 +56,16 @@ export function socketOf({ config, socket }: ReachOptions): string {
 }
 
 /** Time limit for requests that the agent answers from memory, without waiting. */
-export const soon = { timeoutMs: 10_000 };
+export const soon = { idleTimeoutMs: 10_000 };
 
-/** Reads the tasks of this node: a failed task may explain the state of volumes and allocs. */
-export const lookAtTasks = (socketPath: string): Promise<TaskReport[]> =>
-  askAgent(socketPath, 'GET', '/v1/tasks', soon) as Promise<TaskReport[]>;
+/** The agent that the options name. */
+export const agentAt = (options: ReachOptions): Client =>
+  createClient({ socketPath: socketOf(options), explain: inCommandWords });
 
-/** Reads from the agent. Warns on stderr if the data may be old, as the agent's store does not answer. */
-export async function look<T>(socketPath: string, path: string): Promise<T> {
-  const { store } = (await askAgent(socketPath, 'GET', '/v1/agent', soon)) as AgentReport;
+/** The same, to read from it. Warns on stderr if what it says may be old, as its store does not answer. */
+export async function lookAtAgent(options: ReachOptions): Promise<Client> {
+  const agent = agentAt(options);
+  const { store } = await agent.agent.status(soon);
   if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
-  return (await askAgent(socketPath, 'GET', path, soon)) as T;
+  return agent;
 }

@@ -1,10 +1,9 @@
 /** `stagecraft drain`: releases all allocs of a node, stops its plugins and its agent, and prints progress meanwhile. */
 import type { Command } from 'commander';
 import { describeAlloc } from '../agent/describe-mounts.js';
-import type { AllocReport } from '../agent/mount-api.js';
-import type { TaskReport } from '../agent/task-api.js';
-import { askAgent } from './client.js';
-import { print, type ReachOptions, reach, socketOf, soon } from './connection.js';
+import type { TaskReport } from '../api/agent-routes.js';
+import type { Client } from '../client/client.js';
+import { agentAt, print, type ReachOptions, reach, soon } from './connection.js';
 import { oneLine } from './print.js';
 import { tellingOf } from './wait.js';
 
@@ -15,8 +14,8 @@ export function addDrain(program: Command): void {
 }
 
 async function drain(options: ReachOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  await tellingOf(askAgent(socketPath, 'POST', '/v1/drain'), () => goingAt(socketPath), options);
+  const agent = agentAt(options);
+  await tellingOf(agent.agent.drain(), () => goingAt(agent), options);
   print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
 }
 
@@ -24,14 +23,11 @@ async function drain(options: ReachOptions): Promise<void> {
 const mostTold = 3;
 
 /** Describes what still has to end: allocs first, then plugin processes. */
-async function goingAt(socketPath: string): Promise<string | undefined> {
+async function goingAt(agent: Client): Promise<string | undefined> {
   // The agent refuses to list what it has closed: nothing is left there.
-  const listed = async <T>(path: string): Promise<T[]> => {
-    const list = askAgent(socketPath, 'GET', path, soon) as Promise<T[]>;
-    return list.catch(() => []);
-  };
-  const allocs = (await listed<AllocReport>('/v1/allocs')).map(describeAlloc);
-  const going = allocs.length > 0 ? allocs : (await listed<TaskReport>('/v1/tasks')).flatMap(describeEnd);
+  const listed = <T>(list: Promise<T[]>): Promise<T[]> => list.catch(() => []);
+  const allocs = (await listed(agent.allocs.list(soon))).map(describeAlloc);
+  const going = allocs.length > 0 ? allocs : (await listed(agent.tasks.list(soon))).flatMap(describeEnd);
   const more = going.length - mostTold;
   const told = [...going.slice(0, mostTold), ...(more > 0 ? [`and ${more} more`] : [])];
   return told.length > 0 ? oneLine(told.join('; ')) : undefined;

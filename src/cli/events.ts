@@ -2,8 +2,7 @@
 import type { Command } from 'commander';
 import { eventTeller } from '../agent/describe-events.js';
 import { collect } from './arguments.js';
-import { type LookOptions, lookAt, print, socketOf } from './connection.js';
-import { readEvents } from './event-stream.js';
+import { agentAt, type LookOptions, lookAt, print } from './connection.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
@@ -39,14 +38,21 @@ async function printEvents({
   plugin,
   ...options
 }: EventsOptions): Promise<void> {
-  const query = new URLSearchParams({ follow: String(follow) });
-  const given = { from, kind: kind?.join(','), topic: topic?.join(','), address, plugin };
-  for (const [name, value] of Object.entries(given)) if (value !== undefined) query.set(name, value);
   const stop = new AbortController();
   if (follow) void firstSignal().then(() => stop.abort());
   const tell = eventTeller();
-  await readEvents(socketOf(options), `/v1/events?${query}`, {
-    signal: stop.signal,
-    onEvent: ({ data }) => print(options.json ? data : oneLine(tell(JSON.parse(data)))),
-  });
+  const query = {
+    follow,
+    ...(from !== undefined && { from }),
+    ...(kind && { kind: kind.join(',') }),
+    ...(topic && { topic: topic.join(',') }),
+    ...(address !== undefined && { address }),
+    ...(plugin !== undefined && { plugin }),
+  };
+  try {
+    for await (const event of agentAt(options).events.follow({ query, signal: stop.signal }))
+      print(options.json ? JSON.stringify(event) : oneLine(tell(event)));
+  } catch (error) {
+    if (!stop.signal.aborted) throw error;
+  }
 }

@@ -1,8 +1,7 @@
 /** `stagecraft history`: what happened to an actor, one line per step. */
 import type { Command } from 'commander';
-import type { HistoryPage } from '../inspector/answers.js';
 import { countIn } from './arguments.js';
-import { type LookOptions, look, lookAll, print, printJson, socketOf } from './connection.js';
+import { type LookOptions, lookAll, lookAtAgent, print, printJson, soon } from './connection.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
 import { type InNamespace, inNamespace } from './requests.js';
@@ -32,10 +31,9 @@ export const addressIn = (given: string, name: string | undefined, { namespace }
 
 async function showHistory(given: string, name: string | undefined, options: HistoryOptions): Promise<void> {
   const address = addressIn(given, name, options);
-  const query = new URLSearchParams();
-  if (options.limit !== undefined) query.set('limit', String(options.limit));
-  if (options.before !== undefined) query.set('before', String(options.before));
-  const page = await look<HistoryPage>(socketOf(options), `/v1/history/${encodeURIComponent(address)}?${query}`);
+  const { limit, before } = options;
+  const query = { ...(limit !== undefined && { limit }), ...(before !== undefined && { before }) };
+  const page = await (await lookAtAgent(options)).actors.history({ params: { address }, query, ...soon });
   if (options.json) printJson(page);
   else print(historyTable(page, lineChars(options)));
 }

@@ -1,8 +1,7 @@
 /** `stagecraft inspect`: prints the link to the inspector page of a running agent. */
 import type { Command } from 'commander';
-import type { InspectorReport } from '../agent/api.js';
-import { AgentError } from './client.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf } from './connection.js';
+import { AgentError } from '../client/agent-error.js';
+import { type LookOptions, lookAt, lookAtAgent, print, printJson } from './connection.js';
 
 export function addInspect(program: Command): void {
   lookAt(
@@ -11,7 +10,7 @@ export function addInspect(program: Command): void {
 }
 
 async function printLink(options: LookOptions): Promise<void> {
-  const { url } = await look<InspectorReport>(socketOf(options), '/v1/inspector');
+  const { url } = await (await lookAtAgent(options)).agent.inspector();
   if (url === undefined)
     throw new AgentError('NOT_FOUND', 'this agent serves no page: see `inspector.listen` of its configuration');
   if (options.json) printJson({ url });

@@ -4,8 +4,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
-import { readText } from './client.js';
-import { type LookOptions, print, reach, socketOf } from './connection.js';
+import { agentAt, type LookOptions, print, reach } from './connection.js';
 
 interface ExportOptions extends LookOptions {
   output?: string;
@@ -40,18 +39,19 @@ async function exportJournals(addresses: string[], { output, ...options }: Expor
 }
 
 function writerOf(addresses: string[], { dataDir, ...options }: ExportOptions): (to: Writable) => Promise<void> {
-  if (dataDir !== undefined)
-    return async (to) => {
-      const { withStoredJournal } = await import('../agent/stored-past.js');
-      await withStoredJournal(resolve(dataDir), async (journal) => {
-        for (const address of addresses) await journal.range(address);
-        const lines = journal.export(addresses.length > 0 ? addresses : undefined);
-        for await (const line of lines) if (!to.write(line)) await once(to, 'drain');
-      });
-    };
-  const query = new URLSearchParams(addresses.map((address): [string, string] => ['address', address]));
-  const path = `/v1/journal-export${query.size > 0 ? `?${query}` : ''}`;
-  return (to) => readText(socketOf(options), path, to);
+  if (dataDir === undefined)
+    return (to) => copied(agentAt(options).actors.exportJournals({ query: { address: addresses } }), to);
+  return async (to) => {
+    const { withStoredJournal } = await import('../agent/stored-past.js');
+    await withStoredJournal(resolve(dataDir), async (journal) => {
+      for (const address of addresses) await journal.range(address);
+      await copied(journal.export(addresses.length > 0 ? addresses : undefined), to);
+    });
+  };
+}
+
+async function copied(texts: AsyncIterable<string>, to: Writable): Promise<void> {
+  for await (const text of texts) if (!to.write(text)) await once(to, 'drain');
 }
 
 async function written(file: Writable, write: (to: Writable) => Promise<void>): Promise<void> {

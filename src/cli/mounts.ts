@@ -1,24 +1,20 @@
 /** `stagecraft mount`: shows and repairs what is mounted on this node. */
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import type { PluginReport } from '../agent/api.js';
-import type { MountReport, OrphanedMountReport, StatsReport } from '../agent/mount-api.js';
-import { askAgent } from './client.js';
-import {
-  type LookOptions,
-  look,
-  lookAll,
-  lookAt,
-  lookAtTasks,
-  print,
-  printJson,
-  socketOf,
-  soon,
-  tell,
-} from './connection.js';
+import type { Client } from '../client/client.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { lineChars, oneLine } from './print.js';
 import { mountTable, orphanTable, statsDetails } from './print-mounts.js';
-import { type Accepting, acceptanceIn, accepting, type InNamespace, inNamespace, nameOf } from './requests.js';
+import {
+  type Accepting,
+  acceptanceIn,
+  accepting,
+  type InNamespace,
+  inNamespace,
+  type Key,
+  keyOf,
+  nameOf,
+} from './requests.js';
 import { tellingOf } from './wait.js';
 
 export function addMountCommands(program: Command): void {
@@ -42,43 +38,40 @@ export function addMountCommands(program: Command): void {
   );
 }
 
-const pathOf = (id: string, request: string, { namespace }: InNamespace): string =>
-  `/v1/mounts/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}/${request}`;
-
 async function listMounts(options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  const mounts = await look<MountReport[]>(socketPath, '/v1/mounts');
+  const agent = await lookAtAgent(options);
+  const mounts = await agent.mounts.list(soon);
   if (options.json) printJson(mounts);
-  else print(mountTable(mounts, await lookAtTasks(socketPath), lineChars(options)));
+  else print(mountTable(mounts, await agent.tasks.list(soon), lineChars(options)));
 }
 
 /** Sends the request without a time limit, as the plugin has to answer. */
 async function showStats(id: string, options: LookOptions & InNamespace): Promise<void> {
-  const socketPath = socketOf(options);
-  const asked = askAgent(socketPath, 'GET', pathOf(id, 'stats', options)) as Promise<StatsReport>;
-  const stats = await tellingOf(asked, () => silenceOf(socketPath, id, options), options);
+  const agent = agentAt(options);
+  const key = keyOf(id, options);
+  const stats = await tellingOf(agent.mounts.stats({ params: key }), () => silenceOf(agent, key), options);
   if (options.json) printJson(stats);
   else print(statsDetails(stats));
 }
 
 /** Names the plugin that has not answered yet, and the likely reason. */
-async function silenceOf(socketPath: string, id: string, { namespace }: InNamespace): Promise<string | undefined> {
-  const mounts = (await askAgent(socketPath, 'GET', '/v1/mounts', soon)) as MountReport[];
+async function silenceOf(agent: Client, { namespace, id }: Key): Promise<string | undefined> {
+  const mounts = await agent.mounts.list(soon);
   const mount = mounts.find(({ volume }) => volume.id === id && volume.namespace === namespace);
   if (!mount) return undefined;
-  const path = `/v1/plugins/csi-node/${encodeURIComponent(mount.plugin)}`;
-  const { healthy, description } = (await askAgent(socketPath, 'GET', path, soon)) as PluginReport;
+  const params = { type: 'csi-node', name: mount.plugin };
+  const { healthy, description } = await agent.plugins.status({ params, ...soon });
   const why = mount.error?.message ?? (healthy ? undefined : description);
   return oneLine(`plugin ${mount.plugin} has not answered yet${why === undefined ? '' : `: ${why}`}`);
 }
 
 async function retryMount(id: string, options: LookOptions & InNamespace & Accepting): Promise<void> {
-  await askAgent(socketOf(options), 'POST', pathOf(id, 'retry', options), acceptanceIn(options));
+  await agentAt(options).mounts.retry({ params: keyOf(id, options), ...acceptanceIn(options) });
   tell(options, `volume ${nameOf(id, options)}: failed calls and lost mounts on this node are retried`);
 }
 
 async function listOrphans(options: LookOptions): Promise<void> {
-  const orphans = await look<OrphanedMountReport[]>(socketOf(options), '/v1/orphaned-mounts');
+  const orphans = await (await lookAtAgent(options)).mounts.orphans(soon);
   if (options.json) printJson(orphans);
   else print(orphanTable(orphans));
 }
@@ -86,6 +79,6 @@ async function listOrphans(options: LookOptions): Promise<void> {
 /** Resolves the path here, as the agent has another working directory. */
 async function cleanOrphan(given: string, options: LookOptions): Promise<void> {
   const path = resolve(given);
-  await askAgent(socketOf(options), 'POST', '/v1/orphaned-mounts/clean', { body: { path } });
+  await agentAt(options).mounts.cleanOrphan({ body: { path } });
   tell(options, `${path} is unmounted`);
 }

@@ -1,8 +1,6 @@
 /** `stagecraft node`: shows the nodes that have reported; fences or removes a node that is lost. */
 import type { Command } from 'commander';
-import type { NodeReport } from '../agent/node-api.js';
-import { askAgent } from './client.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, tell } from './connection.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { lineChars } from './print.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
 
@@ -18,26 +16,24 @@ export function addNodeCommands(program: Command): void {
   ).action(removeNode);
 }
 
-const pathOf = (id: string): string => `/v1/nodes/${encodeURIComponent(id)}`;
-
 async function listNodes(options: LookOptions): Promise<void> {
-  const nodes = await look<NodeReport[]>(socketOf(options), '/v1/nodes');
+  const nodes = await (await lookAtAgent(options)).nodes.list(soon);
   if (options.json) printJson(nodes);
   else print(nodeTable(nodes, lineChars(options)));
 }
 
 async function showNode(id: string, options: LookOptions): Promise<void> {
-  const node = await look<NodeReport>(socketOf(options), pathOf(id));
+  const node = await (await lookAtAgent(options)).nodes.status({ params: { id }, ...soon });
   if (options.json) printJson(node);
   else print(nodeDetails(node));
 }
 
 async function fenceNode(id: string, { reason, ...options }: LookOptions & { reason: string }): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id)}/fence`, { body: { reason } });
+  await agentAt(options).nodes.fence({ params: { id }, body: { reason } });
   tell(options, `node ${id} is fenced: see stagecraft node status ${id}`);
 }
 
 async function removeNode(id: string, options: LookOptions): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`);
+  await agentAt(options).nodes.remove({ params: { id } });
   tell(options, `node ${id} is removed; its claims are released`);
 }

@@ -1,8 +1,7 @@
 /** `stagecraft plugin`: shows the plugins and their health. */
 import type { Command } from 'commander';
-import type { PluginReport } from '../agent/api.js';
-import { AgentError } from './client.js';
-import { type LookOptions, look, lookAll, lookAt, lookAtTasks, print, printJson, socketOf } from './connection.js';
+import { AgentError } from '../client/agent-error.js';
+import { type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
 
 export function addPluginCommands(program: Command): void {
@@ -12,17 +11,16 @@ export function addPluginCommands(program: Command): void {
 }
 
 async function listPlugins(options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  const plugins = await look<PluginReport[]>(socketPath, '/v1/plugins');
+  const agent = await lookAtAgent(options);
+  const plugins = await agent.plugins.list(soon);
   if (options.json) printJson(plugins);
   else print(pluginTable(plugins, lineChars(options)));
   // The list does not show plugins whose task has failed: they are not registered any more.
-  for (const line of failedTasks(await lookAtTasks(socketPath))) process.stderr.write(`${line}\n`);
+  for (const line of failedTasks(await agent.tasks.list(soon))) process.stderr.write(`${line}\n`);
 }
 
 async function showPlugin(name: string, options: LookOptions): Promise<void> {
-  const query = new URLSearchParams({ name });
-  const plugins = await look<PluginReport[]>(socketOf(options), `/v1/plugins?${query}`);
+  const plugins = await (await lookAtAgent(options)).plugins.list({ query: { name }, ...soon });
   if (plugins.length === 0)
     throw new AgentError(
       'PLUGIN_NOT_FOUND',

@@ -1,5 +1,5 @@
 /** Prints the history of an actor as a table. */
-import type { HistoryPage } from '../inspector/answers.js';
+import type { HistoryPage } from '../api/actor-routes.js';
 import { table } from './print.js';
 
 type Line = HistoryPage['lines'][number];

@@ -1,5 +1,5 @@
 /** Prints moments of an actor's past, and what came of a check. */
-import type { MomentAnswer } from '../inspector/answers.js';
+import type { MomentAnswer } from '../api/actor-routes.js';
 import type { JournalCheck } from '../journal/check-journal.js';
 import { type Difference, differencesOf } from '../journal/differences.js';
 import { factsTable, table } from './print.js';

@@ -1,8 +1,8 @@
 /** Tables and details of volumes and nodes, for people. */
 import { describePublication, describeWork } from '../agent/describe-parts.js';
 import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
-import type { NodeReport } from '../agent/node-api.js';
-import type { VolumeReport } from '../agent/volume-api.js';
+import type { NodeReport } from '../api/node-routes.js';
+import type { VolumeReport } from '../api/volume-routes.js';
 import { factsTable, table } from './print.js';
 
 const units: [name: string, bytes: number][] = [

@@ -1,5 +1,5 @@
 /** Prints why an actor is as it is. */
-import type { ActorDetail, EffectInFlight, HistoryPage } from '../inspector/answers.js';
+import type { ActorDetail, EffectInFlight, HistoryPage } from '../api/actor-routes.js';
 import { factsTable } from './print.js';
 import { changeOf, durationOf } from './print-history.js';
 

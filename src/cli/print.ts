@@ -1,7 +1,8 @@
 /** Tables and details for people; programs use --json. */
-import type { ActorReport, PluginReport } from '../agent/api.js';
+
 import { partsOf, reasonOf, tellingLine } from '../agent/describe.js';
-import type { TaskReport } from '../agent/task-api.js';
+import type { ActorReport } from '../api/actor-routes.js';
+import type { PluginReport, TaskReport } from '../api/agent-routes.js';
 
 /** Replaces line breaks and control characters by spaces: texts of drivers must not steer the terminal. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');

@@ -1,8 +1,8 @@
 /** Shared parts of the commands for volumes, snapshots and allocs: options, names in paths, retries, paged lists. */
 import { type Command, CommanderError } from 'commander';
+import type { Client } from '../client/client.js';
 import { secondsIn } from './arguments.js';
-import { askAgent } from './client.js';
-import { type LookOptions, look, lookAt, socketOf, tell } from './connection.js';
+import { type LookOptions, lookAt, lookAtAgent, soon, tell } from './connection.js';
 
 export interface InNamespace {
   namespace: string;
@@ -26,18 +26,21 @@ export const awaited = (command: Command, limit = 'how long to wait; the work go
 export const waiting = (command: Command, what = "secrets that can't be resolved"): Command =>
   command.option('--wait', `also wait for problems that somebody must fix first: ${what} (default: fail)`);
 
-export function within({ timeout, wait }: Awaited): string {
-  const query = new URLSearchParams({
-    ...(timeout !== undefined && { timeoutMs: String(timeout) }),
-    ...(wait && { wait: 'true' }),
-  });
-  return query.size === 0 ? '' : `?${query}`;
-}
+/** Query of a request that may take long. */
+export const within = ({ timeout, wait }: Awaited): { timeoutMs?: number; wait?: boolean } => ({
+  ...(timeout !== undefined && { timeoutMs: timeout }),
+  ...(wait && { wait }),
+});
 
 export const nameOf = (id: string, { namespace }: InNamespace): string => `${namespace}/${id}`;
 
-export const pathBelow = (base: string, id: string, { namespace }: InNamespace): string =>
-  `${base}/${encodeURIComponent(namespace)}/${encodeURIComponent(id)}`;
+/** Key of a volume or a snapshot. */
+export interface Key {
+  namespace: string;
+  id: string;
+}
+
+export const keyOf = (id: string, { namespace }: InNamespace): Key => ({ namespace, id });
 
 /** Fields of a volume or a snapshot that show a failure, or a call that waits for its next attempt. */
 interface Troubled {
@@ -53,6 +56,16 @@ const isTroubled = ({ error, expansion, modification, publications = {}, leftove
   leftovers.length > 0 ||
   [expansion, modification, ...Object.values(publications)].some((piece) => piece?.message !== undefined);
 
+interface Repeatable {
+  /** Name of the kind in messages. */
+  name: string;
+  of(agent: Client): {
+    get(request: { params: Key; idleTimeoutMs: number }): Promise<Troubled>;
+    retry(request: { params: Key; body?: Accepting }): Promise<void>;
+    acknowledge(request: { params: Key }): Promise<void>;
+  };
+}
+
 /** Requests that volumes and snapshots share. `done` says what came of the request, for the output. */
 const requests = {
   retry: {
@@ -66,18 +79,16 @@ const requests = {
 };
 
 /** Adds the shared requests as subcommands. */
-export function addRequests(
-  add: (usage: string, description: string) => Command,
-  { base, name }: { base: string; name: string },
-): void {
+export function addRequests(add: (usage: string, description: string) => Command, { of, name }: Repeatable): void {
   for (const [request, { description, done }] of Object.entries(requests)) {
     const command = lookAt(add(`${request} <id>`, description));
     if (request === 'retry') accepting(command);
     command.action(async (id: string, options: LookOptions & InNamespace & Accepting) => {
-      const socketPath = socketOf(options);
-      const path = pathBelow(base, id, options);
-      const before = await look<Troubled>(socketPath, path);
-      await askAgent(socketPath, 'POST', `${path}/${request}`, acceptanceIn(options));
+      const requestsTo = of(await lookAtAgent(options));
+      const params = keyOf(id, options);
+      const before = await requestsTo.get({ params, ...soon });
+      if (request === 'retry') await requestsTo.retry({ params, ...acceptanceIn(options) });
+      else await requestsTo.acknowledge({ params });
       tell(options, `${name} ${nameOf(id, options)} ${done(before)}`);
     });
   }
@@ -109,19 +120,14 @@ export const misuse = (message: string): CommanderError => new CommanderError(2,
 
 /** Reads all pages of a list. @param filters undefined ones are left out */
 export async function listAll<T>(
-  socketPath: string,
-  path: string,
+  page: (query: Record<string, unknown>) => Promise<{ items: T[]; next?: string }>,
   filters: Record<string, string | undefined>,
 ): Promise<T[]> {
-  const given = Object.entries({ ...filters, limit: '1000' });
-  const query = new URLSearchParams(
-    given.flatMap(([key, value]): [string, string][] => (value === undefined ? [] : [[key, value]])),
-  );
   const all: T[] = [];
-  for (;;) {
-    const { items, next } = await look<{ items: T[]; next?: string }>(socketPath, `${path}?${query}`);
+  for (let after: string | undefined; ; ) {
+    const { items, next } = await page({ ...filters, limit: 1_000, after });
     all.push(...items);
     if (next === undefined) return all;
-    query.set('after', next);
+    after = next;
   }
 }

@@ -1,9 +1,10 @@
 /** Commands that volumes and snapshots share: list, show, create, delete. */
 import type { Command } from 'commander';
-import { AgentError, askAgent } from './client.js';
-import { type LookOptions, look, print, printJson, socketOf, soon, tell } from './connection.js';
+import { AgentError } from '../client/agent-error.js';
+import type { CallOptions, Client } from '../client/client.js';
+import { agentAt, type LookOptions, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { lineChars } from './print.js';
-import { type Awaited, type InNamespace, listAll, misuse, nameOf, pathBelow, within } from './requests.js';
+import { type Awaited, type InNamespace, type Key, keyOf, listAll, misuse, nameOf, within } from './requests.js';
 import { type Spec, specsIn } from './spec-file.js';
 import { askAndWait, type Waited } from './wait.js';
 
@@ -15,11 +16,25 @@ interface Report {
   leftovers?: unknown[];
 }
 
+interface Asked extends CallOptions {
+  query?: object;
+  body?: object;
+}
+
+/** Requests of a kind. What a spec of the user holds is for the agent to check. */
+interface Requests<TReport extends Report> {
+  list(request: Asked): Promise<{ items: TReport[]; next?: string }>;
+  get(request: Asked & { params: Key }): Promise<TReport>;
+  create(request: Asked): Promise<TReport>;
+  delete(request: Asked & { params: Key }): Promise<void>;
+}
+
 export interface Kind<TReport extends Report> {
   /** Name of the kind in messages, e.g. `group snapshot`. */
   name: string;
-  /** Path of the collection in the API. */
-  base: string;
+  /** The volume or snapshot in the names of calls. */
+  subject: Waited['subject'];
+  of(agent: Client): Requests<TReport>;
   /** Words for the messages `… is created` and `… is deleted`. */
   made(one: TReport): string;
   deleted(one: TReport): string;
@@ -29,21 +44,23 @@ export interface Kind<TReport extends Report> {
   details(one: TReport): string;
 }
 
-type Named = Pick<Kind<never>, 'name' | 'base'>;
+type Named = Pick<Kind<Report>, 'name' | 'of' | 'subject'>;
 
 /** Names the resource that a request waits for. */
-export const waitedOf = ({ base, name }: Named, id: string, of: InNamespace): Waited => ({
-  path: pathBelow(base, id, of),
-  name: `${name} ${nameOf(id, of)}`,
+export const waitedOf = ({ of, name, subject }: Named, id: string, place: InNamespace): Waited => ({
+  look: (agent) => of(agent).get({ params: keyOf(id, place), ...soon }),
+  name: `${name} ${nameOf(id, place)}`,
+  subject,
 });
 
 /** Prints a list. @param filters undefined ones are left out */
 export async function list<TReport extends Report>(
-  { base, name, table }: Kind<TReport>,
+  { of, name, table }: Kind<TReport>,
   filters: Record<string, string | undefined>,
   options: LookOptions,
 ): Promise<void> {
-  const all = await listAll<TReport>(socketOf(options), base, filters);
+  const requests = of(await lookAtAgent(options));
+  const all = await listAll((query) => requests.list({ query, ...soon }), filters);
   if (options.json) printJson(all);
   else print(all.length > 0 ? table(all, lineChars(options)) : noneOf(name, filters));
 }
@@ -52,11 +69,11 @@ const noneOf = (name: string, filters: object): string =>
   `there are no ${Object.values(filters).some((filter) => filter !== undefined) ? 'such ' : ''}${name}s`;
 
 export async function show<TReport extends Report>(
-  { base, details }: Kind<TReport>,
+  { of, details }: Kind<TReport>,
   id: string,
   options: LookOptions & InNamespace,
 ): Promise<void> {
-  const one = await look<TReport>(socketOf(options), pathBelow(base, id, options));
+  const one = await of(await lookAtAgent(options)).get({ params: keyOf(id, options), ...soon });
   if (options.json) printJson(one);
   else print(details(one));
 }
@@ -72,14 +89,17 @@ export async function make<TReport extends Report>(
   command: Command,
 ): Promise<void> {
   if (options.file !== undefined) refuseBesideFile(command);
-  const { base, name, made } = kind;
+  const { of, name, made } = kind;
   const specs: Spec[] =
     options.file === undefined ? [{ body: specOf(), placed: (error) => error }] : await specsIn(options.file);
   const all: TReport[] = [];
   const printAll = (): void => printJson(specs.length === 1 ? all[0] : all);
   for (const { body, placed } of specs) {
-    const request = { path: `${base}${within(options)}`, body };
-    const asked = askAndWait(request, waitedIn(kind, body), options) as Promise<TReport>;
+    const asked = askAndWait(
+      (agent, signal) => of(agent).create({ query: within(options), body, signal }),
+      waitedIn(kind, body),
+      options,
+    );
     const one = await asked.catch((error: unknown) => {
       if (options.json && all.length > 0) printAll();
       const after = specs.slice(all.length + 1).map((spec) => waitedIn(kind, spec.body).name);
@@ -122,9 +142,14 @@ export async function remove<TReport extends Report>(
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
-  const seen = (): Promise<TReport | undefined> => ifThere<TReport>(socketOf(options), waited.path);
+  const params = keyOf(id, options);
+  const seen = (): Promise<TReport | undefined> => ifThere(kind.of(agentAt(options)).get({ params, ...soon }));
   const before = await seen();
-  await askAndWait({ path: `${waited.path}/delete${within(options)}`, body: { force } }, waited, options);
+  await askAndWait(
+    (agent, signal) => kind.of(agent).delete({ params, query: within(options), body: { force }, signal }),
+    waited,
+    options,
+  );
   const one = force ? await seen() : undefined;
   // A resource of this name that is not deleted is a new one.
   if (one?.state !== 'deleted' || !one.leftovers)
@@ -138,9 +163,9 @@ export async function remove<TReport extends Report>(
   print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), ...todo].join('\n'));
 }
 
-async function ifThere<TReport>(socketPath: string, path: string): Promise<TReport | undefined> {
+async function ifThere<TReport>(asked: Promise<TReport>): Promise<TReport | undefined> {
   try {
-    return (await askAgent(socketPath, 'GET', path, soon)) as TReport;
+    return await asked;
   } catch (error) {
     if (error instanceof AgentError && error.code.endsWith('_NOT_FOUND')) return undefined;
     throw error;

@@ -2,12 +2,12 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { StoredPast as Past } from '../agent/stored-past.js';
-import type { HistoryPage, JournalPage, MomentAnswer } from '../inspector/answers.js';
+import type { JournalPage, MomentAnswer } from '../api/actor-routes.js';
 import { MomentAnswers } from '../inspector/moment-answers.js';
 import { checkJournal } from '../journal/check-journal.js';
 import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
-import { look, print, printJson, socketOf } from './connection.js';
+import { lookAtAgent, print, printJson, soon } from './connection.js';
 import { addressIn } from './history.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
@@ -47,24 +47,27 @@ async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOp
 }
 
 async function pastOfAgent(given: string, name: string | undefined, options: ReplayOptions): Promise<Past> {
-  const socketPath = socketOf(options);
+  const { actors } = await lookAtAgent(options);
   const address = addressIn(given, name, options);
-  const path = encodeURIComponent(address);
-  const page = (query: string): Promise<JournalPage> => look<JournalPage>(socketPath, `/v1/journal/${path}?${query}`);
-  const { last } = await page('limit=1');
+  const params = { address };
+  const { last } = await actors.journal({ params, query: { limit: 1 }, ...soon });
   return {
     ...{ address, last },
-    at: (seq) => look<MomentAnswer>(socketPath, `/v1/moments/${path}?seq=${seq}`),
+    at: async (seq) => {
+      const answer = await actors.moments({ params, query: { seq }, ...soon });
+      if ('entry' in answer) return answer;
+      throw new TypeError(`the agent answered a page, and not entry ${seq}`);
+    },
     steps: async (to, most) => {
-      const query = `before=${to + 1}&limit=${most}`;
-      return (await look<HistoryPage>(socketPath, `/v1/history/${path}?${query}`)).lines;
+      const { lines } = await actors.history({ params, query: { before: to + 1, limit: most }, ...soon });
+      return lines;
     },
     lastCrash: async () => {
       for (let before: number | undefined = last + 1; before !== undefined; ) {
-        const { entries, before: earlier }: JournalPage = await page(`before=${before}&limit=1000`);
-        const crash = entries.findLast(({ kind }) => kind === 'crash');
+        const page: JournalPage = await actors.journal({ params, query: { before, limit: 1_000 }, ...soon });
+        const crash = page.entries.findLast(({ kind }) => kind === 'crash');
         if (crash) return crash.seq;
-        before = earlier;
+        before = page.before;
       }
       return undefined;
     },

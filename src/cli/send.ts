@@ -1,9 +1,7 @@
 /** `stagecraft actor send`: sends an actor an event by hand, where the agent allows it. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import type { ActorDetail } from '../inspector/answers.js';
-import { askAgent } from './client.js';
-import { type LookOptions, look, lookAt, print, printJson, socketOf } from './connection.js';
+import { type LookOptions, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
 import { misuse } from './requests.js';
 
 interface SendOptions extends LookOptions {
@@ -23,15 +21,14 @@ export function addSend(actor: Command): void {
 }
 
 async function send(address: string, type: string, { data, yes, ...options }: SendOptions): Promise<void> {
-  const socketPath = socketOf(options);
+  const agent = await lookAtAgent(options);
   const event = { ...fieldsIn(data), type };
-  const { state, accepts } = await look<ActorDetail>(socketPath, `/v1/actors/${encodeURIComponent(address)}`);
+  const { state, accepts } = await agent.actors.inspect({ params: { address }, ...soon });
   if (!yes) {
     const takes = accepts.includes(type) ? '' : `; it takes only ${accepts.join(', ') || 'none'}`;
     throw misuse(`nothing was sent: ${address} is ${state}${takes}. With --yes it gets ${JSON.stringify(event)}`);
   }
-  const body = { address, event, by: userInfo().username };
-  const { answer } = (await askAgent(socketPath, 'POST', '/v1/actors/send', { body })) as { answer: unknown };
+  const { answer } = await agent.actors.send({ body: { address, event, by: userInfo().username } });
   if (options.json) printJson({ answer });
   else print(`${address} has taken ${type}${answer === null ? '' : `: ${JSON.stringify(answer)}`}`);
 }

@@ -1,7 +1,8 @@
 /** `stagecraft snapshot` and `stagecraft group-snapshot`: create, show and delete snapshots of one volume or of several. */
 import { type Command, Option } from 'commander';
 import { snapshotStates } from '../agent/describe-volumes.js';
-import type { GroupSnapshotReport, SnapshotReport } from '../agent/snapshot-api.js';
+import type { GroupSnapshotReport, SnapshotReport } from '../api/volume-routes.js';
+import type { Client } from '../client/client.js';
 import { collect } from './arguments.js';
 import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { factsTable, table } from './print.js';
@@ -19,8 +20,9 @@ import {
 import { type Kind, list, make, remove, show } from './resource-commands.js';
 
 /** Differences between the commands for one volume and for several. */
-interface Sort extends Pick<Kind<AnyReport>, 'name' | 'base'> {
+interface Sort extends Pick<Kind<AnyReport>, 'name' | 'subject'> {
   command: string;
+  group: 'snapshots' | 'groupSnapshots';
   description: string;
   create: { usage: string; description: string };
   /** Makes the part of the spec that names the volumes; undefined without volumes. */
@@ -31,7 +33,8 @@ const sorts: Sort[] = [
   {
     command: 'snapshot',
     name: 'snapshot',
-    base: '/v1/snapshots',
+    subject: 'Snapshot',
+    group: 'snapshots',
     description: 'create, show and delete snapshots of a volume',
     create: { usage: 'create [id] [volume]', description: 'take a snapshot of a volume; wait until it can be used' },
     of: ([volume]) => volume && { volume },
@@ -39,7 +42,8 @@ const sorts: Sort[] = [
   {
     command: 'group-snapshot',
     name: 'group snapshot',
-    base: '/v1/group-snapshots',
+    subject: 'VolumeGroupSnapshot',
+    group: 'groupSnapshots',
     description: 'create, show and delete snapshots of several volumes at one moment',
     create: {
       usage: 'create [id] [volumes...]',
@@ -56,10 +60,10 @@ export function addSnapshotCommands(program: Command): void {
 const leftovers = ({ leftovers: left = [] }: AnyReport): string[] => left;
 
 function addCommands(program: Command, sort: Sort): void {
-  const { command, name, base, description } = sort;
+  const { command, name, subject, group, description } = sort;
+  const of = (agent: Client): Client['snapshots' | 'groupSnapshots'] => agent[group];
   const kind: Kind<AnyReport> = {
-    name,
-    base,
+    ...{ name, subject, of },
     made: () => 'ready',
     deleted: () => 'deleted',
     leftovers,
@@ -95,7 +99,7 @@ function addCommands(program: Command, sort: Sort): void {
     .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
       remove(kind, id, options),
     );
-  addRequests(add, kind);
+  addRequests(add, { name, of });
 }
 
 interface Filters {

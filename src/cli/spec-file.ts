@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { offsetOf } from '../agent/yaml-place.js';
+import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
-import { AgentError } from './client.js';
 import { misuse } from './requests.js';
 import { parseSize } from './size.js';
 
@@ -45,19 +45,23 @@ export async function listIn(file: string): Promise<Spec> {
   const parts = read.documents.map((document) => ({ document, body: bodyOf(document, read) }));
   const [only] = parts;
   if (only && parts.length === 1)
-    return { body: only.body, placed: placing(read, (path) => offsetOf(only.document, path)) };
+    return { body: only.body, placed: placing(read, (path) => offsetOf(only.document, inList(path))) };
   /** Items with their document and their path in it. */
   const items = parts.flatMap(({ document, body }) =>
     Array.isArray(body)
       ? body.map((item: unknown, index) => ({ document, item, path: [index] }))
       : [{ document, item: body as unknown, path: [] }],
   );
-  const placed = placing(read, ([index, ...path]) => {
+  const placed = placing(read, (given) => {
+    const [index, ...path] = inList(given);
     const at = items[Number(index)];
     return at && offsetOf(at.document, [...at.path, ...path]);
   });
   return { body: items.map(({ item }) => item), placed };
 }
+
+/** Path within the list of volumes. Faults of the request as a whole name the list too. */
+const inList = (path: PropertyKey[]): PropertyKey[] => (path[0] === 'volumes' ? path.slice(1) : path);
 
 async function readSpecs(file: string): Promise<SpecFile> {
   const name = file === '-' ? 'standard input' : file;

@@ -2,19 +2,20 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { partsOf } from '../agent/describe.js';
-import type { LogReport, TaskReport } from '../agent/task-api.js';
+import type { LogReport, TaskReport } from '../api/agent-routes.js';
+import { AgentError } from '../client/agent-error.js';
+import type { Client } from '../client/client.js';
 import { countUpTo } from './arguments.js';
-import { AgentError, askAgent } from './client.js';
 import {
+  agentAt,
   type LookOptions,
-  look,
   lookAll,
   lookAt,
+  lookAtAgent,
   print,
   printJson,
   type ReachOptions,
   reach,
-  socketOf,
   soon,
 } from './connection.js';
 import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
@@ -45,20 +46,18 @@ export function addTaskCommands(program: Command): void {
   ).action(restartTask);
 }
 
-const pathOf = (id: string): string => `/v1/tasks/${encodeURIComponent(id)}`;
-
 async function listTasks(options: LookOptions): Promise<void> {
-  const tasks = await look<TaskReport[]>(socketOf(options), '/v1/tasks');
+  const tasks = await (await lookAtAgent(options)).tasks.list(soon);
   if (options.json) printJson(tasks);
   else print(taskTable(tasks, lineChars(options)));
 }
 
 async function showTask(id: string, options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  const task = await look<TaskReport>(socketPath, pathOf(id));
+  const agent = await lookAtAgent(options);
+  const task = await agent.tasks.status({ params: { id }, ...soon });
   if (options.json) return printJson(task);
   print(taskDetails(task));
-  if (task.logPath !== undefined) print(`\n${excerptOf(task) ?? (await endOfLog(socketPath, id))}`);
+  if (task.logPath !== undefined) print(`\n${excerptOf(task) ?? (await endOfLog(agent, id))}`);
 }
 
 /** First and last lines of a failed start. Undefined if the task runs, or if its reason left no lines out. */
@@ -70,9 +69,9 @@ function excerptOf(task: TaskReport): string | undefined {
 const isLeftOut = (line: string): boolean => /^… \d+ lines left out …$/.test(line);
 
 /** Returns the last lines of the log, or in brackets why there are none. */
-async function endOfLog(socketPath: string, id: string): Promise<string> {
+async function endOfLog(agent: Client, id: string): Promise<string> {
   try {
-    const { text } = await logOf(socketPath, id, `lines=${statusLines}`);
+    const { text } = await logOf(agent, id, { lines: statusLines });
     return linesOf(text).trimEnd() || '(its log is empty)';
   } catch (error) {
     if (error instanceof AgentError && error.code === 'LOG_UNREADABLE') return `(${oneLine(error.message)})`;
@@ -81,16 +80,16 @@ async function endOfLog(socketPath: string, id: string): Promise<string> {
 }
 
 async function showLog(id: string, options: ReachOptions & { lines: number; follow?: boolean }): Promise<void> {
-  const socketPath = socketOf(options);
+  const agent = agentAt(options);
   let isRead = true;
   process.stdout.once('error', () => {
     isRead = false;
   });
-  let { text, next } = await logOf(socketPath, id, `lines=${options.lines}`);
+  let { text, next } = await logOf(agent, id, { lines: options.lines });
   write(text);
   while (options.follow && isRead) {
     if (text === '') await pause(followEveryMs);
-    ({ text, next } = await logOf(socketPath, id, `after=${next}`));
+    ({ text, next } = await logOf(agent, id, { after: next }));
     write(text);
   }
 }
@@ -100,13 +99,13 @@ const write = (text: string): void => {
   process.stdout.write(process.stdout.isTTY ? linesOf(text) : text);
 };
 
-const logOf = async (socketPath: string, id: string, query: string): Promise<LogReport> =>
-  (await askAgent(socketPath, 'GET', `${pathOf(id)}/logs?${query}`, soon)) as LogReport;
+const logOf = (agent: Client, id: string, query: { lines?: number; after?: number }): Promise<LogReport> =>
+  agent.tasks.logs({ params: { id }, query, ...soon });
 
 async function stopTask(id: string, { force = false, ...options }: LookOptions & { force?: boolean }): Promise<void> {
-  const socketPath = socketOf(options);
-  await askAgent(socketPath, 'POST', `${pathOf(id)}/stop`, { body: { force } });
-  if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
+  const agent = agentAt(options);
+  await agent.tasks.stop({ params: { id }, body: { force } });
+  if (options.json) return printJson(await agent.tasks.status({ params: { id }, ...soon }));
   print(`task ${id} is stopped`);
 }
 
@@ -114,13 +113,13 @@ async function removeTask(
   id: string,
   { force = false, ...options }: ReachOptions & { force?: boolean },
 ): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id)}/remove`, { body: { force } });
+  await agentAt(options).tasks.remove({ params: { id }, body: { force } });
   print(`task ${id} is removed; the next start of the agent brings it back if it is still configured`);
 }
 
 async function restartTask(id: string, options: LookOptions): Promise<void> {
-  const socketPath = socketOf(options);
-  await askAgent(socketPath, 'POST', `${pathOf(id)}/restart`);
-  if (options.json) return printJson(await look<TaskReport>(socketPath, pathOf(id)));
+  const agent = agentAt(options);
+  await agent.tasks.restart({ params: { id } });
+  if (options.json) return printJson(await agent.tasks.status({ params: { id }, ...soon }));
   print(`task ${id} is being restarted: see stagecraft task status ${id}`);
 }

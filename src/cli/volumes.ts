@@ -1,10 +1,10 @@
 /** `stagecraft volume`: creates, shows, publishes, expands and deletes volumes. */
 import { Argument, type Command, Option } from 'commander';
 import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
-import type { Expanded, VolumeReport } from '../agent/volume-api.js';
+import type { VolumeReport } from '../api/volume-routes.js';
+import type { Client } from '../client/client.js';
 import { collect, sizeIn } from './arguments.js';
-import { askAgent } from './client.js';
-import { type LookOptions, look, lookAll, lookAt, print, printJson, socketOf, soon, tell } from './connection.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import {
   type Awaited,
@@ -12,10 +12,11 @@ import {
   awaited,
   type InNamespace,
   inNamespace,
+  type Key,
+  keyOf,
   misuse,
   nameOf,
   pairs,
-  pathBelow,
   waiting,
   within,
 } from './requests.js';
@@ -34,7 +35,8 @@ export const accessModes = [
 
 const volumes: Kind<VolumeReport> = {
   name: 'volume',
-  base: '/v1/volumes',
+  subject: 'Volume',
+  of: (agent) => agent.volumes,
   made: ({ external }) => (external ? 'taken over' : 'created'),
   deleted: ({ external }) => (external ? 'no longer managed; its content stays' : 'deleted'),
   leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
@@ -99,7 +101,7 @@ export function addVolumeCommands(program: Command): void {
       remove(volumes, id, options),
     );
   lookAt(add('release <id> <alloc>', 'release the claim of an alloc, or its place in the queue')).action(releaseClaim);
-  addRequests(add, volumes);
+  addRequests(add, { name: 'volume', of: (agent) => agent.volumes });
   lookAt(
     add(
       'availability <id>',
@@ -107,8 +109,6 @@ export function addVolumeCommands(program: Command): void {
     ).addArgument(new Argument('<availability>').choices(['active', 'pause', 'drain'])),
   ).action(setAvailability);
 }
-
-const pathOf = (id: string, of: InNamespace): string => pathBelow(volumes.base, id, of);
 
 const volumeOf = (id: string, of: InNamespace): Waited => waitedOf(volumes, id, of);
 
@@ -159,25 +159,31 @@ function specOf(id: string | undefined, options: CreateOptions): object {
   };
 }
 
+type Capability = VolumeReport['capabilities'][number];
+export type AccessMode = Capability['accessMode'];
+
 interface PublishOptions extends LookOptions, InNamespace, Awaited {
   readOnly?: boolean;
-  accessMode?: string;
+  accessMode?: AccessMode;
 }
 
 async function publishVolume(id: string, nodeId: string, options: PublishOptions): Promise<void> {
   const { readOnly = false, accessMode } = options;
-  const socketPath = socketOf(options);
-  const capability = accessMode && (await capabilityOf(socketPath, pathOf(id, options), accessMode));
+  const params = keyOf(id, options);
+  const capability = accessMode && (await capabilityOf(await lookAtAgent(options), params, accessMode));
   const body = { nodeId, readOnly, ...(capability && { capability }) };
-  const asked = { path: `${pathOf(id, options)}/publish${within(options)}`, body };
-  const answer = await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
+  const answer = await askAndWait(
+    (agent, signal) => agent.volumes.publish({ params, query: within(options), body, signal }),
+    { ...volumeOf(id, options), nodeId },
+    options,
+  );
   if (options.json) printJson(answer);
   else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
 }
 
 /** Finds the volume's capability for a mode. If there is none, makes one up: the agent refuses it and says why. */
-async function capabilityOf(socketPath: string, path: string, accessMode: string): Promise<object> {
-  const { capabilities } = await look<VolumeReport>(socketPath, path);
+async function capabilityOf(agent: Client, params: Key, accessMode: AccessMode): Promise<Capability> {
+  const { capabilities } = await agent.volumes.get({ params, ...soon });
   const attachmentMode = capabilities[0]?.attachmentMode ?? 'file-system';
   return capabilities.find((one) => one.accessMode === accessMode) ?? { accessMode, attachmentMode };
 }
@@ -187,10 +193,13 @@ async function unpublishVolume(
   nodeId: string,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  const socketPath = socketOf(options);
-  const before = (await askAgent(socketPath, 'GET', pathOf(id, options), soon)) as VolumeReport;
-  const asked = { path: `${pathOf(id, options)}/unpublish${within(options)}`, body: { nodeId } };
-  await askAndWait(asked, { ...volumeOf(id, options), nodeId }, options);
+  const params = keyOf(id, options);
+  const before = await agentAt(options).volumes.get({ params, ...soon });
+  await askAndWait(
+    (agent, signal) => agent.volumes.unpublish({ params, query: within(options), body: { nodeId }, signal }),
+    { ...volumeOf(id, options), nodeId },
+    options,
+  );
   const others = nodeId in before.publications ? [] : Object.keys(before.publications);
   const elsewhere = others.length > 0 ? ` and was not before: it is on node ${others.join(', ')}` : '';
   tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}${elsewhere}`);
@@ -201,21 +210,28 @@ async function expandVolume(
   requiredBytes: number,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  const body = { requiredBytes };
-  const asked = { path: `${pathOf(id, options)}/expand${within(options)}`, body };
-  const answer = await askAndWait(asked, volumeOf(id, options), options);
+  const request = { params: keyOf(id, options), query: within(options), body: { requiredBytes } };
+  const answer = await askAndWait(
+    (agent, signal) => agent.volumes.expand({ ...request, signal }),
+    volumeOf(id, options),
+    options,
+  );
   if (options.json) return printJson(answer);
-  const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer as Expanded;
+  const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer;
   const still = nodeExpansionRequired ? '; its node still has to expand it' : '';
   print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
 }
 
 async function releaseClaim(id: string, allocId: string, options: LookOptions & InNamespace): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/release`, { body: { allocId } });
+  await agentAt(options).volumes.release({ params: keyOf(id, options), body: { allocId } });
   tell(options, `volume ${nameOf(id, options)} is no longer claimed by ${allocId}`);
 }
 
-async function setAvailability(id: string, availability: string, options: LookOptions & InNamespace): Promise<void> {
-  await askAgent(socketOf(options), 'POST', `${pathOf(id, options)}/availability`, { body: { availability } });
+async function setAvailability(
+  id: string,
+  availability: VolumeReport['availability'],
+  options: LookOptions & InNamespace,
+): Promise<void> {
+  await agentAt(options).volumes.setAvailability({ params: keyOf(id, options), body: { availability } });
   tell(options, `volume ${nameOf(id, options)}: its availability is ${availability}`);
 }

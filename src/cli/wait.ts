@@ -2,9 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../abort.js';
 import { allocTrouble } from '../agent/describe-mounts.js';
-import type { AllocReport } from '../agent/mount-api.js';
-import { AgentError, askAgent } from './client.js';
-import { type LookOptions, socketOf, soon } from './connection.js';
+import type { AllocReport } from '../api/node-routes.js';
+import { AgentError } from '../client/agent-error.js';
+import type { Client } from '../client/client.js';
+import { agentAt, type LookOptions } from './connection.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
@@ -19,7 +20,9 @@ export type Look = () => Promise<string | undefined>;
 
 /** Resource to look at while a request waits. */
 export interface Waited {
-  path: string;
+  look(agent: Client): Promise<Seen>;
+  /** Volume or snapshot, in the names of calls about it. */
+  subject?: 'Volume' | 'Snapshot' | 'VolumeGroupSnapshot' | undefined;
   /** Name in the lines of progress. */
   name: string;
   /** Node that a volume is published to, or unpublished from. */
@@ -43,20 +46,19 @@ let interrupted: Promise<true> | undefined;
  * Sends a request that may take long, and prints progress until the answer.
  * @throws AgentError INTERRUPTED: Ctrl-C, and the request goes on; others as askAgent
  */
-export async function askAndWait(
-  request: { path: string; body: object },
+export async function askAndWait<T>(
+  ask: (agent: Client, signal: AbortSignal) => Promise<T>,
   waited: Waited,
   options: LookOptions,
-): Promise<unknown> {
-  const socketPath = socketOf(options);
-  const { path, body } = request;
+): Promise<T> {
+  const agent = agentAt(options);
   const over = new AbortController();
-  const asked = askAgent(socketPath, 'POST', path, { body, signal: over.signal });
+  const asked = ask(agent, over.signal);
   interrupted ??= firstSignal().then(() => true);
-  if (!options.json) void tellOf(() => stateOf(socketPath, waited), over.signal);
+  if (!options.json) void tellOf(() => stateOf(agent, waited), over.signal);
   try {
-    if ((await Promise.race([asked, interrupted])) !== true) return await asked;
-    const now = await stateOf(socketPath, waited);
+    if ((await Promise.race([asked.then(() => 'answered'), interrupted])) !== true) return await asked;
+    const now = await stateOf(agent, waited);
     const how = now === undefined ? 'look at it again' : `it is ${now}`;
     throw new AgentError('INTERRUPTED', `stopped waiting; the request for ${waited.name} goes on: ${how}`);
   } finally {
@@ -120,30 +122,20 @@ const calls: Record<string, string> = {
   'pending-unpublish': 'ControllerUnpublish',
 };
 
-function callIn(path: string, state: string): string | undefined {
+function callIn(subject: Waited['subject'], state: string): string | undefined {
   const call = calls[state];
-  if (call === undefined) return undefined;
-  const [, sort = ''] = /^\/v1\/([\w-]+)\//.exec(path) ?? [];
-  const subject = { volumes: 'Volume', snapshots: 'Snapshot', 'group-snapshots': 'VolumeGroupSnapshot' }[sort];
-  return subject && `${call}${subject} has not been answered yet`;
+  return call && subject && `${call}${subject} has not been answered yet`;
 }
 
 /** Describes state and trouble of the resource; undefined if the agent can't tell. */
-async function stateOf(socketPath: string, { path, nodeId = '' }: Waited): Promise<string | undefined> {
+async function stateOf(agent: Client, { look, subject, nodeId = '' }: Waited): Promise<string | undefined> {
   try {
-    const {
-      state,
-      deleting,
-      error,
-      waits = {},
-      volumes,
-      publications,
-    } = (await askAgent(socketPath, 'GET', path, soon)) as Seen;
+    const { state, deleting, error, waits = {}, volumes, publications } = await look(agent);
     const place = publications?.[nodeId];
     const next = deleting && state !== 'pending-delete' ? ', to be deleted after that' : '';
     const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
     const trouble = place?.message ?? allocTrouble({ waits, ...(volumes && { volumes }), ...(error && { error }) });
-    const why = trouble ?? callIn(path, place?.state ?? state);
+    const why = trouble ?? callIn(subject, place?.state ?? state);
     return oneLine(why === undefined ? now : `${now}: ${why}`);
   } catch {
     return undefined;

@@ -7,8 +7,8 @@ import type { WebSocket } from 'ws';
 import type { FeedRecord } from '../engine/feed.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { summaryOf } from './actor-answers.js';
-import type { FeedMessage } from './answers.js';
 import { linesOf } from './feed-lines.js';
+import type { FeedMessage } from './feed-message.js';
 import { FeedViewer } from './feed-viewer.js';
 import { whenDrained } from './when-drained.js';
 

@@ -12,8 +12,8 @@ import type { PluginContext } from '../../machines/plugin/plugin.js';
 import type { PluginsContext } from '../../machines/plugin/plugins.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
+import type { Health, PartSummary } from '../api/actor-routes.js';
 import { pathOf } from '../journal/history.js';
-import type { Health, PartSummary } from './answers.js';
 import { wordsOf } from './part-words.js';
 
 export interface Condition {

@@ -1,9 +1,9 @@
 /** The past of an actor in pages: its journal, replayed moments, and other courses of events. */
-import { z } from 'zod';
+import type { z } from 'zod';
+import type { actorRoutes, JournalPage, MomentAnswer, MomentPage, WhatIf } from '../api/actor-routes.js';
 import { StagecraftError } from '../errors.js';
-import { type Edit, mostEdits, OtherCourse } from '../journal/what-if.js';
+import { OtherCourse } from '../journal/what-if.js';
 import type { Journal } from '../runtime/runtime.js';
-import type { JournalPage, MomentAnswer, MomentPage, WhatIf } from './answers.js';
 import { MomentAnswers } from './moment-answers.js';
 
 /** Part of a journal: the `limit` entries after a seq, before a seq, or the newest ones. */
@@ -71,28 +71,11 @@ export async function momentAt(journal: Journal, address: string, seq: number): 
   throw new StagecraftError('JOURNAL_BROKEN', `the state after entry ${seq} is not known`, { address });
 }
 
-const eventSchema = z.looseObject({ type: z.string().min(1) });
-const seqSchema = z.int().min(1);
-const editSchema = z.union([
-  z.strictObject({ drop: seqSchema }),
-  z.strictObject({ edit: seqSchema, event: eventSchema }),
-  z.strictObject({ after: seqSchema, event: eventSchema }),
-]);
-const whatIfSchema = z.strictObject({
-  address: z.string().min(1),
-  edits: z.array(editSchema).min(1).max(mostEdits),
-  limit: z.int().min(1).max(1_000).default(200),
-});
-
-const usage =
-  'give {address, edits, limit?}, where an edit is {drop: SEQ}, {edit: SEQ, event: {type, …}} or {after: SEQ, event: {type, …}}';
-
-/** Where the actor would have come to with these edits. The live actor is not touched. @param body of the request */
-export async function whatIf(journal: Journal, body: unknown): Promise<WhatIf> {
-  const { data, error } = whatIfSchema.safeParse(body);
-  if (!data) throw invalid(`${usage}: ${error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`)}`);
-  const { address, limit } = data;
-  const edits: Edit[] = data.edits;
+/** Where the actor would have come to with these edits. The live actor is not touched. */
+export async function whatIf(
+  journal: Journal,
+  { address, edits, limit }: z.output<typeof actorRoutes.whatIf.body>,
+): Promise<WhatIf> {
   const { first } = await journal.range(address);
   const course = new OtherCourse(address, edits);
   const answers = new MomentAnswers(address);

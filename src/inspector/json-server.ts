@@ -1,21 +1,27 @@
 /** HTTP servers that speak JSON: what the agent's API and the listener for browsers share. */
-import { type FastifyInstance, fastify } from 'fastify';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { z } from 'zod';
+import { placeOf } from '../api/paths.js';
+import type { ParamsOf, Route } from '../api/route.js';
 import { errorTable, StagecraftError } from '../errors.js';
+import { checked } from '../requests/fields.js';
 
 /** A server without routes. Errors become `{code, message, address?}` with the status of their code. */
 export function jsonServer(): FastifyInstance {
-  const server = fastify({ forceCloseConnections: 'idle', routerOptions: { maxParamLength: 1_024 } });
+  const server = fastify({
+    forceCloseConnections: 'idle',
+    routerOptions: { maxParamLength: 1_024 },
+    rewriteUrl: ({ url = '/' }) =>
+      url.replace(withAddress, (_, path: string, address: string) => path + address.replaceAll('/', '%2F')),
+  });
   server.setReplySerializer(asJson);
   // Accepts an empty body that is declared as JSON.
   const parse = server.getDefaultJsonParser('error', 'error');
   server.addContentTypeParser('application/json', { parseAs: 'string' }, (request, body: string, done) =>
     body === '' ? done(null) : parse(request, body, done),
   );
-  server.addHook('preHandler', async (request) => {
-    request.body ??= {};
-  });
-  server.setNotFoundHandler(({ method, url }, reply) =>
-    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${url}` }),
+  server.setNotFoundHandler(({ method, originalUrl }, reply) =>
+    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${originalUrl}` }),
   );
   server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const status = error instanceof StagecraftError ? errorTable[error.code]?.http : error.statusCode;
@@ -26,6 +32,48 @@ export function jsonServer(): FastifyInstance {
     return reply.code(status ?? 500).send({ code, message: error.message });
   });
   return server;
+}
+
+/** An actor's address may stand at the end of a path as it is, or percent-encoded. */
+const withAddress = /^(\/v1\/(?:actors|history|journal|moments)\/)([^?]*)/;
+
+/** What a request brings, checked. */
+interface Asked<TPath extends string, TQuery, TBody> {
+  params: ParamsOf<TPath>;
+  query: TQuery;
+  body: TBody;
+  headers: FastifyRequest['headers'];
+  reply: FastifyReply;
+}
+
+interface Served<TPath extends string, TQuery, TBody, TAnswer> extends Pick<Route, 'bodyName' | 'contentType'> {
+  path: TPath;
+  query: z.ZodType<TQuery>;
+  body: z.ZodType<TBody>;
+  answer: z.ZodType<unknown, TAnswer>;
+}
+
+/**
+ * Answers a request of the API. Its query and body are checked before. Without an answer the status is 204, unless the
+ * handler has replied by itself.
+ */
+export function serve<TPath extends string, TQuery, TBody, TAnswer>(
+  server: FastifyInstance,
+  { path, query, body, bodyName = 'the body', contentType }: Served<TPath, TQuery, TBody, TAnswer>,
+  answer: (asked: Asked<TPath, TQuery, TBody>) => NoInfer<TAnswer> | Promise<NoInfer<TAnswer>>,
+): void {
+  const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
+    const given = await answer({
+      // The names in the path are those of its type.
+      params: request.params as ParamsOf<TPath>,
+      query: checked(query, request.query, 'the query'),
+      body: checked(body, request.body ?? {}, bodyName),
+      ...{ headers: request.headers, reply },
+    });
+    if (given === undefined && !reply.sent) reply.code(204);
+    return contentType === undefined || reply.sent ? given : reply.type(contentType).send(given);
+  };
+  server.route({ ...placeOf(path), handler });
 }
 
 /** Serializes sizes above 2⁵³−1 as decimal texts. */

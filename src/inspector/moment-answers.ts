@@ -1,9 +1,9 @@
 /** Makes what the API tells of an actor's past, of replayed moments: the same for a live journal and an exported file. */
 
+import type { MomentAnswer } from '../api/actor-routes.js';
 import type { Moment } from '../engine/machine/replay.js';
 import { History } from '../journal/history.js';
 import { machineOf } from './actor-answers.js';
-import type { MomentAnswer } from './answers.js';
 import { conditionOf, partSummaries } from './health.js';
 
 /** Makes the answers of one actor, moment after moment: each line is told with the state before. */

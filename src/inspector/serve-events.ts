@@ -1,6 +1,8 @@
 /** `GET /v1/events`: the events of all topics as server-sent events, or those that are kept as one list. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+import { eventRoutes } from '../api/actor-routes.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import {
   type EventFilter,
@@ -11,17 +13,9 @@ import {
   type RuntimeEvent,
 } from '../runtime/runtime.js';
 import { type EventBatch, EventHub, sentOf } from './event-hub.js';
+import { serve } from './json-server.js';
 
-interface EventQuery {
-  /** Names, separated by commas. */
-  topic?: string;
-  kind?: string;
-  address?: string;
-  plugin?: string;
-  from?: string;
-  /** `false`: ends with the present. */
-  follow?: string;
-}
+type EventQuery = z.output<typeof eventRoutes.follow.query>;
 
 /** A follower that has not taken this much is dropped: it can go on from the last id that it has. */
 const mostWaitingBytes = 4 * 2 ** 20;
@@ -48,7 +42,7 @@ export function serveEvents(
   { warn = () => {} }: EventsOptions = {},
 ): () => void {
   const hub = new EventHub(events);
-  server.get<{ Querystring: EventQuery }>('/v1/events', async ({ query, headers }, reply) => {
+  serve(server, eventRoutes.follow, async ({ query, headers, reply }) => {
     const wish = wishOf(query, headers['last-event-id']);
     // Refused before anything is sent, if the place is no place.
     const kept = wish.from === 'now' ? undefined : events.subscribe({ from: wish.from, until: 'now' });
@@ -66,6 +60,7 @@ export function serveEvents(
       follower.end(error),
     );
     if (!wish.isEndless) raw.end();
+    return reply;
   });
   return () => hub.close();
 }
@@ -80,9 +75,7 @@ function wishOf(
   lastId: string | string[] | undefined,
 ): Wish {
   const topics = topic?.split(',').map(topicIn) ?? eventTopics;
-  if (follow !== undefined && follow !== 'true' && follow !== 'false')
-    throw new StagecraftError('INVALID_ARGUMENT', `follow must be true or false, not '${follow}'`);
-  const isEndless = follow !== 'false';
+  const isEndless = follow !== false;
   const filter = { ...(kind !== undefined && { kinds: kind.split(',') }), address, plugin };
   return {
     topics,

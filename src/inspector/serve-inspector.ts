@@ -76,6 +76,8 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
     access.check({ headers: request.headers, url: request.url });
+    const { token: _, ...query } = Object(request.query);
+    request.query = query;
   });
   const { version = '' } = options;
   serveActors(server, runtime, { version, allowSend: options.allowSend === true });

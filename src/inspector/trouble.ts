@@ -1,7 +1,7 @@
 /** What is not as it was asked for, in sentences: what, why, and what to do. Pure. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
-import type { ActorSummary, Trouble } from './answers.js';
+import type { ActorSummary, Trouble } from '../api/actor-routes.js';
 import { ranks } from './health.js';
 
 const kinds: Record<string, string> = {

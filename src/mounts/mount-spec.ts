@@ -27,10 +27,10 @@ import type { KnownVolume } from './claim-client.js';
 export interface MountUsage {
   accessMode: AccessMode;
   attachmentMode: AttachmentMode;
-  fsType?: string;
-  mountFlags?: string[];
+  fsType?: string | undefined;
+  mountFlags?: string[] | undefined;
   /** Default: as the access mode says. */
-  readOnly?: boolean;
+  readOnly?: boolean | undefined;
 }
 
 export interface MountRequest {
@@ -40,7 +40,9 @@ export interface MountRequest {
 }
 
 /** Volume of an alloc. Modes that are left out are those of the first matching capability of the volume. */
-export interface AllocVolumeRequest extends Partial<MountUsage> {
+export interface AllocVolumeRequest extends Omit<MountUsage, 'accessMode' | 'attachmentMode'> {
+  accessMode?: AccessMode | undefined;
+  attachmentMode?: AttachmentMode | undefined;
   /** Name of the volume within the alloc. */
   name: string;
   volume: VolumeKeyInput;
@@ -142,7 +144,7 @@ const listOf = <T extends typeof volumeSchema | typeof askedVolumeSchema>(schema
     });
 
 const volumesSchema = listOf(volumeSchema);
-const askedVolumesSchema = listOf(askedVolumeSchema);
+export const askedVolumesSchema = listOf(askedVolumeSchema);
 const volumesOfAlloc = 'the volumes of the alloc';
 
 export const allocIdOf = (allocId: unknown): string => checked(nameSchema, allocId, 'the alloc id');

@@ -23,9 +23,9 @@ import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/machine/data.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
-import { checked, keyOf, segmentsSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { StagecraftError } from '../errors.js';
+import { nameSchema, nodeIdSchema } from '../host/names.js';
+import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { stateName } from '../requests/state-name.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
@@ -33,6 +33,7 @@ import { isWithin } from '../volumes/volume-checks.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
+import { nodePluginsSchema } from './node-report.js';
 
 export interface NodeStatus {
   id: string;
@@ -43,38 +44,12 @@ export interface NodeStatus {
   fence?: { reason: string; at: number; isDone: boolean };
 }
 
-const pluginSchema = z.strictObject({
-  name: nameSchema,
-  nodeId: csiNodeIdSchema,
-  topology: segmentsSchema.optional(),
-  maxVolumes: z.int().positive().optional(),
-});
-
-const reportSchema = z.strictObject({
-  id: nodeIdSchema,
-  plugins: z.array(pluginSchema).superRefine((plugins, context) => {
-    const names = plugins.map(({ name }) => name);
-    for (const [at, name] of names.entries()) {
-      if (names.indexOf(name) < at)
-        context.addIssue({ code: 'custom', path: [at, 'name'], message: `names '${name}' a second time` });
-    }
-  }),
-});
+const reportSchema = z.strictObject({ id: nodeIdSchema, plugins: nodePluginsSchema });
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
 const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: nameSchema.optional() });
 
 export type UnstagedReport = z.input<typeof unstagedSchema>;
-
-/** Describes what is wrong with a plugin in a report; undefined if nothing is. */
-export const faultsOf = (plugin: NodePlugin): string | undefined => {
-  try {
-    checked(pluginSchema, plugin, `plugin '${plugin.name}'`);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
-};
 
 export type NodeReport = z.input<typeof reportSchema>;
 

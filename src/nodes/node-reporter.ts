@@ -10,7 +10,8 @@ import type { NodePlugin } from '../../machines/node/node.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
-import { faultsOf, type NodeManager } from './node-manager.js';
+import type { NodeManager } from './node-manager.js';
+import { faultsOf } from './node-report.js';
 import type { NodeReports } from './node-reports.js';
 
 export interface NodePluginsPort {

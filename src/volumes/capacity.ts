@@ -9,14 +9,14 @@ import type { ControllerPort } from './controller-port.js';
 import { refuseUnknown } from './volume-checks.js';
 import { bytesIn } from './volume-view.js';
 
-const requestSchema = z.strictObject({
+export const capacityRequestSchema = z.strictObject({
   capability: capabilitySchema.optional(),
   parameters: parametersSchema.optional(),
   segments: segmentsSchema.optional(),
 });
 
 /** Volumes to ask about: their capability and parameters, and the topology segments where they would be. */
-export type CapacityRequest = z.input<typeof requestSchema>;
+export type CapacityRequest = z.input<typeof capacityRequestSchema>;
 
 /** Sizes in bytes; above 2⁵³−1 a bigint. A size that the plugin does not report is absent. */
 export interface Capacity {
@@ -36,7 +36,7 @@ export interface CapacityReaderOptions {
 export const capacityReader =
   ({ access, controller, isKnownPlugin, timeoutMs: defaultMs }: CapacityReaderOptions) =>
   async (plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity> => {
-    const { capability, parameters, segments } = checked(requestSchema, request, 'the request');
+    const { capability, parameters, segments } = checked(capacityRequestSchema, request, 'the request');
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
     refuseUnknown(checked(nameSchema, plugin, 'the plugin'), { isKnownPlugin });
     const bounds = { signal: signal ?? new AbortController().signal };

@@ -1,8 +1,8 @@
 /** Actors over the API: everything about one, and all at a glance. */
 import { expect } from 'chai';
-import { askAgent } from '../../src/cli/client.js';
-import type { ActorDetail, Overview } from '../../src/inspector/answers.js';
+import type { ActorDetail, Overview } from '../../src/api/actor-routes.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec } from '../volumes/volume-house.js';
 import { ApiHouse } from './api-house.js';
 

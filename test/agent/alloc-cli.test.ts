@@ -6,7 +6,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { expect } from 'chai';
-import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../../src/agent/mount-api.js';
+import type { AllocReport, MountReport, PreparedMount, StatsReport } from '../../src/api/node-routes.js';
 import { mainPath } from '../scenarios/agent-process.js';
 
 interface Said {
@@ -138,12 +138,12 @@ describe('A5 allocs and mounts on the command line', function () {
     expect((await cli('alloc', 'prepare', 'web', '--file', file)).code).to.equal(0);
     const volumes = [{ name: 'd', volume: { id: 'data' }, taskPath: 'rel' }];
     expect(posted().map(({ body }) => body)).to.deep.equal([{ volumes }]);
-    const message = 'cannot accept the volumes of the alloc:\n  [0].taskPath: must be absolute';
+    const message = 'cannot accept the volumes of the alloc:\n  volumes[0].taskPath: must be absolute';
     answers['POST /v1/allocs/web/prepare'] = { code: 'INVALID_ARGUMENT', message };
     const { code, stderr } = await cli('alloc', 'prepare', 'web', '--file', file);
     expect([code, stderr]).to.deep.equal([
       1,
-      `cannot accept the volumes of the alloc:\n  ${file}:3: [0].taskPath: must be absolute\n`,
+      `cannot accept the volumes of the alloc:\n  ${file}:3: volumes[0].taskPath: must be absolute\n`,
     ]);
   });
 

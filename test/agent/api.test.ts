@@ -2,8 +2,8 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { hostpath, TaskHouse } from '../tasks/task-house.js';
 
 describe('A4 T7 a task whose plugin is in use, through the API', function () {

@@ -8,10 +8,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { AgentError, askAgent } from '../../src/cli/client.js';
 import { oneLine, table } from '../../src/cli/print.js';
 import { firstSignal } from '../../src/cli/signals.js';
+import { AgentError } from '../../src/client/agent-error.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { StubAgent } from './stub-agent.js';
 
 describe('A5 the client', () => {

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
-import type { HistoryPage } from '../../src/inspector/answers.js';
+import type { HistoryPage } from '../../src/api/actor-routes.js';
 import { answerOf, mainPath } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 describe('history over the API and the command line', function () {

@@ -4,11 +4,12 @@ import { get } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import { AgentError, askAgent } from '../../src/cli/client.js';
+import type { JournalPage, MomentAnswer, MomentPage, WhatIf } from '../../src/api/actor-routes.js';
+import { AgentError } from '../../src/client/agent-error.js';
 import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
-import type { JournalPage, MomentAnswer, MomentPage, WhatIf } from '../../src/inspector/answers.js';
 import { openJournal } from '../../src/journal/journal-file.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const address = 'volume/default/data';
@@ -59,7 +60,7 @@ describe('journals over the API', () => {
       ({ before } = page);
     }
     expect(backward).to.deep.equal(entries);
-    const forward: JournalEntry[] = [];
+    const forward: JournalPage['entries'] = [];
     for (let after: number | undefined = 0; after !== undefined; ) {
       const page: JournalPage = await ask<JournalPage>(`/v1/journal/${path}?limit=3&after=${after}`);
       forward.push(...page.entries);
@@ -127,9 +128,9 @@ describe('journals over the API', () => {
     ['moments of an actor that never was', 'GET', '/v1/moments/volume%2Fdefault%2Fx?seq=1', 404, /no actor/],
     ['an export of an actor that never was', 'GET', '/v1/journal-export?address=node%2Fx', 404, /no actor node\/x/],
     ['a seq that is not there', 'GET', `/v1/moments/${path}?seq=999`, 400, /has no entry 999: it has 1 to \d+/],
-    ['a seq that is no number', 'GET', `/v1/moments/${path}?seq=one`, 400, /seq must be a positive whole number/],
+    ['a seq that is no number', 'GET', `/v1/moments/${path}?seq=one`, 400, /seq: must be a whole number/],
     ['pages of both ways at once', 'GET', `/v1/journal/${path}?after=1&before=5`, 400, /after or before, not both/],
-    ['a what-if without edits', 'POST', '/v1/what-if', 400, /give \{address, edits/],
+    ['a what-if without edits', 'POST', '/v1/what-if', 400, /edits: is missing/],
   ];
   for (const [title, method, to, status, message] of faults)
     it(`J1 ${title}: refused, with what to do`, async () => {

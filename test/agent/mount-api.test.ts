@@ -4,10 +4,10 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import type { AllocReport, MountReport } from '../../src/agent/mount-api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { AllocReport, MountReport } from '../../src/api/node-routes.js';
 import type { AllocVolumeRequest } from '../../src/index.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const use = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;

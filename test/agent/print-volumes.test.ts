@@ -1,6 +1,6 @@
 /** Output of `volume status` and of the TROUBLE column of `volume list`. */
 import { expect } from 'chai';
-import type { VolumeReport } from '../../src/agent/volume-api.js';
+import type { VolumeReport } from '../../src/api/volume-routes.js';
 import { volumeDetails, volumeTable } from '../../src/cli/print-volumes.js';
 
 const volume: VolumeReport = {

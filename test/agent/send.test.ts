@@ -1,7 +1,7 @@
 /** Sending events to actors by hand: off by default, only what the machine takes, and kept with who did it. */
 import { expect } from 'chai';
-import { askAgent } from '../../src/cli/client.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { ApiHouse, type Said } from './api-house.js';
 
 describe('sending events by hand', function () {

@@ -2,9 +2,11 @@
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import type { GroupSnapshotReport, SnapshotPage, SnapshotReport } from '../../src/agent/snapshot-api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { GroupSnapshotReport, SnapshotPage, SnapshotReport } from '../../src/api/volume-routes.js';
+import { inCommandWords } from '../../src/cli/command-words.js';
+import { AgentError } from '../../src/client/agent-error.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const large = '9007199254740993';
@@ -43,7 +45,7 @@ describe('A4 snapshots through the API', () => {
   const at = (id: string, request = ''): string => `/v1/snapshots/default/${encodeURIComponent(id)}${request}`;
   const get = async (id: string): Promise<SnapshotReport> => (await ask('GET', at(id))) as SnapshotReport;
   const ids = async (query: string): Promise<[ids: string[], next: string | undefined]> => {
-    const { items, next } = (await ask('GET', `/v1/snapshots?${query}`)) as SnapshotPage<SnapshotReport>;
+    const { items, next } = (await ask('GET', `/v1/snapshots?${query}`)) as SnapshotPage;
     return [items.map(({ key }) => key.id), next];
   };
 
@@ -79,7 +81,9 @@ describe('A4 snapshots through the API', () => {
     expect(await refusal('GET', at('monday'))).to.deep.equal([404, 'SNAPSHOT_NOT_FOUND']);
     expect(await refusal('POST', `${path}/delete`)).to.deep.equal(done);
     expect(await refusal('GET', path)).to.deep.equal([404, 'SNAPSHOT_NOT_FOUND']);
-    expect(await ask('GET', path).catch((error: Error) => error.message)).to.equal(
+    const refused: unknown = await ask('GET', path).catch((error: unknown) => error);
+    expect(refused).to.be.instanceOf(AgentError);
+    expect(inCommandWords(refused as AgentError).message).to.equal(
       'there is no group snapshot default/monday: see stagecraft group-snapshot list',
     );
   });

@@ -1,6 +1,6 @@
 /** Commands for tasks: reasons of states, and next starts. */
 import { expect } from 'chai';
-import type { TaskReport } from '../../src/agent/task-api.js';
+import type { TaskReport } from '../../src/api/agent-routes.js';
 import { StubAgent } from './stub-agent.js';
 
 const restart = { maxRestarts: 5, windowMs: 60_000, backoff: { initialMs: 100, maxMs: 300_000 } };

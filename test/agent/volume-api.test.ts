@@ -4,9 +4,9 @@ import { request } from 'node:http';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
-import type { VolumePage, VolumeReport } from '../../src/agent/volume-api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { VolumePage, VolumeReport } from '../../src/api/volume-routes.js';
 import { answerOf } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 describe('A4 volumes through the API', () => {
@@ -171,12 +171,12 @@ describe('A4 volumes through the API', () => {
         400,
         'INVALID_ARGUMENT',
       ]);
-    for (const [path, code] of [
-      [at('none', '/retry'), 'VOLUME_NOT_FOUND'],
-      [at('none', '/acknowledge'), 'VOLUME_NOT_FOUND'],
-      ['/v1/nodes/none/fence', 'NODE_NOT_FOUND'],
+    for (const [path, code, body] of [
+      [at('none', '/retry'), 'VOLUME_NOT_FOUND', {}],
+      [at('none', '/acknowledge'), 'VOLUME_NOT_FOUND', {}],
+      ['/v1/nodes/none/fence', 'NODE_NOT_FOUND', { reason: 'x' }],
     ] as const)
-      expect(await refusal('POST', path, { reason: 'x' }), path).to.deep.equal([404, code]);
+      expect(await refusal('POST', path, body), path).to.deep.equal([404, code]);
   });
 
   it('A4 V5 C2 a released claim is gone once its node reports the volume unstaged', async () => {

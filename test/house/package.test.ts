@@ -66,7 +66,7 @@ describe('the packed package', function () {
     const names = Object.keys(exports).filter((name) => !name.endsWith('.json'));
     const program = names.map((name) => `await import('${posix.join('stagecraft', name)}');`).join('\n');
     const imported = run(process.execPath, '--input-type=module', '--eval', program);
-    expect([names.length, imported.status], imported.stderr).to.deep.equal([6, 0]);
+    expect([names.length, imported.status], imported.stderr).to.deep.equal([7, 0]);
     const command = run('npx', '--no-install', 'stagecraft', '--version');
     expect([command.stdout, command.status], command.stderr).to.deep.equal([`${version}\n`, 0]);
   });

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
-import { askAgent } from '../../src/cli/client.js';
 import { AgentProcess, mainPath, type Place, removePlace } from '../scenarios/agent-process.js';
+import { askAgent } from '../support/ask-agent.js';
 
 describe('H1 what never comes by itself', function () {
   this.timeout(120_000);

@@ -1,5 +1,5 @@
 import { expect } from 'chai';
-import type { EffectInFlight } from '../../src/inspector/answers.js';
+import type { EffectInFlight } from '../../src/api/actor-routes.js';
 import type { HistoryLine } from '../../src/journal/history.js';
 import { callsIn, type Lane, timelineOf } from '../../src/page/timeline/model.js';
 import { axisTimes, foldsOf, moved, scaleOf, zoomed } from '../../src/page/timeline/scale.js';

@@ -4,9 +4,9 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { AllocReport, MountReport } from '../../src/agent/mount-api.js';
-import type { VolumeReport } from '../../src/agent/volume-api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { AllocReport, MountReport } from '../../src/api/node-routes.js';
+import type { VolumeReport } from '../../src/api/volume-routes.js';
+import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, mainPath, makePlace, mountsIn, type Place, pluginPids, removePlace } from './agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));

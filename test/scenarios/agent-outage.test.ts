@@ -1,9 +1,9 @@
 /** The agent while its Redis is gone, as its operator sees it. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
-import type { AgentReport } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { AgentReport } from '../../src/api/agent-routes.js';
 import { RedisProcess } from '../redis/servers.js';
+import { askAgent } from '../support/ask-agent.js';
 import {
   AgentProcess,
   complaintsIn,

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { stringify } from 'yaml';
-import type { PluginReport } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { PluginReport } from '../../src/api/agent-routes.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
+import { askAgent } from '../support/ask-agent.js';
 
 export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 

@@ -6,11 +6,11 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { pluginsAddress } from '../../machines/kit/addresses.js';
-import type { AgentReport } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { AgentReport } from '../../src/api/agent-routes.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { redisStore } from '../../src/stores/index.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 
 function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {

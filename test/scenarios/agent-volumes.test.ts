@@ -4,10 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
-import type { NodeReport } from '../../src/agent/node-api.js';
-import type { GroupSnapshotReport } from '../../src/agent/snapshot-api.js';
-import type { VolumeReport } from '../../src/agent/volume-api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { NodeReport } from '../../src/api/node-routes.js';
+import type { GroupSnapshotReport, VolumeReport } from '../../src/api/volume-routes.js';
+import { askAgent } from '../support/ask-agent.js';
 import { until } from '../until.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
 

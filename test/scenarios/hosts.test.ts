@@ -4,10 +4,10 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
-import type { AgentReport } from '../../src/agent/api.js';
-import { askAgent } from '../../src/cli/client.js';
+import type { AgentReport } from '../../src/api/agent-routes.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
 import { eventually } from './redis-scene.js';
 

@@ -5,13 +5,13 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { askAgent } from '../../src/cli/client.js';
 import type { Store } from '../../src/engine/store.js';
 import { messageOf } from '../../src/errors.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { builtProgram } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
+import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { moments, type Program, type Strike } from './kill-plan.js';
 import { durable, eventually } from './redis-scene.js';

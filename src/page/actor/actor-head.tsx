@@ -1,5 +1,5 @@
 /** Head of an actor: what it is, how it is and why, and what a person has to do. */
-import type { Trouble } from '../../inspector/answers.js';
+import type { Trouble } from '../../api/actor-routes.js';
 import { Copy } from '../common/copy.js';
 import { HealthBadge } from '../common/health.js';
 import { kindOf, nameOf } from '../common/kinds.js';

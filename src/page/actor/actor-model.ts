@@ -1,6 +1,6 @@
 /** What the page knows of one actor: its present, its history, and the moments that somebody has looked at. */
 import { batch, signal } from '@preact/signals';
-import type { ActorDetail, Edit, HistoryPage, MomentAnswer, WhatIf } from '../../inspector/answers.js';
+import type { ActorDetail, Edit, HistoryPage, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { merged } from './history-rows.js';
 

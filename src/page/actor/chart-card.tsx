@@ -1,5 +1,5 @@
 /** The chart of an actor, or of one of its parts, with the parts as cards beside it. */
-import type { PartSummary } from '../../inspector/answers.js';
+import type { PartSummary } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { Chart } from '../chart/chart.js';
 import type { ChartLayout } from '../chart/layout.js';

@@ -1,5 +1,5 @@
 /** Changes of an actor's past, as a form asks for them. Pure. */
-import type { Edit } from '../../inspector/answers.js';
+import type { Edit } from '../../api/actor-routes.js';
 
 /** Kinds of change, in the order of the form. */
 export const kinds = { insert: 'Put an event in after it', edit: 'Change its event', drop: 'Leave it out' };

@@ -1,6 +1,6 @@
 /** Beside the chart: what the actor knows and what has changed, what is in flight, and which events it accepts. */
 import { useMemo, useState } from 'preact/hooks';
-import type { ActorDetail } from '../../inspector/answers.js';
+import type { ActorDetail } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import type { Api } from './actor-model.js';
 import { stepText } from './edits.js';

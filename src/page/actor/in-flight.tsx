@@ -1,5 +1,5 @@
 /** Effects and timers of an actor's present state, with countdowns. */
-import type { ActorDetail, EffectInFlight } from '../../inspector/answers.js';
+import type { ActorDetail, EffectInFlight } from '../../api/actor-routes.js';
 import { HealthIcon } from '../common/health.js';
 import { useNow } from '../common/use-now.js';
 import { durationOf } from '../data/time.js';

@@ -1,6 +1,6 @@
 /** Sends the actor an event by hand: what it is, the state before, and a word to type before it goes. */
 import { useState } from 'preact/hooks';
-import type { ActorDetail } from '../../inspector/answers.js';
+import type { ActorDetail } from '../../api/actor-routes.js';
 import { Dialog } from '../common/dialog.js';
 import type { Api } from './actor-model.js';
 import { eventIn } from './edits.js';

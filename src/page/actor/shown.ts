@@ -1,5 +1,5 @@
 /** What the actor view shows of a moment, present or past. Pure. */
-import type { ActorDetail, Health, MomentAnswer, PartSummary } from '../../inspector/answers.js';
+import type { ActorDetail, Health, MomentAnswer, PartSummary } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import type { ChartLayout } from '../chart/layout.js';
 import layouts from '../chart/layouts.json' with { type: 'json' };

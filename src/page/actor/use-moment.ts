@@ -1,6 +1,6 @@
 /** Reads one moment of an actor while a component shows it. */
 import { useEffect, useState } from 'preact/hooks';
-import type { MomentAnswer } from '../../inspector/answers.js';
+import type { MomentAnswer } from '../../api/actor-routes.js';
 import type { ActorModel } from './actor-model.js';
 
 export interface ReadMoment {

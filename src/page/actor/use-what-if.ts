@@ -1,6 +1,6 @@
 /** The other course of events that somebody tries out: forgotten when it is closed. */
 import { useComputed, useSignal } from '@preact/signals';
-import type { Edit, MomentAnswer, WhatIf } from '../../inspector/answers.js';
+import type { Edit, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
 import type { ActorModel } from './actor-model.js';
 import { isChanged } from './edits.js';
 

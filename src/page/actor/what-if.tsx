@@ -1,6 +1,6 @@
 /** What-if: a change of the actor's past as a form, and the other course of events beside the real one. */
 import { useState } from 'preact/hooks';
-import type { Edit, WhatIf } from '../../inspector/answers.js';
+import type { Edit, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
 import { editOf, type Kind, kinds, stepText } from './edits.js';

@@ -1,6 +1,6 @@
 /** Draws a statechart: the present state lit, the last transition marked. What the marks mean: src/inspector/answers.ts, Health. */
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 import type { ChartLayout, Line, StateBox } from './layout.js';
 import { between, pathOf } from './lines.js';
 import { boxOf, isWithin, litLines, textOf } from './lit.js';

@@ -1,5 +1,5 @@
 /** Map of a chart: its outer boxes only, the one that is lit in colour. */
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 import type { ChartLayout } from './layout.js';
 import { isWithin } from './lit.js';
 

@@ -1,6 +1,6 @@
 /** The seven ways an actor can be: each with a word, a colour and a shape of its own. */
 import type { JSX } from 'preact';
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 
 export const healthWords: Record<Health, string> = {
   healthy: 'Healthy',

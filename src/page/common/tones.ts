@@ -1,5 +1,5 @@
 /** Health whose colour and shape a step of a history has. */
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 import type { HistoryTone } from '../../journal/history.js';
 
 export const healthOfTone: Record<HistoryTone, Health | undefined> = {

@@ -1,5 +1,5 @@
 /** All actors that the page knows, in columns: item i of each belongs to the same actor. */
-import type { ActorSummary, Health, Overview, Trouble } from '../../inspector/answers.js';
+import type { ActorSummary, Health, Overview, Trouble } from '../../api/actor-routes.js';
 
 /** Worst first: the order of lists. */
 export const healthOrder: readonly Health[] = [

@@ -1,6 +1,6 @@
 /** All actors of one kind, the worst first. */
 import { useMemo, useState } from 'preact/hooks';
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 import { HealthIcon, healthWords } from '../common/health.js';
 import { useKeys } from '../common/keys.js';
 import { kindOf, nameOf, whereOf } from '../common/kinds.js';

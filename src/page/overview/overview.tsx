@@ -1,5 +1,5 @@
 /** Is anything wrong? Kinds with their health, trouble by who has to act, and what happens now. */
-import type { Health, Trouble } from '../../inspector/answers.js';
+import type { Health, Trouble } from '../../api/actor-routes.js';
 import { Copy } from '../common/copy.js';
 import { HealthIcon, healthWords } from '../common/health.js';
 import { Icon } from '../common/icons.js';

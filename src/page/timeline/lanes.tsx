@@ -1,6 +1,6 @@
 /** The lanes of a timeline as a picture; its bars are buttons. */
 import type { ComponentChildren } from 'preact';
-import type { Health } from '../../inspector/answers.js';
+import type { Health } from '../../api/actor-routes.js';
 import { durationOf, momentOf, timeOf } from '../data/time.js';
 import type { CallBar, Lane, Point, TimelineModel } from './model.js';
 import { axisTimes, type Fold } from './scale.js';

@@ -1,5 +1,5 @@
 /** Lanes of an actor in time: who asked, its state, its parts, the calls to plugins, the commits. Pure. */
-import type { EffectInFlight, Health } from '../../inspector/answers.js';
+import type { EffectInFlight, Health } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { healthOfTone } from '../common/tones.js';
 

@@ -1,0 +1,69 @@
+/** Schemas that the answers of several requests share. */
+import { z } from 'zod';
+import { accessModeSchema, attachmentModeSchema } from '../requests/fields.js';
+
+/** A size: a number of bytes; above 2⁵³−1 a decimal text. */
+export const bytes = z
+  .union([z.number(), z.bigint(), z.string()])
+  .transform((size) => (BigInt(size) <= Number.MAX_SAFE_INTEGER ? Number(size) : String(size)))
+  .pipe(z.union([z.int().nonnegative(), z.string().regex(/^\d+$/)]))
+  .meta({ id: 'Bytes', description: 'Bytes; above 2^53-1 as decimal text.' });
+
+/** A moment: milliseconds since 1970. */
+export const moment = z.number().meta({ description: 'Milliseconds since 1970.' });
+
+export const texts = z.record(z.string(), z.string());
+
+/** Data that only its owner knows: of a machine, or of a plugin. */
+export const anyObject = z.custom<object>().meta({ type: 'object' });
+
+export const volumeKey = z.object({ namespace: z.string(), id: z.string() }).meta({ id: 'Key' });
+
+/** Why something failed, or does not go on. */
+export const failure = z
+  .object({
+    code: z.string().describe('One of docs/errors.md.'),
+    message: z.string(),
+    final: z.boolean().describe('A repeat of the same request is known to fail again.'),
+    originalCode: z.string().exactOptional(),
+    rpc: z.string().exactOptional(),
+    grpcCode: z.string().exactOptional(),
+    answerClass: z.string().exactOptional().describe('What the answer of the plugin means: docs/csi.md.'),
+  })
+  .meta({ id: 'Failure' });
+
+/** An answer with an error. */
+export const errorAnswer = failure
+  .partial({ final: true })
+  .extend({ address: z.string().exactOptional().describe('The actor that is concerned.') })
+  .meta({ id: 'Error' });
+
+export const capability = z
+  .object({
+    accessMode: accessModeSchema,
+    attachmentMode: attachmentModeSchema,
+    fsType: z.string().exactOptional(),
+    mountFlags: z.array(z.string()).exactOptional(),
+  })
+  .meta({ id: 'Capability' });
+
+export const part = z
+  .object({
+    id: z.string().describe('Name within its owner: publication/worker-1.'),
+    chart: z.string().describe('docs/machines has a page with this name.'),
+    at: z.string().describe('Path of its state: in-doubt.backing-off.'),
+    why: z.string().exactOptional().describe('Last failure, or what it waits for.'),
+    nextAttemptAtMs: moment.exactOptional(),
+  })
+  .meta({ id: 'Part' });
+
+export const condition = z.object({ abnormal: z.boolean(), message: z.string() }).meta({ id: 'Condition' });
+
+export const forceBody = z.strictObject({ force: z.boolean().default(false) });
+
+/** A page of a list. */
+export const pageOf = <T extends z.ZodType>(item: T) =>
+  z.object({
+    items: z.array(item),
+    next: z.string().exactOptional().describe('Give it as `after` to get the next page.'),
+  });
