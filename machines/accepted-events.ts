@@ -4,7 +4,7 @@ import { catalogEntryOf } from './catalog.js';
 
 /** Events that no caller sends: those of effects, of timers, of other actors, and of the machine itself. */
 const internal =
-  /^(xstate\.|settle$|wait\.|call\.|fingerprint\.|health\.|plugin\.|plugins\.|\*$)|\.(progress|lost|recover|observed)$/;
+  /^(xstate\.|settle$|wait\.|call\.|create\.|look\.|remove\.|fingerprint\.|health\.|plugin\.|plugins\.|\*$)|\.(progress|lost|recover|observed)$/;
 
 /** Types of the events that an actor takes from callers in this state. A guard may still refuse one. */
 export function acceptedBy(address: string, state: StateValue): string[] {

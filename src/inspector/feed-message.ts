@@ -13,6 +13,8 @@ export type FeedMessage =
       /** A sentence for each input of an actor among the records. */
       lines: FeedLine[];
       dropped: number;
+      /** More than `dropped` were lost. */
+      stopped?: true;
       /** `trouble`: what is wrong with it now; absent: nothing. */
       changed: (ActorSummary & { trouble?: Trouble })[];
       gone: string[];

@@ -46,7 +46,7 @@ export async function feedSocket(
     if (!batch) return;
     const { records, dropped } = batch;
     if (dropped > 0) onDropped(dropped);
-    say({ type: 'batch', records, lines: linesOf(records), dropped, ...changesIn(records) });
+    say({ type: 'batch', ...batch, lines: linesOf(records), ...changesIn(records) });
     await pause(batchMs);
     if (!(await whenDrained(socket))) return viewer.close();
   }

@@ -1,6 +1,7 @@
 /**
  * Place of one viewer in the live feed: keeps the newest records until the viewer reads them. A viewer that does not keep
- * up loses the oldest records, and is told how many. It never slows the runtime.
+ * up loses the oldest records, and is told how many. One that does not read at all stops listening, until it reads again:
+ * records that are kept for long cost the runtime more than those that are read at once.
  */
 import type { FeedRecord } from '../engine/feed.js';
 
@@ -18,12 +19,16 @@ export interface ViewerOptions {
 export interface FeedBatch {
   records: FeedRecord[];
   dropped: number;
+  /** More than `dropped` were lost: the viewer had stopped listening. What it knows of actors may be out of date. */
+  stopped?: true;
 }
 
 export class FeedViewer {
   readonly #most: number;
   readonly #wants: (record: FeedRecord) => boolean;
-  readonly #unwatch: () => void;
+  readonly #source: Inspectable;
+  /** Ends the listening; undefined: it has stopped, until the next read. */
+  #unwatch: (() => void) | undefined;
   /** Ring of the newest records; `#next` is where the next one goes, and once it is full also the oldest. */
   #ring: FeedRecord[] = [];
   #next = 0;
@@ -34,11 +39,16 @@ export class FeedViewer {
   constructor(source: Inspectable, { most = 10_000, wants = () => true }: ViewerOptions = {}) {
     this.#most = most;
     this.#wants = wants;
-    this.#unwatch = source.inspect((record) => this.#keep(record));
+    this.#source = source;
+    this.#listen();
   }
 
   /** Resolves with the records since the last call, once there is one; undefined: the viewer was closed. */
   async read(): Promise<FeedBatch | undefined> {
+    if (!this.#unwatch && !this.#isClosed) {
+      this.#listen();
+      return { ...this.#take(), stopped: true };
+    }
     while (this.#ring.length === 0 && !this.#isClosed) {
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -50,9 +60,13 @@ export class FeedViewer {
   /** Safe to repeat. */
   close(): void {
     this.#isClosed = true;
-    this.#unwatch();
+    this.#unwatch?.();
     this.#ring = [];
     this.#wake?.();
+  }
+
+  #listen(): void {
+    this.#unwatch = this.#source.inspect((record) => this.#keep(record));
   }
 
   #keep(record: FeedRecord): void {
@@ -63,11 +77,21 @@ export class FeedViewer {
       this.#ring[this.#next] = record;
       this.#dropped += 1;
       this.#next = (this.#next + 1) % this.#most;
+      if (this.#dropped === this.#most) this.#stop();
     }
     if (this.#wake) {
       this.#wake();
       this.#wake = undefined;
     }
+  }
+
+  /** Lets all records go: a whole ring of them was lost, and nobody has read. */
+  #stop(): void {
+    this.#unwatch?.();
+    this.#unwatch = undefined;
+    this.#dropped += this.#ring.length;
+    this.#ring = [];
+    this.#next = 0;
   }
 
   #take(): FeedBatch {

@@ -133,6 +133,14 @@ function Rail({ to }: { to: Place }) {
         failed={failed}
       />
       <RailLink to={{ view: 'log' }} title="Event log" icon="log" isHere={to.view === 'log'} />
+      {'address' in to && (
+        <RailLink
+          to={{ view: 'timeline', address: to.address }}
+          title="Timeline"
+          icon="timeline"
+          isHere={to.view === 'timeline'}
+        />
+      )}
       <h2>Actors</h2>
       {shown.map(({ machine: one, title, icon }) => {
         const counts = actors.counts(one);
@@ -188,7 +196,7 @@ function Main({ to }: { to: Place }) {
       {to.view === 'list' && <List key={to.machine} machine={to.machine} />}
       {to.view === 'log' && <Log />}
       {to.view === 'actor' && <ActorView key={to.address} {...actorProps(to)} />}
-      {to.view === 'timeline' && <TimelineView key={to.address} {...actorProps(to)} />}
+      {to.view === 'timeline' && <TimelineView key={to.address} {...actorProps(to)} known={actors.address} />}
     </main>
   );
 }

@@ -43,11 +43,24 @@ describe('a viewer of the live feed', () => {
 
   it('X1 read too seldom: the oldest are dropped and counted, the newest are there', async () => {
     const viewer = new FeedViewer(source, { most: 4 });
-    source.say(11);
+    source.say(7);
     const batch = await viewer.read();
-    expect([seqsOf(batch?.records), batch?.dropped]).to.deep.equal([[8, 9, 10, 11], 7]);
+    expect([seqsOf(batch?.records), batch?.dropped]).to.deep.equal([[4, 5, 6, 7], 3]);
     source.say(2);
     expect(await viewer.read()).to.deep.include({ dropped: 0 });
+  });
+
+  it('X1 not read at all: it stops listening, is told of that at its next read, and goes on', async () => {
+    const viewer = new FeedViewer(source, { most: 4 });
+    source.say(50);
+    expect(source.listeners.size).to.equal(0);
+    expect(await viewer.read()).to.deep.equal({ records: [], dropped: 8, stopped: true });
+    source.say(2);
+    const { records, ...batch } = (await viewer.read()) ?? {};
+    expect([seqsOf(records), batch]).to.deep.equal([[51, 52], { dropped: 0 }]);
+    source.say(50);
+    viewer.close();
+    expect([await viewer.read(), source.listeners.size]).to.deep.equal([undefined, 0]);
   });
 
   it('X1 however it is read, nothing is lost uncounted', async () => {
@@ -59,11 +72,12 @@ describe('a viewer of the live feed', () => {
         let last = 0;
         for (const count of counts.filter((one) => one > 0)) {
           feed.say(count);
-          const { records = [], dropped = 0 } = (await viewer.read()) ?? {};
+          const { records = [], dropped = 0, stopped = false } = (await viewer.read()) ?? {};
           const seqs = seqsOf(records);
           expect(seqs).to.deep.equal(seqs.map((_, at) => last + dropped + at + 1));
-          last = seqs.at(-1) ?? last;
-          expect(seqs).to.have.length(Math.min(count, most));
+          expect([seqs.length, stopped]).to.deep.equal(count < 2 * most ? [Math.min(count, most), false] : [0, true]);
+          if (stopped) expect(dropped).to.equal(2 * most);
+          last += count;
         }
       }),
       { seed: 20, numRuns: 300 },

@@ -1,9 +1,12 @@
 import { expect } from 'chai';
 import type { EffectInFlight } from '../../src/api/actor-routes.js';
 import type { HistoryLine } from '../../src/journal/history.js';
+import { countOf, markAt, marksOf } from '../../src/page/timeline/marks.js';
 import { callsIn, type Lane, timelineOf } from '../../src/page/timeline/model.js';
+import { relatedTo } from '../../src/page/timeline/related.js';
 import { axisTimes, foldsOf, moved, scaleOf, zoomed } from '../../src/page/timeline/scale.js';
 
+const address = 'volume/default/data';
 const id = 'publication/worker-1';
 const plain = { parts: [], tone: 'plain' as const };
 const asked: HistoryLine = {
@@ -26,7 +29,7 @@ const open: EffectInFlight = {
 };
 
 const model = () =>
-  timelineOf({ name: 'data', machine: 'volume', lines: [asked, failed, again], effects: [open], now: 3000 });
+  timelineOf([{ address, name: 'data', machine: 'volume', lines: [asked, failed, again], effects: [open] }], 3000);
 const lane = (name: string): Lane => {
   const found = model().lanes.find((one) => one.name === name);
   if (!found) throw new Error(`no lane ${name}`);
@@ -56,10 +59,19 @@ describe('timeline of an actor', () => {
   it('X2 a call lasts from its request to its answer; one without an answer is open until now', () => {
     expect(callsIn(model())).to.deep.equal([
       {
-        ...{ plugin: 'disk', text: 'ControllerPublishVolume', from: 1100, to: 1600, seq: 2, health: 'in-doubt' },
+        ...{
+          address,
+          plugin: 'disk',
+          text: 'ControllerPublishVolume',
+          from: 1100,
+          to: 1600,
+          seq: 2,
+          health: 'in-doubt',
+        },
         ...{ code: 'INTERNAL', attempt: 1, message: 'busy' },
       },
       {
+        address,
         plugin: 'disk',
         text: 'ControllerPublishVolume',
         from: 2310,
@@ -75,15 +87,80 @@ describe('timeline of an actor', () => {
 
   it('X2 a part that has gone has no bar from then on', () => {
     const gone = { ...again, parts: [{ id, before: 'in-doubt.backing-off' }] };
-    const { lanes } = timelineOf({
-      name: 'data',
-      machine: 'volume',
-      lines: [asked, failed, gone],
-      effects: [],
-      now: 3000,
-    });
+    const { lanes } = timelineOf(
+      [{ address, name: 'data', machine: 'volume', lines: [asked, failed, gone], effects: [] }],
+      3000,
+    );
     const part = lanes.find(({ name }) => name === 'worker-1');
     expect(part?.kind === 'states' && part.bars.at(-1)?.to).to.equal(2300);
+  });
+});
+
+describe('timeline of several actors', () => {
+  const mount = 'mount/worker-1/default/data';
+  const staged: HistoryLine = {
+    ...plain,
+    seq: 1,
+    at: 2000,
+    what: 'asked to stage it',
+    from: address,
+    after: 'staging',
+  };
+  const both = timelineOf(
+    [
+      { address, name: 'data', machine: 'volume', lines: [asked, failed, again], effects: [open] },
+      { address: mount, name: 'data on worker-1', machine: 'mount', lines: [staged], effects: [] },
+    ],
+    3000,
+  );
+
+  it('X2 each has its lanes, and the steps of all are in one order', () => {
+    expect(both.lanes.map((one) => [one.address, one.name])).to.deep.equal([
+      ...['Asked', 'data', 'worker-1', 'disk'].map((name) => [address, name]),
+      ...['Asked', 'data on worker-1'].map((name) => [mount, name]),
+      ['', 'Store'],
+    ]);
+    expect(both.steps.map((step) => [step.address, step.seq])).to.deep.equal([
+      [address, 1],
+      [address, 2],
+      [mount, 1],
+      [address, 3],
+    ]);
+  });
+
+  it('X2 those of the same volume can be shown beside it, and no others', () => {
+    const known = [
+      address,
+      mount,
+      'volume/default/wal',
+      'node/worker-1',
+      'mount/worker-1/default/wal',
+      'alloc/default/data',
+    ];
+    expect(relatedTo(address, { key: { namespace: 'default', id: 'data' } }, known)).to.deep.equal([mount]);
+    const volumes = [{ volume: { namespace: 'default', id: 'wal' } }, { volume: { namespace: 'default', id: 'data' } }];
+    expect(relatedTo('alloc/worker-1/web', { volumes }, known)).to.deep.equal([
+      mount,
+      'mount/worker-1/default/wal',
+      address,
+      'volume/default/wal',
+    ]);
+    expect(relatedTo(address, undefined, known)).to.deep.equal([]);
+  });
+
+  it('X2 many marks are rectangles: each is where its time is, and is found there', () => {
+    const x = (at: number): number => at / 10;
+    const marks = marksOf(both.lanes, x, 1_000);
+    expect(marks).to.have.length(both.lanes.reduce((sum, one) => sum + countOf(one), 0));
+    const call = marks.find(({ text, kind }) => kind === 'calls' && text === 'ControllerPublishVolume');
+    expect(call).to.include({ left: 110, width: 49, health: 'in-doubt' });
+    for (const mark of marks) {
+      const found = markAt(marks, mark.left + mark.width / 2, mark.top + mark.height / 2);
+      expect(found?.kind).to.equal(mark.kind);
+      expect([found?.left, found?.top]).to.deep.equal([mark.left, mark.top]);
+    }
+    expect(markAt(marks, 900, 5)).to.equal(undefined);
+    expect(marksOf(both.lanes, x, 100).every(({ left }) => left <= 100)).to.equal(true);
   });
 });
 

@@ -3,6 +3,7 @@
 const paths = {
   overview: 'M2 2.5h5v5H2zM9 2.5h5v3H9zM9 8h5v5.5H9zM2 10h5v3.5H2z',
   log: 'M2.5 4h11M2.5 8h11M2.5 12h7',
+  timeline: 'M2.5 4h6M5 8h8.500M4 12h4',
   plugin: 'M6 2v3M10 2v3M4 5h8v3a4 4 0 0 1-8 0zM8 12v2',
   task: 'M2.5 3h11v10h-11zM5 6.5l2 1.7-2 1.7M8.5 10.5H11',
   volume: 'M3 4c0-1.1 2.2-2 5-2s5 .9 5 2-2.2 2-5 2-5-.9-5-2v8c0 1.1 2.2 2 5 2s5-.9 5-2V4M3 8c0 1.1 2.2 2 5 2s5-.9 5-2',

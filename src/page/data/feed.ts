@@ -28,7 +28,7 @@ export const connection = signal<Connection>('loading');
 export const trouble = signal('');
 /** When the agent was heard last, in milliseconds since the epoch. */
 export const heardAt = signal(0);
-/** Records that were dropped, as the page could not keep up. */
+/** Records that were dropped, as the page could not keep up; at least so many. */
 export const dropped = signal(0);
 export const nodeId = signal('');
 /** Records per second. */
@@ -78,14 +78,27 @@ async function run(): Promise<void> {
 async function follow(): Promise<void> {
   const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/feed`);
   const waiting: FeedMessage[] = [];
-  let isFilled = false;
+  let isFilling = true;
+  /** Fetches all actors; what the feed tells meanwhile comes after them. */
+  const fill = async (): Promise<void> => {
+    isFilling = true;
+    const overview = await ask<Overview>('/v1/overview');
+    nodeId.value = overview.nodeId;
+    actors.fill(overview);
+    isFilling = false;
+    for (const message of waiting.splice(0)) take(message);
+    for (const address of actors.address) touched.dispatchEvent(new Event(address));
+    isDirty = true;
+  };
   const ended = new Promise<void>((resolve) => {
     socket.onclose = () => resolve();
   });
   socket.onmessage = ({ data }) => {
     const message: FeedMessage = JSON.parse(data);
-    if (isFilled) take(message);
-    else waiting.push(message);
+    if (isFilling) waiting.push(message);
+    else take(message);
+    // A change that was dropped may have been the last one of its actor.
+    if (!isFilling && message.type === 'batch' && message.dropped > 0) fill().catch(() => socket.close());
   };
   const isOpen = await Promise.race([
     new Promise<boolean>((resolve) => {
@@ -93,13 +106,8 @@ async function follow(): Promise<void> {
     }),
     ended.then(() => false),
   ]);
-  const overview = await ask<Overview>('/v1/overview');
-  nodeId.value = overview.nodeId;
-  actors.fill(overview);
-  isFilled = true;
-  for (const message of waiting) take(message);
+  await fill();
   heardAt.value = Date.now();
-  isDirty = true;
   if (!isOpen) throw new ApiError('NOT_REACHABLE', 'The live feed can not be opened. What you see is as it was.');
   trouble.value = '';
   connection.value = 'live';

@@ -5,7 +5,7 @@ import { reasonOf } from '../actor/history-rows.js';
 import { HealthIcon } from '../common/health.js';
 import { durationOf, momentOf } from '../data/time.js';
 import { hrefOf, momentAt } from '../router.js';
-import type { callsIn } from './model.js';
+import { type callsIn, isSameStep, type Step } from './model.js';
 
 export function StepDetail({ line, address }: { line: HistoryLine; address: string }) {
   const { seq, at, tookMs, nextAttemptAtMs, from } = line;
@@ -46,11 +46,11 @@ const Item = ({ name, children }: { name: string; children: preact.ComponentChil
 
 interface CallListProps {
   calls: ReturnType<typeof callsIn>;
-  seq: number | undefined;
-  onChoose: (seq: number) => void;
+  step: Step | undefined;
+  onChoose: (step: Step) => void;
 }
 
-export function CallList({ calls, seq, onChoose }: CallListProps) {
+export function CallList({ calls, step, onChoose }: CallListProps) {
   const longest = Math.max(1, ...calls.map(({ from, to }) => to - from));
   return (
     <section class="card call-list" aria-label="Calls">
@@ -65,11 +65,11 @@ export function CallList({ calls, seq, onChoose }: CallListProps) {
       {calls.length === 0 && <p class="card-empty">No call was made in the steps that are kept.</p>}
       <ol>
         {calls.toReversed().map((call) => (
-          <li key={`${call.seq} ${call.from}`}>
+          <li key={`${call.address} ${call.seq} ${call.from}`}>
             <button
               type="button"
-              aria-current={call.seq === seq ? 'step' : undefined}
-              onClick={() => onChoose(call.seq)}
+              aria-current={isSameStep(call, step) ? 'step' : undefined}
+              onClick={() => onChoose(call)}
             >
               <time>{momentOf(call.from)}</time>
               <HealthIcon health={call.health} size={15} />

@@ -2,11 +2,10 @@
 import type { ComponentChildren } from 'preact';
 import type { Health } from '../../api/actor-routes.js';
 import { durationOf, momentOf, timeOf } from '../data/time.js';
-import type { CallBar, Lane, Point, TimelineModel } from './model.js';
+import { CanvasMarks } from './canvas-marks.js';
+import { axisHeight, countOf, laneHeight, marksOf, mostElements, topsOf } from './marks.js';
+import { type CallBar, isSameStep, type Lane, type Point, type Step, type TimelineModel } from './model.js';
 import { axisTimes, type Fold } from './scale.js';
-
-export const laneHeight: Record<Lane['kind'], number> = { callers: 48, states: 50, calls: 80, commits: 34 };
-const axisHeight = 30;
 
 interface LanesProps {
   model: TimelineModel;
@@ -14,22 +13,20 @@ interface LanesProps {
   folds: readonly Fold[];
   now: number;
   x: (at: number) => number;
-  /** Step that is chosen. */
-  seq: number | undefined;
-  onChoose: (seq: number) => void;
+  /** The one that is chosen. */
+  step: Step | undefined;
+  onChoose: (step: Step) => void;
 }
 
-export function Lanes({ model, width, folds, now, x, seq, onChoose }: LanesProps) {
-  const tops: number[] = [];
-  let height = axisHeight;
-  for (const { kind } of model.lanes) {
-    tops.push(height);
-    height += laneHeight[kind];
-  }
-  const commits = model.lanes.find(({ kind }) => kind === 'commits');
-  const chosen = commits?.kind === 'commits' ? commits.points.find((point) => point.seq === seq) : undefined;
-  const shared = { x, width, seq, onChoose };
-  return (
+export const laneKey = ({ kind, address, name, about }: Lane): string => [kind, address, name, about].join(' ');
+
+export function Lanes({ model, width, folds, now, x, step, onChoose }: LanesProps) {
+  const tops = topsOf(model.lanes);
+  const height = tops.at(-1) ?? axisHeight;
+  const isDrawn = model.lanes.reduce((sum, lane) => sum + countOf(lane), 0) > mostElements;
+  const chosen = model.steps.find((point) => isSameStep(point, step));
+  const shared = { x, width, step, onChoose };
+  const picture = (
     <svg
       class="timeline-lanes"
       width={width}
@@ -45,18 +42,25 @@ export function Lanes({ model, width, folds, now, x, seq, onChoose }: LanesProps
       </defs>
       <Axis {...{ model, width, height, folds, x }} />
       {model.lanes.map((lane, index) => (
-        <g key={`${lane.kind} ${lane.name} ${lane.about}`} transform={`translate(0 ${tops[index]})`}>
+        <g key={laneKey(lane)} transform={`translate(0 ${tops[index]})`}>
           <path class="rule" d={`M0 ${laneHeight[lane.kind] - 0.5}H${width}`} />
-          <LaneMarks lane={lane} {...shared} />
+          {!isDrawn && <LaneMarks lane={lane} {...shared} />}
         </g>
       ))}
       {chosen && <path class="chosen-line" d={`M${x(chosen.at)} ${axisHeight - 10}V${height}`} />}
       {x(now) < width && <path class="now-line" d={`M${x(now)} ${axisHeight - 8}V${height}`} />}
     </svg>
   );
+  if (!isDrawn) return picture;
+  return (
+    <div class="timeline-drawn">
+      {picture}
+      <CanvasMarks {...{ width, height, step, onChoose }} marks={marksOf(model.lanes, x, width)} />
+    </div>
+  );
 }
 
-type MarksProps = Pick<LanesProps, 'x' | 'width' | 'seq' | 'onChoose'>;
+type MarksProps = Pick<LanesProps, 'x' | 'width' | 'step' | 'onChoose'>;
 
 function LaneMarks({ lane, ...shared }: MarksProps & { lane: Lane }) {
   const { x, width } = shared;
@@ -106,7 +110,7 @@ function LaneMarks({ lane, ...shared }: MarksProps & { lane: Lane }) {
       return (
         <>
           {lane.points.map((point) => (
-            <Commit key={point.seq} point={point} {...shared} />
+            <Commit key={`${point.address} ${point.seq}`} point={point} {...shared} />
           ))}
         </>
       );
@@ -150,7 +154,8 @@ interface StretchProps extends MarksProps {
   from: number;
   to: number;
   health: Health;
-  /** Step that it leads to. */
+  /** The step that it leads to. */
+  address: string;
   seq: number;
   top: number;
   height: number;
@@ -163,14 +168,15 @@ interface StretchProps extends MarksProps {
 /** Narrower stretches are left out of the picture; calls never are. */
 const leastWidth = 0.8;
 
-function Stretch(props: Omit<StretchProps, 'seq'> & { seq: number | undefined }) {
+function Stretch(props: StretchProps) {
   const {
     x,
     width,
     from,
     to,
     health,
-    seq = 0,
+    address,
+    seq,
     top,
     height,
     name,
@@ -187,7 +193,7 @@ function Stretch(props: Omit<StretchProps, 'seq'> & { seq: number | undefined })
     <Pressed
       class={names.filter(Boolean).join(' ')}
       name={name}
-      onPress={() => onChoose(seq)}
+      onPress={() => onChoose({ address, seq })}
       at={`translate(${left} ${top})`}
     >
       <rect width={size} height={height} rx="4" />
@@ -229,7 +235,7 @@ function Pressed({ class: names, name, at, onPress, children }: PressedProps) {
   );
 }
 
-function Requests({ points, x, width, seq, onChoose }: MarksProps & { points: readonly Point[] }) {
+function Requests({ points, x, width, step, onChoose }: MarksProps & { points: readonly Point[] }) {
   const seen = points
     .map((point) => ({ point, left: x(point.at) }))
     .filter(({ left }) => left > -8 && left < width + 8);
@@ -238,9 +244,9 @@ function Requests({ points, x, width, seq, onChoose }: MarksProps & { points: re
       {seen.map(({ point, left }, index) => (
         <Pressed
           key={point.seq}
-          class={`request${point.seq === seq ? ' is-chosen' : ''}`}
+          class={`request${isSameStep(point, step) ? ' is-chosen' : ''}`}
           name={`${point.text}, ${momentOf(point.at)}`}
-          onPress={() => onChoose(point.seq)}
+          onPress={() => onChoose(point)}
         >
           <circle cx={left} cy="24" r="4.5" />
           <text x={left + 9} y="28">
@@ -252,14 +258,14 @@ function Requests({ points, x, width, seq, onChoose }: MarksProps & { points: re
   );
 }
 
-function Commit({ point: { at, seq: step, text }, x, width, seq, onChoose }: MarksProps & { point: Point }) {
-  const left = x(at);
+function Commit({ point, x, width, step, onChoose }: MarksProps & { point: Point }) {
+  const left = x(point.at);
   if (left < -2 || left > width + 2) return null;
   return (
     <Pressed
-      class={`commit${step === seq ? ' is-chosen' : ''}`}
-      name={`Step ${step}: ${text}`}
-      onPress={() => onChoose(step)}
+      class={`commit${isSameStep(point, step) ? ' is-chosen' : ''}`}
+      name={`Step ${point.seq}: ${point.text}`}
+      onPress={() => onChoose(point)}
     >
       <rect x={left - 4} y="0" width="8" height="34" />
       <path d={`M${left} 8v17`} />

@@ -35,7 +35,6 @@ export function Minimap({ model, calls, zoom, onZoom, x, width }: MinimapProps) 
     const size = zoom.to - zoom.from;
     if (size < 1) onZoom(moved({ from: at - size / 2, to: at + size / 2 }));
   };
-  const commits = model.lanes.find((lane) => lane.kind === 'commits');
   const [left, right] = [zoom.from * width, zoom.to * width];
   return (
     <div class="minimap">
@@ -48,7 +47,7 @@ export function Minimap({ model, calls, zoom, onZoom, x, width }: MinimapProps) 
       >
         {calls.map((call) => (
           <rect
-            key={`${call.seq} ${call.from}`}
+            key={`${call.address} ${call.seq} ${call.from}`}
             class={`health-${call.health}`}
             x={x(call.from)}
             y="6"
@@ -57,9 +56,7 @@ export function Minimap({ model, calls, zoom, onZoom, x, width }: MinimapProps) 
             rx="2"
           />
         ))}
-        {commits?.kind === 'commits' && (
-          <path class="ticks" d={commits.points.map(({ at }) => `M${Math.round(x(at))} 21v4`).join('')} />
-        )}
+        <path class="ticks" d={model.steps.map(({ at }) => `M${Math.round(x(at))} 21v4`).join('')} />
         <rect class="outside" width={left} height={height} />
         <rect class="outside" x={right} width={Math.max(0, width - right)} height={height} />
         <rect class="brush" x={left + 0.5} y="0.5" width={Math.max(6, right - left - 1)} height={height - 1} rx="4" />

@@ -1,15 +1,23 @@
-/** Lanes of an actor in time: who asked, its state, its parts, the calls to plugins, the commits. Pure. */
+/** Lanes of actors in time: who asked, their states, their parts, the calls to plugins, the commits. Pure. */
 import type { EffectInFlight, Health } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { healthOfTone } from '../common/tones.js';
 
-/** A stretch of time. `seq`: the step that it belongs to. */
-export interface Bar {
+/** A step of an actor. */
+export interface Step {
+  address: string;
+  seq: number;
+}
+
+export const isSameStep = (one: Step, other: Step | undefined): boolean =>
+  one.seq === other?.seq && one.address === other.address;
+
+/** A stretch of time, with the step that it belongs to. */
+export interface Bar extends Step {
   from: number;
   to: number;
   text: string;
   health: Health;
-  seq: number;
 }
 
 export interface CallBar extends Bar {
@@ -20,17 +28,18 @@ export interface CallBar extends Bar {
   isOpen?: true;
 }
 
-export interface Point {
+export interface Point extends Step {
   at: number;
   text: string;
-  seq: number;
 }
 
-export type Lane =
-  | { kind: 'callers'; name: string; about: string; points: Point[] }
-  | { kind: 'states'; name: string; about: string; bars: Bar[] }
-  | { kind: 'calls'; name: string; about: string; calls: CallBar[]; pauses: { from: number; to: number }[] }
-  | { kind: 'commits'; name: string; about: string; points: Point[] };
+/** `address`: of its actor; the commits are those of all. */
+export type Lane = { address: string; name: string; about: string } & (
+  | { kind: 'callers'; points: Point[] }
+  | { kind: 'states'; bars: Bar[] }
+  | { kind: 'calls'; calls: CallBar[]; pauses: { from: number; to: number }[] }
+  | { kind: 'commits'; points: Point[] }
+);
 
 export interface TimelineModel {
   lanes: Lane[];
@@ -38,59 +47,70 @@ export interface TimelineModel {
   to: number;
   /** Moments at which something happens, in order. */
   moments: number[];
+  /** All steps, in order. */
+  steps: Point[];
 }
 
+/** One actor. */
 export interface TimelineInput {
+  address: string;
   name: string;
   machine: string;
   lines: readonly HistoryLine[];
   effects: readonly EffectInFlight[];
-  now: number;
 }
 
-export function timelineOf({ name, machine, lines, effects, now }: TimelineInput): TimelineModel {
-  const end = Math.max(now, lines.at(-1)?.at ?? now);
-  const own = statesOf(lines, ({ after }) => after, end);
+export function timelineOf(inputs: readonly TimelineInput[], now: number): TimelineModel {
+  const end = Math.max(now, ...inputs.map(({ lines }) => lines.at(-1)?.at ?? now));
+  const own = inputs.flatMap((input) => lanesOf(input, end));
+  const steps = inputs.flatMap(({ address, lines }) => pointsOf(address, lines)).sort((a, b) => a.at - b.at);
+  const begins = own.flatMap((lane) => (lane.kind === 'calls' ? lane.calls.map(({ from }) => from) : []));
+  const moments = [...new Set([...steps.map(({ at }) => at), ...begins, end])].sort((a, b) => a - b);
+  const store: Lane = { kind: 'commits', address: '', name: 'Store', about: 'commits', points: steps };
+  return { lanes: [...own, store], from: moments[0] ?? end, to: end, moments, steps };
+}
+
+function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end: number): Lane[] {
+  const states = (stateAfter: StateAfter): Bar[] => statesOf({ address, lines, stateAfter, end });
   const partIds = [...new Set(lines.flatMap(({ parts }) => parts.map(({ id }) => id)))];
   const parts = partIds.map((id): Lane => {
     const slash = id.indexOf('/');
     return {
-      kind: 'states',
+      ...{ kind: 'states', address },
       name: slash < 0 ? id : id.slice(slash + 1),
       about: slash < 0 ? `part of the ${machine}` : id.slice(0, slash),
-      bars: statesOf(lines, (line, before) => partAfter(line, id, before), end),
+      bars: states((line, before) => partAfter(line, id, before)),
     };
   });
-  const calls = callLanes(lines, effects, end);
-  const lanes: Lane[] = [
-    { kind: 'callers', name: 'Asked', about: 'by callers and other actors', points: pointsOf(lines.filter(isAsked)) },
-    { kind: 'states', name, about: machine, bars: own },
+  const asked = pointsOf(address, lines.filter(isAsked));
+  return [
+    { kind: 'callers', address, name: 'Asked', about: 'by callers and other actors', points: asked },
+    { kind: 'states', address, name, about: machine, bars: states(({ after }) => after) },
     ...parts,
-    ...calls,
-    { kind: 'commits', name: 'Store', about: 'commits', points: pointsOf(lines) },
+    ...callLanes({ address, lines, effects }, end),
   ];
-  const begins = calls.flatMap((lane) => (lane.kind === 'calls' ? lane.calls.map(({ from }) => from) : []));
-  const moments = [...new Set([...lines.map(({ at }) => at), ...begins, end])].sort((a, b) => a - b);
-  return { lanes, from: moments[0] ?? end, to: end, moments };
 }
 
 /** Inputs that somebody else asked for. */
 const isAsked = ({ from }: HistoryLine): boolean => from === 'caller' || from.includes('/');
 
-const pointsOf = (lines: readonly HistoryLine[]): Point[] =>
-  lines.map(({ at, what, seq }) => ({ at, text: what, seq }));
+const pointsOf = (address: string, lines: readonly HistoryLine[]): Point[] =>
+  lines.map(({ at, what, seq }) => ({ address, at, text: what, seq }));
 
 const partAfter = ({ parts }: HistoryLine, id: string, before: string | undefined): string | undefined => {
   const change = parts.find((part) => part.id === id);
   return change ? change.after : before;
 };
 
+type StateAfter = (line: HistoryLine, before: string | undefined) => string | undefined;
+
+interface Stretches extends Pick<TimelineInput, 'address' | 'lines'> {
+  stateAfter: StateAfter;
+  end: number;
+}
+
 /** Stretches in which a state stays the same. */
-function statesOf(
-  lines: readonly HistoryLine[],
-  stateAfter: (line: HistoryLine, before: string | undefined) => string | undefined,
-  end: number,
-): Bar[] {
+function statesOf({ address, lines, stateAfter, end }: Stretches): Bar[] {
   const bars: Bar[] = [];
   let state: string | undefined;
   for (const line of lines) {
@@ -98,7 +118,8 @@ function statesOf(
     if (next === state) continue;
     const last = bars.at(-1);
     if (last && state !== undefined) last.to = line.at;
-    if (next !== undefined) bars.push({ from: line.at, to: end, text: next, health: healthAt(next), seq: line.seq });
+    const { at: from, seq } = line;
+    if (next !== undefined) bars.push({ ...{ address, seq, from, to: end }, text: next, health: healthAt(next) });
     state = next;
   }
   return bars;
@@ -117,10 +138,15 @@ function healthAt(state: string): Health {
 type CallLane = Extract<Lane, { kind: 'calls' }>;
 
 /** A lane for each plugin that was called, or is. */
-function callLanes(lines: readonly HistoryLine[], effects: readonly EffectInFlight[], end: number): CallLane[] {
+function callLanes(
+  { address, lines, effects }: Pick<TimelineInput, 'address' | 'lines' | 'effects'>,
+  end: number,
+): CallLane[] {
   const lanes = new Map<string, CallLane>();
   const laneOf = (plugin: string): CallLane => {
-    const lane = lanes.get(plugin) ?? { kind: 'calls', name: plugin, about: 'plugin calls', calls: [], pauses: [] };
+    const known = lanes.get(plugin);
+    if (known) return known;
+    const lane: CallLane = { kind: 'calls', address, name: plugin, about: 'plugin calls', calls: [], pauses: [] };
     lanes.set(plugin, lane);
     return lane;
   };
@@ -128,7 +154,8 @@ function callLanes(lines: readonly HistoryLine[], effects: readonly EffectInFlig
     const { rpc, at, seq, tookMs, code, attempt, message, tone, from, nextAttemptAtMs } = line;
     if (!rpc || from === 'engine' || tookMs === undefined) continue;
     laneOf(from).calls.push({
-      ...{ from: at - tookMs, to: at, text: rpc, health: healthOfTone[tone] ?? 'unknown', seq },
+      ...{ from: at - tookMs, to: at, text: rpc, health: healthOfTone[tone] ?? 'unknown' },
+      ...{ address, seq },
       ...(code !== undefined && { code }),
       ...(attempt !== undefined && { attempt }),
       ...(message !== undefined && { message }),
@@ -141,7 +168,7 @@ function callLanes(lines: readonly HistoryLine[], effects: readonly EffectInFlig
     if (!rpc || sentAtMs === undefined) continue;
     const plugin: unknown = input instanceof Object ? Reflect.get(input, 'plugin') : undefined;
     const lane = laneOf(typeof plugin === 'string' ? plugin : 'plugin');
-    lane.calls.push({ from: sentAtMs, to: end, text: rpc, health: 'working', seq, isOpen: true });
+    lane.calls.push({ ...{ address, seq, from: sentAtMs, to: end }, text: rpc, health: 'working', isOpen: true });
   }
   return [...lanes.values()];
 }

@@ -107,7 +107,8 @@ export function axisTimes(
     for (let at = Math.ceil(stretch / step) * step; at <= begin; at += step) {
       const place = x(at);
       if (place > width) return { step, times };
-      if (place < 0 || place - last < leastDistance) continue;
+      const isBesideFold = begin < range.to && x(begin) - place < leastDistance;
+      if (place < 0 || place - last < leastDistance || isBesideFold) continue;
       times.push(at);
       last = place;
     }

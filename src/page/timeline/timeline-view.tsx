@@ -1,62 +1,98 @@
-/** One actor in time: who asked, its states, its parts, the calls to plugins with their attempts, and the commits. */
+/** Actors in time: who asked, their states, their parts, the calls to plugins with their attempts, and the commits. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { HistoryLine } from '../../journal/history.js';
 import { ActorModel, type Api } from '../actor/actor-model.js';
-import { chosen, placeIn, type QueryChange, stepped } from '../actor/place.js';
+import { chosen, placeIn, present, type QueryChange } from '../actor/place.js';
 import { HealthIcon } from '../common/health.js';
 import { useKeys } from '../common/keys.js';
 import { nameOf } from '../common/kinds.js';
 import { hrefOf } from '../router.js';
 import { CallList, StepDetail } from './details.js';
-import { Lanes, laneHeight } from './lanes.js';
+import { Lanes, laneKey } from './lanes.js';
+import { laneHeight } from './marks.js';
 import { Minimap } from './minimap.js';
-import { callsIn, timelineOf } from './model.js';
+import { callsIn, isSameStep, type Step, type TimelineInput, timelineOf } from './model.js';
+import { relatedTo } from './related.js';
 import { foldsOf, moved, scaleOf, wholeZoom, type Zoom, zoomed } from './scale.js';
 import './timeline.css';
 
 export interface TimelineViewProps {
   address: string;
+  /** `with`: addresses of other actors, separated by spaces. `seq`: the chosen step; `of`: the other actor that it is of. */
   query: URLSearchParams;
   onQuery: (change: QueryChange) => void;
   api: Api;
   onChange: (address: string, changed: () => void) => () => void;
+  /** Addresses of all actors. */
+  known: readonly string[];
 }
 
-export function TimelineView({ address, query, onQuery, api, onChange }: TimelineViewProps) {
-  const model = useMemo(() => new ActorModel(address, api), [address, api]);
-  useEffect(() => {
-    void model.refresh();
-    return onChange(address, () => void model.refresh());
-  }, [model, address, onChange]);
-  const lines = model.lines.value;
-  const detail = model.detail.value;
-  const error = model.error.value ?? model.historyError.value;
-  if (lines.length === 0)
+export function TimelineView({ address, query, onQuery, api, onChange, known }: TimelineViewProps) {
+  const others = query.get('with')?.split(' ').filter(Boolean) ?? [];
+  const models = useModels([address, ...others], api, onChange);
+  const [model] = models;
+  const detail = model?.detail.value;
+  const related = useMemo(() => relatedTo(address, detail?.context, known), [address, detail, known.length]);
+  const error = model?.error.value ?? model?.historyError.value;
+  if (!model || model.lines.value.length === 0)
     return (
-      <p class="page timeline-note" aria-busy={model.isLoading.value}>
+      <p class="page timeline-note" aria-busy={model?.isLoading.value}>
         {error ? error.message : `Reading ${address}…`}
       </p>
     );
+  const inputs = models.map((one) => ({
+    address: one.address,
+    name: nameOf(one.address),
+    machine: one.detail.value?.machine ?? '',
+    lines: one.lines.value,
+    effects: one.detail.value?.effects ?? [],
+  }));
+  const show = (one: string): void => {
+    const next = others.includes(one) ? others.filter((other) => other !== one) : [...others, one];
+    const isGone = !next.includes(query.get('of') ?? address) && query.has('of');
+    onQuery({ with: next.join(' ') || null, ...(isGone && { seq: null, of: null }) });
+  };
   return (
     <Timeline
-      {...{ address, query, onQuery, lines, effects: detail?.effects ?? [] }}
-      machine={detail?.machine ?? ''}
+      {...{ address, query, onQuery, inputs }}
       health={detail?.health ?? 'unknown'}
+      choices={[...new Set([...others, ...related])].map((one) => ({ address: one, isShown: others.includes(one) }))}
+      onShow={show}
     />
   );
 }
 
+/** Keeps a model for each actor, read again whenever it changes. */
+function useModels(addresses: readonly string[], api: Api, onChange: TimelineViewProps['onChange']): ActorModel[] {
+  const known = useRef(new Map<string, ActorModel>());
+  const models = useMemo(
+    () => addresses.map((one) => known.current.get(one) ?? new ActorModel(one, api)),
+    [addresses.join(' '), api],
+  );
+  useEffect(() => {
+    known.current = new Map(models.map((model) => [model.address, model]));
+    const ends = models.map((model) => {
+      void model.refresh();
+      return onChange(model.address, () => void model.refresh());
+    });
+    return () => {
+      for (const end of ends) end();
+    };
+  }, [models, onChange]);
+  return models;
+}
+
 type TimelineProps = Pick<TimelineViewProps, 'address' | 'query' | 'onQuery'> & {
-  lines: readonly HistoryLine[];
-  effects: Parameters<typeof timelineOf>[0]['effects'];
-  machine: string;
+  inputs: readonly TimelineInput[];
   health: Parameters<typeof HealthIcon>[0]['health'];
+  /** Other actors that can be shown beside it. */
+  choices: readonly { address: string; isShown: boolean }[];
+  onShow: (address: string) => void;
 };
 
 /** How often calls that are under way grow. */
 const stepMs = 1000;
 
-function Timeline({ address, query, onQuery, lines, effects, machine, health }: TimelineProps) {
+function Timeline({ address, query, onQuery, inputs, health, choices, onShow }: TimelineProps) {
   const [now, tick] = useState(Date.now());
   const [isFolded, fold] = useState(true);
   const [zoom, turn] = useState<Zoom>(wholeZoom);
@@ -65,30 +101,28 @@ function Timeline({ address, query, onQuery, lines, effects, machine, health }: 
     tick(Date.now());
     const timer = setInterval(() => tick(Date.now()), stepMs);
     return () => clearInterval(timer);
-  }, [lines]);
-  const model = useMemo(
-    () => timelineOf({ name: nameOf(address), machine, lines, effects, now }),
-    [address, machine, lines, effects, now],
-  );
+  }, [inputs.at(-1)?.lines]);
+  const parts = inputs.flatMap(({ lines, effects }) => [lines, effects]);
+  const model = useMemo(() => timelineOf(inputs, now), [now, parts.length, ...parts]);
   const calls = callsIn(model);
   const folds = useMemo(() => (isFolded ? foldsOf(model.moments, calls) : []), [model, isFolded]);
-  const place = placeIn(query);
-  const choose = (seq: number): void => onQuery(chosen(seq));
-  const step = (by: 1 | -1): void => {
-    const change = stepped(
-      lines.map(({ seq }) => seq),
-      place,
-      by,
-    );
-    if (change) onQuery(change);
+  const { seq } = placeIn(query);
+  const step = seq === undefined ? undefined : { address: query.get('of') ?? address, seq };
+  const choose = (next: Step): void =>
+    onQuery({ ...chosen(next.seq), of: next.address === address ? null : next.address });
+  const move = (by: 1 | -1): void => {
+    const at = step ? model.steps.findIndex((one) => isSameStep(one, step)) : model.steps.length;
+    const next = model.steps[at + by];
+    if (next) choose(next);
+    else if (by > 0) onQuery({ ...present, of: null });
   };
   useKeys({
     '+': () => turn(zoomed(zoom, 0.6)),
     '=': () => turn(zoomed(zoom, 0.6)),
     '-': () => turn(zoomed(zoom, 1.7)),
     '0': () => turn(wholeZoom),
-    ArrowLeft: () => step(-1),
-    ArrowRight: () => step(1),
+    ArrowLeft: () => move(-1),
+    ArrowRight: () => move(1),
   });
   const onWheel = (event: WheelEvent): void => {
     if (!event.shiftKey && !event.ctrlKey && Math.abs(event.deltaX) <= Math.abs(event.deltaY)) return;
@@ -103,7 +137,7 @@ function Timeline({ address, query, onQuery, lines, effects, machine, health }: 
         : zoomed(zoom, event.deltaY > 0 || event.deltaX > 0 ? 1.2 : 0.83, (event.clientX - box.left) / box.width),
     );
   };
-  const chosenLine = lines.find(({ seq }) => seq === place.seq);
+  const chosenLine = inputs.find((one) => one.address === step?.address)?.lines.find((line) => line.seq === seq);
   return (
     <div class="page timeline">
       <div class="page-head">
@@ -140,6 +174,19 @@ function Timeline({ address, query, onQuery, lines, effects, machine, health }: 
         <button type="button" class="button" title="All of it  0" onClick={() => turn(wholeZoom)}>
           Fit
         </button>
+        {choices.map((choice) => (
+          <button
+            type="button"
+            class="button"
+            key={choice.address}
+            aria-pressed={choice.isShown}
+            title={choice.isShown ? 'Leave it out' : 'Show it too'}
+            onClick={() => onShow(choice.address)}
+          >
+            {choice.isShown ? '− ' : '+ '}
+            <code>{choice.address}</code>
+          </button>
+        ))}
         <span class="grow" />
         <Legend />
       </div>
@@ -150,12 +197,12 @@ function Timeline({ address, query, onQuery, lines, effects, machine, health }: 
             <div class="axis-room" />
             {model.lanes.map((lane) => (
               <div
-                class="lane-name"
-                key={`${lane.kind} ${lane.name} ${lane.about}`}
+                class={`lane-name${lane.kind === 'callers' ? ' is-first' : ''}`}
+                key={laneKey(lane)}
                 style={{ height: `${laneHeight[lane.kind]}px` }}
               >
                 <b>{lane.name}</b>
-                <span>{lane.about}</span>
+                <span>{lane.kind === 'callers' && inputs.length > 1 ? nameOf(lane.address) : lane.about}</span>
               </div>
             ))}
           </div>
@@ -163,14 +210,14 @@ function Timeline({ address, query, onQuery, lines, effects, machine, health }: 
             <Lanes
               {...{ model, width, folds, now }}
               x={scaleOf(model, width, folds, zoom)}
-              seq={place.seq}
+              step={step}
               onChoose={choose}
             />
           </div>
         </div>
       </section>
-      {chosenLine && <StepDetail line={chosenLine} address={address} />}
-      <CallList calls={calls} seq={place.seq} onChoose={choose} />
+      {chosenLine && step && <StepDetail line={chosenLine} address={step.address} />}
+      <CallList calls={calls} step={step} onChoose={choose} />
     </div>
   );
 }
