@@ -69,7 +69,10 @@ const bare = (machine: AnyStateMachine): Contender => ({
 
 type Viewing = 'unwatched' | 'one viewer' | 'a stuck viewer';
 
-/** Begins to view the feed. A stuck viewer never reads; the other one reads all that is there, in each turn. */
+/** Records after which a viewer that does not read has stopped listening. */
+const untilStopped = 20_000;
+
+/** Begins to view the feed. A stuck viewer never reads, and has lost much; the other one reads all that is there, in each turn. */
 function view(feed: Feed, viewing: Viewing): FeedViewer | undefined {
   if (viewing === 'unwatched') return undefined;
   const viewer = new FeedViewer({ inspect: (listener) => feed.watch(listener) });
@@ -77,6 +80,7 @@ function view(feed: Feed, viewing: Viewing): FeedViewer | undefined {
     while (await viewer.read());
   };
   if (viewing === 'one viewer') void read();
+  else for (let count = 0; count < untilStopped; count += 1) feed.actor('machine/none', 'loaded');
   return viewer;
 }
 
