@@ -43,7 +43,7 @@ const summaryFields = {
 /** An actor at a glance. */
 export const actorSummary = z.object(summaryFields);
 
-/** One thing that is not as it was asked for. */
+/** A difference from what was asked for. */
 export const trouble = z
   .object({
     address: z.string(),
@@ -105,7 +105,7 @@ const timer = z
 /** A part of an actor, and how it is. */
 export const partSummary = part.extend({ health }).meta({ id: 'PartSummary' });
 
-/** What an actor waits for. */
+/** Reason of a wait. */
 export const wait = z
   .object({
     what: z.string().describe('As a sentence.'),

@@ -113,7 +113,7 @@ export const mountRoutes = {
     summary: 'How full a mounted volume is, asked of its plugin',
     answer: statsReport,
   }),
-  retry: route(paths.mounts.retry, { summary: 'Repeats failed calls, and mounts lost mounts again', ...retrying }),
+  retry: route(paths.mounts.retry, { ...retrying, summary: 'Repeats failed calls, and mounts lost mounts again' }),
   orphans: route(paths.mounts.orphans, { summary: 'Mounts that no record has', answer: z.array(orphanReport) }),
   cleanOrphan: route(paths.mounts.cleanOrphan, {
     summary: 'Unmounts one of them',

@@ -18,7 +18,7 @@ async function makeDocument(): Promise<object> {
     import('@fastify/swagger'),
     import('fastify-type-provider-zod'),
   ]);
-  // Nobody asks this server anything: it only describes its routes.
+  // This server gets no requests: it only describes its routes.
   const server = fastify();
   server.setValidatorCompiler(provider.validatorCompiler).setSerializerCompiler(provider.serializerCompiler);
   await server.register(swagger, {

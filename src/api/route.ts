@@ -11,13 +11,13 @@ type NamesIn<TPath extends string> = TPath extends `${string}/:${infer Name}/${i
 /** Values of the names in a path. */
 export type ParamsOf<TPath extends string> = { [Name in NamesIn<TPath>]: string };
 
-/** What a request takes and answers. */
+/** Schemas of a request and of its answer. */
 export interface RouteParts<
   TQuery extends z.ZodType = z.ZodType,
   TBody extends z.ZodType = z.ZodType,
   TAnswer extends z.ZodType = z.ZodType,
 > {
-  /** One line, for the document. */
+  /** A line for the document. */
   summary: string;
   /** Fields of the query. */
   query: TQuery;

@@ -104,7 +104,10 @@ const retryBody = z.strictObject({
   acceptDriver: textSchema.exactOptional().describe('Own name of a driver that has taken over the volumes of another.'),
 });
 
-export const retrying = { body: retryBody };
+/** Requests of volumes and both kinds of snapshots. */
+export const retrying = { summary: 'Repeats what failed or waits', body: retryBody };
+const deleting = { query: timeoutQuery, body: forceBody };
+const acknowledging = { summary: 'Forgets the leftovers of a forced deletion' };
 
 const limit = count.max(1_000).exactOptional().describe('Items of a page. Default: 100.');
 const after = z.string().exactOptional().describe('`next` of the page before.');
@@ -161,8 +164,7 @@ export const volumeRoutes = {
   }),
   delete: route(paths.volumes.delete, {
     summary: 'Deletes the volume and its content',
-    query: timeoutQuery,
-    body: forceBody,
+    ...deleting,
   }),
   claim: route(paths.volumes.claim, {
     summary: 'Claims the volume for an alloc; disconnecting gives up the place in the queue',
@@ -185,8 +187,8 @@ export const volumeRoutes = {
     summary: 'Allows new use, refuses it, or asks users to release',
     body: z.strictObject({ availability: z.enum(['active', 'pause', 'drain']) }),
   }),
-  retry: route(paths.volumes.retry, { summary: 'Repeats what failed or waits', ...retrying }),
-  acknowledge: route(paths.volumes.acknowledge, { summary: 'Forgets the leftovers of a forced deletion' }),
+  retry: route(paths.volumes.retry, retrying),
+  acknowledge: route(paths.volumes.acknowledge, acknowledging),
   capacity: route(paths.volumes.capacity, {
     summary: 'Free capacity at a plugin',
     query: timeoutQuery,
@@ -254,9 +256,9 @@ export const snapshotRoutes = {
     answer: snapshotReport,
   }),
   get: route(paths.snapshots.get, { summary: 'One snapshot', answer: snapshotReport }),
-  delete: route(paths.snapshots.delete, { summary: 'Deletes the snapshot', query: timeoutQuery, body: forceBody }),
-  retry: route(paths.snapshots.retry, { summary: 'Repeats what failed or waits', ...retrying }),
-  acknowledge: route(paths.snapshots.acknowledge, { summary: 'Forgets the leftovers of a forced deletion' }),
+  delete: route(paths.snapshots.delete, { summary: 'Deletes the snapshot', ...deleting }),
+  retry: route(paths.snapshots.retry, retrying),
+  acknowledge: route(paths.snapshots.acknowledge, acknowledging),
 };
 
 export const groupSnapshotRoutes = {
@@ -273,12 +275,11 @@ export const groupSnapshotRoutes = {
     answer: groupSnapshotReport,
   }),
   get: route(paths.groupSnapshots.get, { summary: 'One snapshot of several volumes', answer: groupSnapshotReport }),
-  delete: route(paths.groupSnapshots.delete, { summary: 'Deletes the snapshot', query: timeoutQuery, body: forceBody }),
-  retry: route(paths.groupSnapshots.retry, { summary: 'Repeats what failed or waits', ...retrying }),
-  acknowledge: route(paths.groupSnapshots.acknowledge, { summary: 'Forgets the leftovers of a forced deletion' }),
+  delete: route(paths.groupSnapshots.delete, { summary: 'Deletes the snapshot', ...deleting }),
+  retry: route(paths.groupSnapshots.retry, retrying),
+  acknowledge: route(paths.groupSnapshots.acknowledge, acknowledging),
 };
 
-/** One volume. */
 export type VolumeReport = z.output<typeof volumeReport>;
 export type SnapshotReport = z.output<typeof snapshotReport>;
 export type GroupSnapshotReport = z.output<typeof groupSnapshotReport>;

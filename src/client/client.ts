@@ -37,7 +37,7 @@ type Field<TName extends string, T> = [keyof T] extends [never]
       ? { [Name in TName]?: T }
       : { [Name in TName]: T };
 
-/** What a request takes: `params` of its path, `query` and `body`. */
+/** A request as callers give it: `params` of its path, `query` and `body`. */
 type RequestTo<TRoute> =
   TRoute extends Route<infer TPath, infer TQuery, infer TBody>
     ? CallOptions & Field<'params', ParamsOf<TPath>> & Field<'query', z.input<TQuery>> & Field<'body', z.input<TBody>>

@@ -1,4 +1,4 @@
-/** One HTTP request to an agent, and its answer as it comes. */
+/** Sends an HTTP request to an agent, and reads its answer as it comes. */
 import { type IncomingMessage, type RequestOptions, request } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { AgentError, failureAt, refusalIn } from './agent-error.js';

@@ -1,5 +1,5 @@
 /**
- * Who may use the listener for browsers: whoever has its token, by its own address, and from its own page. Any program on
+ * Checks who may use the listener for browsers: whoever has its token, by its own address, and from its own page. Any program on
  * this host can connect, and any page in a browser here can try: neither has the token.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';

@@ -96,7 +96,7 @@ export function detailOf(actor: InspectedActor): ActorDetail {
   };
 }
 
-/** What the parts of an actor wait for, and which claims wait for their turn. */
+/** Lists the waits of an actor: of its parts, and of claims for their turn. */
 function waitsOf(machine: string, context: object, parts: readonly PartView[]): Wait[] {
   const waits = parts.flatMap((part): Wait[] => {
     const { id, chart, at, why, nextAttemptAtMs } = part;

@@ -95,7 +95,7 @@ export class EventHub {
     if (this.#followers.size === 0) this.#rest();
   }
 
-  /** Nobody follows: the next follower begins anew. */
+  /** Without followers: the next one begins anew. */
   #rest(): void {
     clearTimeout(this.#gathering);
     this.#gathering = undefined;

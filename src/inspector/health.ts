@@ -110,7 +110,7 @@ function worstOf(parts: readonly PartView[], name: (part: PartView) => string): 
   return worst;
 }
 
-/** What follows the slash in the id of a part: the node of a publication, the alloc of a target. */
+/** Returns the end of a part's id, after the slash: the node of a publication, the alloc of a target. */
 const ownerIn = ({ id }: PartView): string => id.slice(id.indexOf('/') + 1);
 
 function nameOfVolumePart(part: PartView): string {

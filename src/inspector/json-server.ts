@@ -37,7 +37,7 @@ export function jsonServer(): FastifyInstance {
 /** An actor's address may stand at the end of a path as it is, or percent-encoded. */
 const withAddress = /^(\/v1\/(?:actors|history|journal|moments)\/)([^?]*)/;
 
-/** What a request brings, checked. */
+/** Checked parts of a request. */
 interface Asked<TPath extends string, TQuery, TBody> {
   params: ParamsOf<TPath>;
   query: TQuery;

@@ -92,7 +92,7 @@ function topicIn(name: string): EventTopic {
   throw new StagecraftError('INVALID_ARGUMENT', `there is no topic '${name}': give one of ${eventTopics.join(', ')}`);
 }
 
-/** One follower, and its connection. */
+/** A follower, and its connection. */
 class EventStream {
   readonly #raw: ServerResponse;
   readonly #wish: Wish;

@@ -204,7 +204,7 @@ class FeedSockets {
     });
   }
 
-  /** What each path feeds. */
+  /** Feeds by path. */
   readonly #feeds: Record<string, (viewer: WebSocket, query: URLSearchParams) => Promise<void>> = {
     '/v1/feed': (viewer, query) =>
       feedSocket(viewer, { ...this.#common(query), runtime: this.#runtime, version: this.#version }),

@@ -69,7 +69,7 @@ export class StatelyMessages {
     ];
   }
 
-  /** What a record of the feed tells. */
+  /** Messages for a record of the feed. */
   of(record: FeedRecord): Message[] {
     const { address, at } = record;
     switch (record.kind) {

@@ -1,4 +1,4 @@
-/** What is not as it was asked for, in sentences: what, why, and what to do. Pure. */
+/** Trouble of actors in sentences: what is wrong, why, and what to do. Pure. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { ActorSummary, Trouble } from '../api/actor-routes.js';
@@ -12,7 +12,7 @@ const kinds: Record<string, string> = {
   mount: 'mount of volume',
 };
 
-/** What a person calls an actor: `volume data`, `mount of volume web/data`, `plugin disk (csi-node)`. */
+/** Name of an actor for a person: `volume data`, `mount of volume web/data`, `plugin disk (csi-node)`. */
 export function nameOf(address: string): string {
   const [machine = '', ...parts] = addressParts(address);
   const kind = kinds[machine] ?? machine;
@@ -37,7 +37,7 @@ function advised(address: string, words: readonly string[]): string {
   return ['stagecraft', ...words, ...more].map(quoted).join(' ');
 }
 
-/** What a person can do about an actor that stays as it is until somebody acts. */
+/** Advice for an actor that stays as it is until somebody acts. */
 function adviceFor({ address, machine, state }: ActorSummary, part: PartView | undefined): Advice {
   const parts = addressParts(address);
   const name = parts.at(-1) ?? '';
@@ -92,7 +92,7 @@ export const quarantined = (address: string, reason: string): Trouble => ({
 
 const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** Those that need a person first, then the worst. */
+/** Sorts trouble: first what needs a person, then the worst. */
 export function sorted(list: readonly (Trouble & Pick<ActorSummary, 'health'>)[]): Trouble[] {
   return list
     .toSorted((a, b) => (a.needs === b.needs ? ranks[a.health] - ranks[b.health] : a.needs === 'a-person' ? -1 : 1))

@@ -1,7 +1,7 @@
-/** What has changed between two states of an actor, value by value. */
+/** Differences between two states of an actor, value by value. */
 import { isDeepStrictEqual } from 'node:util';
 
-/** One value that differs. `was` is absent for a new one, `is` for one that is gone. */
+/** A value that differs. `was` is absent for a new one, `is` for one that is gone. */
 export interface Difference {
   /** Keys from the outermost on, with dots between them. */
   path: string;

@@ -108,7 +108,7 @@ export class History {
   }
 }
 
-/** What a call to a plugin came to. */
+/** Outcome of a call to a plugin. */
 interface Answer {
   /** Whether the call was made: not refused before, and not waiting. */
   wasMade: boolean;
@@ -163,7 +163,7 @@ export async function lastLines(
   return lines;
 }
 
-/** Whoever sent the input of an entry. */
+/** Sender of the input of an entry. */
 export function fromOf({ source }: JournalEntry): string {
   switch (source.kind) {
     case 'request':

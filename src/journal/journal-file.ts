@@ -6,7 +6,7 @@ import { type Moment, Replay, type Replayed, replay } from '../engine/machine/re
 import { messageOf, StagecraftError } from '../errors.js';
 import { type EntryLine, type JournalHead, LineReader, longestLine, tooLong } from './journal-text.js';
 
-/** One actor of a journal. */
+/** An actor of a journal. */
 export interface JournalledActor {
   address: string;
   machine: string;

@@ -36,7 +36,7 @@ export interface EntryLine extends JournalEntry {
   after?: After | null;
 }
 
-/** What an entry has changed. */
+/** Changes that an entry has made. */
 export interface After {
   state: unknown;
   /** Changed keys of the context, with their new values. */

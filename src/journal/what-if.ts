@@ -32,7 +32,7 @@ export const mostEdits = 99;
 const seqOf = (edit: Edit): number => ('drop' in edit ? edit.drop : 'edit' in edit ? edit.edit : edit.after);
 
 /**
- * One course of events. After the first edit, entries of the journal are applied as long as they can still happen: an answer
+ * A course of events. After the first edit, entries of the journal are applied as long as they can still happen: an answer
  * as long as the same was asked for, a timer as long as it is set.
  */
 export class OtherCourse {

@@ -208,7 +208,7 @@ const api = {
 
 type OfActor = Extract<Place, { view: 'actor' | 'timeline' }>;
 
-/** What the views of one actor share. */
+/** Properties that the views of one actor share. */
 function actorProps({ view, address, query = new URLSearchParams() }: OfActor) {
   const onQuery = (changes: Record<string, string | null>): void => {
     const next = new URLSearchParams(query);
@@ -234,7 +234,7 @@ function titleOf(to: Place): string {
   }
 }
 
-/** What is wrong with what is shown: one thing at a time, the worst. */
+/** Says why what is shown may be wrong: one reason at a time, the worst. */
 function Strip() {
   if (connection.value === 'disconnected') {
     const since = heardAt.value === 0 ? '' : ` What you see is as it was at ${timeOf(heardAt.value)}.`;

@@ -1,4 +1,4 @@
-/** What replay.ts measures, each contender in a process of its own. */
+/** Contenders of replay.ts, each in a process of its own. */
 import { type ActorScope, type AnyEventObject, type AnyMachineSnapshot, createActor, createMachine } from 'xstate';
 import type { JournalEntry } from '../../dist/src/engine/actor/actor-record.js';
 import { HostedMachine } from '../../dist/src/engine/machine/hosted-machine.js';

@@ -1,4 +1,4 @@
-/** What the past costs: replayed steps against XState's bare transition, and any moment of a long journal. */
+/** Measures the past: replayed steps against XState's bare transition, and any moment of a long journal. */
 import { rm } from 'node:fs/promises';
 import { apart } from './apart.js';
 import { byTurns, median, report } from './measure.js';

@@ -23,7 +23,7 @@ import { chosen, linesOf } from './recording.js';
 
 const [, , count = '300', most = '24'] = process.argv;
 
-/** One journal, as the text of a file. */
+/** A journal as the text of a file. */
 async function journalOf(entriesOf: ReadonlyMap<string, readonly JournalEntry[]>): Promise<string> {
   const source = {
     addresses: entriesOf.keys(),
@@ -86,7 +86,7 @@ async function ofAllocs(): Promise<string[]> {
 /** Actors that the operator below deletes, whose journals are kept. */
 const gone = ['volume/default/data', 'volume-snapshot/default/yesterday', 'mount/n1/default/data', 'alloc/n1/web'];
 
-/** What an operator does on one host: its plugin is killed, the agent is killed and starts again. */
+/** Acts as the operator of one host: its plugin is killed, the agent is killed and starts again. */
 async function ofAgent(): Promise<string> {
   const place = makePlace({ type: 'monolith', command: ['stagecraft', 'driver', '--node-id', 'n1', '--attach'] });
   let agent = new AgentProcess(place);

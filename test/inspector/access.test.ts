@@ -1,4 +1,4 @@
-/** Who may use the listener for browsers. */
+/** Access to the listener for browsers. */
 
 import type { IncomingHttpHeaders } from 'node:http';
 import { expect } from 'chai';

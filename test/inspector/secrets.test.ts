@@ -84,7 +84,7 @@ describe('secrets', function () {
       rmSync(directory, { recursive: true, force: true });
     }
     const all = [...seen, JSON.stringify(logged)].join('\n');
-    // What was planted was there: the plugin's words are seen, without the secret.
+    // The search would have found them: the plugin's words are seen, without the secret.
     expect(all).to.contain('is wrong').and.contain('no login with').and.contain('PASSWORD');
     for (const mark of marks) expect(all.includes(mark), mark).to.equal(false);
   });

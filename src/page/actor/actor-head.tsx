@@ -55,7 +55,7 @@ function sentence(text: string): string {
   return /[.!?]$/.test(begun) ? begun : `${begun}.`;
 }
 
-/** What is to be done, or when it goes on by itself. */
+/** Advice, or when it goes on by itself. */
 function What({ trouble: { needs, todo, command, dueAtMs } }: { trouble: Trouble }) {
   const now = useNow();
   return (

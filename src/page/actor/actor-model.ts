@@ -1,4 +1,4 @@
-/** What the page knows of one actor: its present, its history, and the moments that somebody has looked at. */
+/** Knowledge of the page about one actor: its present, its history, and the moments that somebody has looked at. */
 import { batch, signal } from '@preact/signals';
 import type { ActorDetail, Edit, HistoryPage, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';

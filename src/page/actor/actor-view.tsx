@@ -1,4 +1,4 @@
-/** One actor: how it is and why, its chart, what it knows, and its history; each at any moment of its past. */
+/** Shows one actor: how it is and why, its chart, what it knows, and its history; each at any moment of its past. */
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import { nameOf } from '../common/kinds.js';
 import { momentOf } from '../data/time.js';

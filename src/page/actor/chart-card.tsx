@@ -16,7 +16,7 @@ interface ChartCardProps {
   line: HistoryLine | undefined;
   /** Other moment of a comparison or of a what-if. */
   other: Shown | undefined;
-  /** What is lit, and what is dashed: `now` and `before`, `at A` and `at B`, `what if` and `real line`. */
+  /** Names of what is lit and what is dashed: `now` and `before`, `at A` and `at B`, `what if` and `real line`. */
   legend: [lit: string, dashed: string];
   isPast: boolean;
   part: string | undefined;
@@ -123,7 +123,7 @@ function PartCard({ part, onOpen }: { part: PartSummary; onOpen: () => void }) {
 /** Most transitions that are named below the chart. */
 const mostMoves = 4;
 
-/** What leads away from the lit state. */
+/** Lists the events that lead away from the lit state. */
 function Moves({ layout, state }: { layout: ChartLayout; state: string }) {
   const ways = movesFrom(layout, state).map(({ move: { event }, to }) => ({ event, to }));
   const moves = ways.filter(

@@ -27,7 +27,7 @@ export function eventIn(text: string): { event: { type: string } } | { fault: st
   return { event: { ...(event as object), type } };
 }
 
-/** What was changed, for the bar above the chart. */
+/** Describes the edits, for the bar above the chart. */
 export function describeEdits(edits: readonly Edit[]): string {
   return edits
     .map((edit) => {

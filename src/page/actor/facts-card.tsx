@@ -12,10 +12,10 @@ import { SendDialog } from './send-dialog.js';
 
 interface FactsCardProps {
   title: 'Facts' | 'Difference';
-  /** What is shown, and what it is compared with. */
+  /** Context that is shown, and the one that it is compared with. */
   is: object | undefined;
   was: object | undefined;
-  /** What the difference is to: `changed by step 6`, `differ, A → B`. */
+  /** Heading of the difference: `changed by step 6`, `differ, A → B`. */
   changed: string;
   /** The actor as it is now, if the present is shown. */
   present: ActorDetail | undefined;

@@ -1,4 +1,4 @@
-/** What the actor knows, as a tree; what differs from the other moment is marked and unfolded. */
+/** Draws the context of an actor as a tree; what differs from the other moment is marked and unfolded. */
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { type Change, type FactRow, factRows } from './facts.js';
 import { Glyph } from './glyphs.js';

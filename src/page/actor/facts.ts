@@ -1,4 +1,4 @@
-/** What an actor knows, as a tree, with the difference to another moment. Pure. */
+/** Makes a tree of an actor's context, with the difference to another moment. Pure. */
 
 import { momentOf } from '../data/time.js';
 

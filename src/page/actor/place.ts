@@ -42,7 +42,7 @@ export function chosen(seq: number, kept?: number): QueryChange {
 export const present: QueryChange = { seq: null, b: null };
 
 /**
- * One step further or back. The last step further is the present, unless two steps are compared.
+ * Moves a step further or back. The last step further is the present, unless two steps are compared.
  * @param steps of the history, oldest first
  * @param kept step of a comparison that stays where it is
  */

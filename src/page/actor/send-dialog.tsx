@@ -13,7 +13,7 @@ interface SendDialogProps {
   onClose: () => void;
 }
 
-/** What has to be typed, so that nothing is sent by a slip. */
+/** Word to type, so that nothing is sent by a slip. */
 const word = 'send';
 
 export function SendDialog({ detail: { address, state }, type, api, onClose }: SendDialogProps) {

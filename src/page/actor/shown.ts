@@ -1,4 +1,4 @@
-/** What the actor view shows of a moment, present or past. Pure. */
+/** Prepares a moment, present or past, for the actor view. Pure. */
 import type { ActorDetail, Health, MomentAnswer, PartSummary } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import type { ChartLayout } from '../chart/layout.js';

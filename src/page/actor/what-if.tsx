@@ -1,4 +1,4 @@
-/** What-if: a change of the actor's past as a form, and the other course of events beside the real one. */
+/** Forms for changes of an actor's past (what-if), and the other course of events beside the real one. */
 import { useState } from 'preact/hooks';
 import type { Edit, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';

@@ -8,7 +8,7 @@ import './chart.css';
 
 export interface ChartProps {
   layout: ChartLayout;
-  /** What the chart shows, as the beginning of its name: `Statechart of volume data`. */
+  /** Beginning of its accessible name: `Statechart of volume data`. */
   title: string;
   /** State that is lit; '' if there is no actor. */
   now: string;

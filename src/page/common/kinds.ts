@@ -35,7 +35,7 @@ export function nameOf(address: string): string {
   return (machine === 'plugin' ? parts[2] : parts.at(-1)) ?? address;
 }
 
-/** Where it is: its namespace, its node, or the service of a plugin. */
+/** Place of an actor: its namespace, its node, or the service of a plugin. */
 export function whereOf(address: string): string {
   const [machine, first = '', second = ''] = partsOf(address);
   switch (machine) {

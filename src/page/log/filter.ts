@@ -6,7 +6,7 @@ export interface LogFilter {
   text: string;
   /** Beginning of the address. */
   address: string;
-  /** None: all. */
+  /** Empty: all. */
   kinds: readonly LogRow['kind'][];
 }
 

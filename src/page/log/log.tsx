@@ -19,7 +19,7 @@ export function Log() {
   const [isAtTop, scrolled] = useState(true);
   const [shown, choose] = useState<LogRow | undefined>();
   const version = tick.value;
-  // What somebody reads does not move: rows come in only at the top of the list.
+  // Rows that somebody reads do not move: new ones come in only at the top of the list.
   const isLive = isAtTop && !isHeld;
   const [kept, keep] = useState({ items: records.items, total: records.total });
   const seen = isLive ? { items: records.items, total: records.total } : kept;

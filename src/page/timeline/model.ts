@@ -51,7 +51,7 @@ export interface TimelineModel {
   steps: Point[];
 }
 
-/** One actor. */
+/** An actor of the timeline. */
 export interface TimelineInput {
   address: string;
   name: string;

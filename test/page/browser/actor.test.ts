@@ -1,4 +1,4 @@
-/** One actor in a real browser: its chart, its past, what if; and a real plugin that dies and comes back. */
+/** Actors in a real browser: their chart, its past, what if; and a real plugin that dies and comes back. */
 import { expect } from 'chai';
 import { type Inspector, serveInspector } from '../../../src/inspector/serve-inspector.js';
 import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from '../../scenarios/agent-process.js';
