@@ -38,6 +38,8 @@ export function historyTable({ address, lines, before }: HistoryPage, maxChars?:
   ]);
   const text = table(['SEQ', 'TIME', 'FROM', 'WHAT', 'TOOK', 'STATE', 'DETAILS'], rows, maxChars);
   const day = new Date(first.at).toISOString().slice(0, 10);
-  const older = before === undefined ? '' : `\n(older: --before ${before})`;
+  const isNotKept = before === undefined && first.seq > 1;
+  const dropped = isNotKept ? `\n(steps 1 to ${first.seq - 1} are not kept any more: retention.journalEntries)` : '';
+  const older = before === undefined ? dropped : `\n(older: --before ${before})`;
   return `${address}, since ${day}\n${text}${older}`;
 }

@@ -189,6 +189,7 @@ function Main({ to }: { to: Place }) {
     document.title = `${titleOf(to)} · Stagecraft`;
     element.current?.scrollTo(0, 0);
   }, [to.view, key]);
+  const known = connection.value === 'loading' ? [] : actors.address;
   return (
     <main id="main" tabIndex={-1} ref={element}>
       <Strip />
@@ -196,7 +197,7 @@ function Main({ to }: { to: Place }) {
       {to.view === 'list' && <List key={to.machine} machine={to.machine} />}
       {to.view === 'log' && <Log />}
       {to.view === 'actor' && <ActorView key={to.address} {...actorProps(to)} />}
-      {to.view === 'timeline' && <TimelineView key={to.address} {...actorProps(to)} known={actors.address} />}
+      {to.view === 'timeline' && <TimelineView key={to.address} {...actorProps(to)} known={known} />}
     </main>
   );
 }

@@ -1,6 +1,6 @@
 /** Knowledge of the page about one actor: its present, its history, and the moments that somebody has looked at. */
 import { batch, signal } from '@preact/signals';
-import type { ActorDetail, Edit, HistoryPage, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
+import type { ActorDetail, Edit, HistoryPage, JournalPage, MomentAnswer, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { merged } from './history-rows.js';
 
@@ -98,6 +98,13 @@ export class ActorModel {
       this.#moments.delete(oldest);
     }
     return moment;
+  }
+
+  /** The newest event of each type in the end of the journal, without its stamps. */
+  async examples(): Promise<Map<string, object>> {
+    const { entries } = await this.#api.get<JournalPage>(`/v1/journal/${this.#path}?limit=${pageSize}`);
+    const events = entries.flatMap(({ event }) => (event ? [event] : []));
+    return new Map(events.map((event) => [event.type, { ...event, at: undefined, random: undefined }]));
   }
 
   whatIf(edits: readonly Edit[]): Promise<WhatIf> {

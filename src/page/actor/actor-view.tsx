@@ -8,6 +8,7 @@ import { ActorModel, type Api } from './actor-model.js';
 import { ChartCard } from './chart-card.js';
 import { FactsCard } from './facts-card.js';
 import { HistoryList } from './history-list.js';
+import { type HistoryFilter, historyFilters } from './history-rows.js';
 import { MomentBar } from './moment-bar.js';
 import { eventsIn } from './moves.js';
 import { chosen, placeIn, present, type QueryChange, stepped } from './place.js';
@@ -62,6 +63,11 @@ const NotThere = ({ address, error }: { address: string; error: Error }) => (
   </div>
 );
 
+const fileOf = (address: string): string => `${address.replaceAll('/', '-')}.journal.ndjson`;
+
+const notKept = (first: number): string =>
+  `${first === 2 ? 'Step 1 is' : `Steps 1 to ${first - 1} are`} not kept any more: retention.journalEntries says how many are.`;
+
 /** How long each step stays while the past is played. */
 const playMs = 900;
 
@@ -75,6 +81,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
   // A link to a comparison keeps its older step.
   const kept = chosenFirst ?? (place.b === undefined ? undefined : place.seq);
   const [isPlaying, play] = useState(false);
+  const [filter, setFilter] = useState<HistoryFilter>('all');
   const whatIf = useWhatIf(model);
 
   const at = place.seq ?? last?.seq;
@@ -87,6 +94,8 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
   );
   const realSeq = whatIf.moment && Math.min(Math.floor(whatIf.moment.seq), last?.seq ?? 1);
   const real = useMoment(model, realSeq);
+  /** Step that a change is made at: a further one where the other course is looked at. */
+  const formLine = whatIf.moment ? lines.find(({ seq }) => seq === realSeq) : line;
 
   const isPast = place.seq !== undefined;
   const now = detail && shownNow(detail, last);
@@ -164,13 +173,14 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
         {isPast && line ? `Step ${line.seq}, ${momentOf(line.at)}` : ''}
       </p>
       <MomentBar {...{ place, kept, shown, other, whatIf, toPresent }} lastSeq={last?.seq ?? 0} />
-      {whatIf.isOpen && !whatIf.answer && line && (
+      {whatIf.isOpen && (!whatIf.answer || whatIf.isAdding) && formLine && (
         <section class="card what-if-card">
           <WhatIfForm
-            key={line.seq}
-            line={line}
-            event={then.moment?.entry.event ?? undefined}
+            key={formLine.seq}
+            line={formLine}
+            event={(whatIf.moment ? real : then).moment?.entry.event ?? undefined}
             types={events}
+            examples={() => model.examples()}
             error={whatIf.error}
             onTry={whatIf.tryEdit}
             onClose={whatIf.end}
@@ -219,7 +229,28 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
           <h2>
             History <span class="count">{lines.length.toLocaleString('en')}</span>
           </h2>
+          <fieldset class="history-filter">
+            <legend class="unseen">Which steps</legend>
+            {(Object.keys(historyFilters) as HistoryFilter[]).map((one) => (
+              <button
+                type="button"
+                class="button"
+                key={one}
+                aria-pressed={filter === one}
+                onClick={() => setFilter(one)}
+              >
+                {historyFilters[one].name}
+              </button>
+            ))}
+          </fieldset>
           <span class="grow" />
+          <a
+            class="quiet"
+            href={`/v1/journal-export?address=${encodeURIComponent(address)}`}
+            download={fileOf(address)}
+          >
+            Export the journal
+          </a>
           <a class="quiet" href={hrefOf({ view: 'timeline', address })}>
             As a timeline <kbd>g</kbd> <kbd>t</kbd>
           </a>
@@ -228,12 +259,14 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
         {whatIf.answer && whatIf.moment ? (
           <SideBySide lines={lines} whatIf={whatIf.answer} chosen={whatIf.moment.seq} onChoose={whatIf.choose} />
         ) : (
-          <HistoryList lines={lines} seq={place.seq} onChoose={choose} />
+          <HistoryList lines={lines.filter(historyFilters[filter].has)} seq={place.seq} onChoose={choose} />
         )}
-        {model.before.value !== undefined && (
+        {model.before.value !== undefined ? (
           <button type="button" class="more" onClick={() => void model.older()}>
             Older steps
           </button>
+        ) : (
+          (seqs[0] ?? 1) > 1 && <p class="not-kept">{notKept(seqs[0] ?? 1)}</p>
         )}
       </section>
       <ScrubberBar

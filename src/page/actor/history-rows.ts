@@ -12,6 +12,14 @@ export interface AttemptGroup {
 
 export type HistoryRow = { line: HistoryLine } | { group: AttemptGroup };
 
+/** Which steps of a history are shown. */
+export const historyFilters = {
+  all: { name: 'All', has: (): boolean => true },
+  calls: { name: 'Calls', has: ({ rpc }: HistoryLine): boolean => rpc !== undefined },
+  failures: { name: 'Failures', has: ({ tone }: HistoryLine): boolean => tone === 'in-doubt' || tone === 'failed' },
+};
+export type HistoryFilter = keyof typeof historyFilters;
+
 /** Up to so many attempts of one call are shown one by one. */
 const mostAttempts = 5;
 

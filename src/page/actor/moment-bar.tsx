@@ -34,6 +34,9 @@ export function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresen
         <span class="grow" />
         <span>Copy as fixture</span>
         <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" />
+        <button type="button" class="button" aria-pressed={whatIf.isAdding} onClick={whatIf.add}>
+          Another change
+        </button>
         <button type="button" class="button" onClick={whatIf.end}>
           End what-if
         </button>

@@ -11,6 +11,9 @@ export interface WhatIfState {
   error: string | undefined;
   edits: readonly Edit[];
   open: () => void;
+  /** A further change is made to the other course. */
+  isAdding: boolean;
+  add: () => void;
   tryEdit: (edit: Edit) => void;
   choose: (seq: number) => void;
   end: () => void;
@@ -21,6 +24,7 @@ export function useWhatIf(model: ActorModel): WhatIfState {
   const answer = useSignal<WhatIf | undefined>(undefined);
   const error = useSignal<string | undefined>(undefined);
   const edits = useSignal<readonly Edit[]>([]);
+  const isAdding = useSignal(false);
   const seq = useSignal<number | undefined>(undefined);
   const moment = useComputed(() => answer.value?.moments.find((one) => one.seq === seq.value));
   const clear = (open: boolean): void => {
@@ -28,9 +32,14 @@ export function useWhatIf(model: ActorModel): WhatIfState {
     answer.value = undefined;
     error.value = undefined;
     edits.value = [];
+    isAdding.value = false;
   };
   return {
     ...{ isOpen: isOpen.value, answer: answer.value, moment: moment.value, error: error.value, edits: edits.value },
+    isAdding: isAdding.value,
+    add: () => {
+      isAdding.value = true;
+    },
     open: () => clear(true),
     end: () => clear(false),
     choose: (chosenSeq) => {
@@ -47,6 +56,8 @@ export function useWhatIf(model: ActorModel): WhatIfState {
             return;
           }
           edits.value = all;
+          isAdding.value = false;
+          error.value = undefined;
           seq.value = first.seq;
           answer.value = { ...found, moments };
         },

@@ -1,5 +1,5 @@
 /** Forms for changes of an actor's past (what-if), and the other course of events beside the real one. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Edit, WhatIf } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
@@ -12,21 +12,29 @@ interface WhatIfFormProps {
   event: object | undefined;
   /** Types of events that the actor takes after the step. */
   types: readonly string[];
+  /** Events of the past, by type: a new one begins as the last of its type was. */
+  examples: () => Promise<ReadonlyMap<string, object>>;
   /** Why the change was refused. */
   error: string | undefined;
   onTry: (edit: Edit) => void;
   onClose: () => void;
 }
 
-export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIfFormProps) {
+export function WhatIfForm({ line, event, types, examples, error, onTry, onClose }: WhatIfFormProps) {
   const [kind, setKind] = useState<Kind>('insert');
   const [type, setType] = useState(types[0] ?? '');
-  const [text, setText] = useState(eventText(types[0] ?? ''));
+  const [known, learn] = useState<ReadonlyMap<string, object>>(new Map());
+  const [typed, setTyped] = useState<string | undefined>();
+  const offered = kind === 'edit' ? (event ?? {}) : { ...known.get(type), type };
+  const text = typed ?? JSON.stringify(offered, null, 2);
+  useEffect(() => {
+    examples().then(learn, (reason: unknown) => setFault(reason instanceof Error ? reason.message : String(reason)));
+  }, []);
   const [fault, setFault] = useState<string | undefined>();
   const { seq } = line;
   const choose = (next: Kind): void => {
     setKind(next);
-    setText(next === 'edit' ? JSON.stringify(event ?? {}, null, 2) : eventText(type));
+    setTyped(undefined);
     setFault(undefined);
   };
   const submit = (submitted: Event): void => {
@@ -67,7 +75,7 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
             value={type}
             onInput={({ currentTarget: { value } }) => {
               setType(value);
-              setText(eventText(value));
+              setTyped(undefined);
             }}
           />
           <datalist id="what-if-types">
@@ -84,7 +92,7 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
             rows={6}
             spellcheck={false}
             value={text}
-            onInput={({ currentTarget: { value } }) => setText(value)}
+            onInput={({ currentTarget: { value } }) => setTyped(value)}
           />
         </label>
       )}
@@ -103,8 +111,6 @@ export function WhatIfForm({ line, event, types, error, onTry, onClose }: WhatIf
     </form>
   );
 }
-
-const eventText = (type: string): string => JSON.stringify({ type }, null, 2);
 
 interface SideBySideProps {
   lines: readonly HistoryLine[];

@@ -1,4 +1,4 @@
-/** Which other actors belong to one on a timeline: the mounts of a volume, the volumes of an alloc. Pure. */
+/** Finds the actors that belong beside one on a timeline: the mounts of a volume, the volumes of an alloc or a snapshot. Pure. */
 
 interface Key {
   namespace: string;
@@ -10,15 +10,15 @@ const isKey = (value: unknown): value is Key =>
   typeof Reflect.get(value, 'namespace') === 'string' &&
   typeof Reflect.get(value, 'id') === 'string';
 
-/** Keys of volumes and snapshots that a context names, however deep: of an alloc its volumes, of a snapshot its source. */
+/** Keys of volumes that a context names, however deep: of an alloc its volumes, of a snapshot its source. */
 function* keysIn(value: unknown, depth = 4): Generator<Key> {
   if (isKey(value)) yield value;
   if (!(value instanceof Object) || depth === 0) return;
   for (const inner of Object.values(value)) yield* keysIn(inner, depth - 1);
 }
 
-/** Kinds that a key may name: the others of this name are something else. */
-const keyed = /^(volume|mount\/[^/]+|volume-snapshot)$/;
+/** Kinds whose addresses end with the key of a volume. */
+const keyed = /^(volume|mount\/[^/]+)$/;
 
 /**
  * Addresses of known actors that are about the same volumes, in order, without the actor itself.

@@ -1,5 +1,7 @@
 /** Actors in a real browser: their chart, its past, what if; and a real plugin that dies and comes back. */
+import { join } from 'node:path';
 import { expect } from 'chai';
+import { openJournal } from '../../../src/index.js';
 import { type Inspector, serveInspector } from '../../../src/inspector/serve-inspector.js';
 import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from '../../scenarios/agent-process.js';
 import { builtPage, TestBrowser } from '../../support/browser.js';
@@ -117,7 +119,84 @@ describe('an actor in a browser', function () {
       await page.getByRole('button', { name: 'See where it leads' }).click();
       const course = page.getByRole('region', { name: 'What if' });
       await course.getByText('asked to unpublish it from node a').waitFor();
+      await page.getByRole('button', { name: 'Another change' }).click();
+      await page.getByLabel('Event', { exact: true }).fill('volume.publish');
+      // The last publish of the journal is offered.
+      await page.waitForFunction('document.querySelector("textarea").value.includes("nodeId")');
+      const offered = JSON.parse(await page.getByLabel('As JSON').inputValue());
+      expect(offered).to.include({ type: 'volume.publish' }).and.not.have.property('at');
+      await page.getByRole('button', { name: 'See where it leads' }).click();
+      await page
+        .getByText(/volume\.unpublish had come after step \d+, and volume\.publish had come after step \d+/)
+        .waitFor();
       expect(await house.runtime.actors.inspect('volume/default/data')).to.deep.equal(before);
+    });
+
+    it('J4 the journal can be saved from the page, and read', async () => {
+      await create();
+      const { page } = await browser.open(at());
+      const saving = page.waitForEvent('download');
+      await page.getByRole('link', { name: 'Export the journal' }).click();
+      const file = join(house.directory, 'saved.ndjson');
+      await (await saving).saveAs(file);
+      expect((await openJournal(file)).actors.map(({ address }) => address)).to.deep.equal(['volume/default/data']);
+    });
+
+    it('X2 the history shows all steps, the calls, or the failures', async () => {
+      await create();
+      await publish(2);
+      const { page } = await browser.open(at());
+      const steps = page.getByRole('region', { name: 'History' }).getByRole('listitem');
+      await steps.first().waitFor();
+      const all = await steps.count();
+      await page.getByRole('button', { name: 'Calls' }).click();
+      const calls = await steps.count();
+      await page.getByRole('button', { name: 'Failures' }).click();
+      expect([await steps.count(), calls < all]).to.deep.equal([2, true]);
+    });
+
+    it('X2 the volume of a snapshot is shown beside it in the timeline, with its own steps', async () => {
+      await create();
+      const snapshot = house.runtime.snapshots.create({ id: 'nightly', volume: { id: 'data' } });
+      await house.rest();
+      await snapshot;
+      const { page, errors } = await browser.open(`${inspector.url}#/timeline/volume-snapshot/default/nightly`);
+      await page.getByRole('button', { name: '+ volume/default/data' }).click();
+      await page.waitForURL(/with=volume/);
+      await page
+        .getByRole('button', { name: /^CreateVolume: OK/ })
+        .first()
+        .click();
+      await page.waitForURL(/of=volume/);
+      await page
+        .getByRole('region', { name: /^Step \d+$/ })
+        .getByText('CreateVolume')
+        .first()
+        .waitFor();
+      await page.getByRole('button', { name: '− volume/default/data' }).click();
+      await page.getByRole('button', { name: /^CreateVolume: OK/ }).waitFor({ state: 'detached' });
+      expect(errors).to.deep.equal([]);
+    });
+
+    it('X2 a timeline of many steps is drawn on a canvas, and its marks can be chosen', async () => {
+      await create();
+      for (let round = 0; round < 45; round += 1) {
+        const volume = { id: 'data' };
+        const published = house.runtime.volumes.publish(volume, 'a');
+        await house.rest();
+        await published;
+        const unpublished = house.runtime.volumes.unpublish(volume, 'a');
+        await house.rest();
+        await unpublished;
+        await house.clock.advance(300);
+      }
+      const { page, errors } = await browser.open(`${inspector.url}#/timeline/volume/default/data`);
+      const canvas = page.getByRole('img', { name: /\d+ marks; the calls are listed below/ });
+      await canvas.waitFor();
+      const { width } = (await canvas.boundingBox()) ?? { width: 0 };
+      await canvas.click({ position: { x: width / 3, y: 30 + 48 + 25 } });
+      await page.waitForURL(/\?seq=\d+$/);
+      expect(errors).to.deep.equal([]);
     });
 
     it('X2 the timeline: its calls as bars, with their answers', async () => {
