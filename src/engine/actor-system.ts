@@ -24,6 +24,8 @@ export interface AskOptions {
 /** Committed state of an actor. */
 export interface ActorView {
   seq: number;
+  /** Moment of its last commit, in milliseconds since the epoch. Absent: not known. */
+  at?: number;
   state: StateValue;
   context: object;
 }

@@ -263,7 +263,8 @@ export class Engine implements ActorSystem, Inbox {
   peek(address: string): ActorView | undefined {
     const actor = this.#actors.get(address);
     if (!actor?.snapshot) return undefined;
-    return { seq: actor.seq, state: actor.snapshot.value, context: actor.snapshot.context };
+    const { seq, snapshot, at } = actor;
+    return { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
   }
 
   async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
@@ -311,9 +312,9 @@ export class Engine implements ActorSystem, Inbox {
   async #viewOf({ address, seq, text }: StoredRecord): Promise<ActorView | undefined> {
     const known = this.peek(address);
     if (known) return known;
-    const { snapshot, version } = decodeRecord(text);
+    const { snapshot, version, at } = decodeRecord(text);
     if (version !== this.#actors.kindOf(address).machine.version) return this.read(address);
-    return snapshot && { seq, state: snapshot.value, context: snapshot.context };
+    return snapshot && { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
   }
 
   /** Messages that the actor still has to apply, oldest first. */

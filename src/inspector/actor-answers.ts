@@ -17,6 +17,8 @@ export const machineOf = (address: string): string => addressParts(address)[0] ?
 
 interface Row {
   seq: number;
+  /** Moment of the last commit, if known. */
+  at?: number;
   state: StateValue | undefined;
   context: object;
 }
@@ -26,11 +28,12 @@ interface Judged {
   part: PartView | undefined;
 }
 
-function judged(address: string, { seq, state, context }: Row): Judged {
+function judged(address: string, { seq, state, context, at }: Row): Judged {
   const machine = machineOf(address);
   const { health, why, part } = conditionOf(machine, state, context);
   const path = state === undefined ? '' : pathOf(state);
-  return { summary: { address, machine, state: path, health, why, seq }, part };
+  const moment = at === undefined ? {} : { at };
+  return { summary: { address, machine, state: path, health, why, seq, ...moment }, part };
 }
 
 /** An actor at a glance, with what is wrong with it. */
@@ -47,14 +50,14 @@ export async function overviewOf(
   const actors: Overview['actors'] = { address: [], machine: [], state: [], health: [], why: [], seq: [], at: [] };
   const troubles: (Trouble & Pick<ActorSummary, 'health'>)[] = [];
   const outOfService = new Map(runtime.actors.quarantined().map(({ address, reason }) => [address, reason]));
-  const add = ({ address, machine, state, health, why, seq }: ActorSummary): void => {
+  const add = ({ address, machine, state, health, why, seq, at: moment }: ActorSummary): void => {
     actors.address.push(address);
     actors.machine.push(machine);
     actors.state.push(state);
     actors.health.push(health);
     actors.why.push(why);
     actors.seq.push(seq);
-    actors.at.push(null);
+    actors.at.push(moment ?? null);
   };
   for await (const rows of runtime.actors.pages()) {
     for (const [address, view] of rows) {

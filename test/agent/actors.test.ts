@@ -1,6 +1,7 @@
 /** Actors over the API: everything about one, and all at a glance. */
 import { expect } from 'chai';
 import type { ActorDetail, Overview } from '../../src/api/actor-routes.js';
+import { overviewOf } from '../../src/inspector/actor-answers.js';
 import { answerOf } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { spec } from '../volumes/volume-house.js';
@@ -90,6 +91,16 @@ describe('actors over the API', function () {
       why: 'not published',
     });
     expect(await detailOf(address)).to.include({ health: 'healthy', unread: 0 });
+  });
+
+  it('X2 the moment of the last step is known of actors that nobody has looked at, also after a restart', async () => {
+    await api.create('data');
+    const last = (await api.house.runtime.journal.range(address)).last;
+    const moments: number[] = [];
+    for await (const { at } of api.house.runtime.journal.entries(address, { from: last })) moments.push(at);
+    await api.house.restart();
+    const { actors } = await overviewOf(api.house.runtime, { version: '0', at: 0 });
+    expect([actors.at[actors.address.indexOf(address)]]).to.deep.equal(moments);
   });
 
   it('an actor that never was: ACTOR_NOT_FOUND', async () => {

@@ -43,6 +43,8 @@ export interface ActorRecord {
   format: number;
   machine: string;
   version: string;
+  /** Moment of the commit, in milliseconds since the epoch. Absent in records of older versions. */
+  at?: number | undefined;
   /** Absent in the tombstone of a deleted actor. */
   snapshot?: PersistedSnapshot;
   effects: LiveEffect[];
@@ -130,6 +132,7 @@ export const emptyRecord = ({ name, version }: { name: string; version: string }
   format,
   machine: name,
   version,
+  at: undefined,
   effects: none,
   timers: none,
   received: nothing,
@@ -142,7 +145,7 @@ export function decodeRecord(text: Encoded): ActorRecord {
   if (!isObject(parsed)) throw new Error('the record is not a JSON object');
   if (parsed.format !== format)
     throw new Error(`the record has format ${parsed.format}; this runtime reads format ${format}`);
-  const { machine, version, snapshot, effects, timers, received, answers } = parsed;
+  const { machine, version, at, snapshot, effects, timers, received, answers } = parsed;
   if (typeof machine !== 'string' || typeof version !== 'string') throw new Error('the record names no machine');
   if (!isListOf(effects, isEffect) || !isListOf(timers, isTimer))
     throw new Error('the effects or timers of the record are damaged');
@@ -150,6 +153,7 @@ export function decodeRecord(text: Encoded): ActorRecord {
     throw new Error('the received messages or answers of the record are damaged');
   if (snapshot !== undefined && !isSnapshot(snapshot))
     throw new Error('the record has a snapshot without state or context');
+  if (at !== undefined && !isNumber(at)) throw new Error('the moment of the record is damaged');
   const { crashes, quarantined, doubts } = parsed;
   if (crashes !== undefined && !isListOf(crashes, isNumber)) throw new Error('the crashes of the record are damaged');
   if (quarantined !== undefined && !isQuarantine(quarantined))
@@ -159,6 +163,7 @@ export function decodeRecord(text: Encoded): ActorRecord {
     format,
     machine,
     version,
+    at,
     effects: listOf(effects.map(present)),
     timers: listOf(timers),
     received: Object.keys(received).length === 0 ? nothing : received,

@@ -94,6 +94,11 @@ export class Actor implements Author, ActorDefinition {
     return this.#state.seq;
   }
 
+  /** Moment of the last commit; undefined: not known. */
+  get at(): number | undefined {
+    return this.#state.record.at;
+  }
+
   /** Whether the actor waits for its record. */
   get loading(): boolean {
     return this.#phase.name === 'loading';

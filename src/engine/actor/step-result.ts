@@ -75,6 +75,7 @@ export function written(
     if (effects.length > 0) entry.effects = effects;
     if (timers.length > 0) entry.timers = timers;
   }
+  next.record.at = entry.at;
   const texts = { text: encode(next.record), journal: encode(entry), outbox: outbox && encode(outbox) };
   return { message, entry, next, outbox, answer, written: texts };
 }
@@ -85,8 +86,9 @@ const answersKept = 32;
 /**
  * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.
  */
-function copyOf({ format, machine, version, effects, timers, received, answers, ...rest }: ActorRecord): ActorRecord {
-  const copy: ActorRecord = { format, machine, version, effects, timers, received, answers };
+function copyOf(record: ActorRecord): ActorRecord {
+  const { format, machine, version, at, effects, timers, received, answers, ...rest } = record;
+  const copy: ActorRecord = { format, machine, version, at, effects, timers, received, answers };
   return Object.assign(copy, rest);
 }
 

@@ -64,8 +64,8 @@ export class StoredViews {
     } catch (error) {
       throw unreadable(address, `its record can't be read: ${messageOf(error)}`);
     }
-    const { snapshot, version } = record;
+    const { snapshot, version, at } = record;
     if (version !== versionOf(address)) throw unreadable(address, `its record is of version ${version}`);
-    return snapshot && { seq, state: snapshot.value, context: snapshot.context };
+    return snapshot && { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
   }
 }

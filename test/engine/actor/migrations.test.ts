@@ -38,7 +38,10 @@ describe('migrations', () => {
     expect(entry).to.deep.include({ kind: 'migrated', seq: 2, version: '2', migrations: ['notes are a list'] });
     expect(entry?.snapshot).to.deep.equal({ value: 'idle', context: { list: ['one'], rings: 0 } });
     expect(JSON.parse(await textOf(lab, address))).to.deep.include({ version: '2', snapshot: entry?.snapshot });
-    expect(life.engine.peek(address)).to.deep.equal({ seq: 2, state: 'idle', context: { list: ['one'], rings: 0 } });
+    expect(life.engine.peek(address)).to.deep.equal({
+      ...{ seq: 2, state: 'idle', context: { list: ['one'], rings: 0 } },
+      at: entry?.at,
+    });
     await start('2');
     expect(await history()).to.deep.equal(['event note', 'migrated begin']);
   });
