@@ -211,4 +211,25 @@ export interface Store {
   readJournal(address: string, from: number, limit: number): Promise<JournalRow[]>;
   /** Deletes entries below this seq. */
   trimJournal(address: string, below: number): Promise<void>;
+
+  /** How the processes that share the store send each other texts. Absent: one process has the store for itself. */
+  readonly wire?: Wire;
+}
+
+/**
+ * Carries texts between the processes that share a store. A text may be lost or come twice: what has to arrive is sent again
+ * until it is answered.
+ */
+export interface Wire {
+  /**
+   * Puts a text into an inbox. Resolves with whether there is such an inbox; its reader may have died since.
+   * @throws {Error} the store is unreachable or fails; the text may have arrived
+   */
+  post(inbox: string, text: string): Promise<boolean>;
+  /**
+   * Makes an inbox and hears what comes into it, in order, until the signal is aborted. Resolves once it is there. Goes on
+   * by itself after a lost connection.
+   * @throws {Error} the store is unreachable or fails
+   */
+  listen(inbox: string, hear: (text: string) => void, signal: AbortSignal): Promise<void>;
 }

@@ -64,6 +64,8 @@ export interface ControllerSideOptions {
    * @throws StagecraftError HOST_UNFIT
    */
   shownHere: UnstagedWitnessOptions['shownHere'];
+  /** Where other agents send their requests to this one. */
+  inbox: string;
   /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
 }
@@ -241,7 +243,7 @@ export class ControllerSide {
 }
 
 function electedEngine(
-  { engine: ports, lease: { owner, ...lease }, topics, node, runtime }: ControllerSideOptions,
+  { engine: ports, lease: { owner, ...lease }, topics, node, runtime, inbox }: ControllerSideOptions,
   { hasControllers, elected, resigned }: { hasControllers: () => boolean; elected: () => void; resigned: () => void },
 ): ElectedEngine {
   const { clock, random, logger, troubles, store } = ports;
@@ -279,7 +281,7 @@ function electedEngine(
       // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       elected();
-      void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch });
+      void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch, inbox });
     },
     resigned,
   });

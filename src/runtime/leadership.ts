@@ -1,5 +1,7 @@
 /** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
+import type { Route } from '../cluster/asks.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import type { Store } from '../engine/store.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
@@ -30,6 +32,8 @@ interface Elected {
   leader: string;
   /** Rises with each grant of the lease. */
   epoch: number;
+  /** Where requests of other agents reach it. Absent: nowhere. */
+  inbox?: string;
 }
 
 export const leadershipTopic = 'leadership';
@@ -38,6 +42,16 @@ export const leadershipTopic = 'leadership';
 export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
   const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
   await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
+}
+
+/** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
+export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
+  const { newest } = await store.readTopic(leadershipTopic, 0, 0);
+  const { rows } = await store.readTopic(leadershipTopic, newest - 1, 1);
+  const [row] = rows;
+  if (!row) return undefined;
+  const { epoch, inbox }: Elected = JSON.parse(row.text);
+  return inbox === undefined ? undefined : { epoch, inbox };
 }
 
 export const leadershipEventOf = (row: FollowedRow): LeadershipEvent => ({ ...eventOf<Elected>(row), id: row.id });

@@ -2,12 +2,14 @@
  * Puts a runtime together: ports with their defaults, machines with their effects, the order of start and stop. The
  * walk of a call through the house: docs/architecture.md
  */
+import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../../machines/kit/addresses.js';
 import { pluginTypes } from '../../machines/task/task-context.js';
 import type { Allocations as AllocationManager } from '../allocs/allocations.js';
 import { VolumeLocks } from '../calls/volume-locks.js';
+import { Cluster } from '../cluster/cluster.js';
 import { csiDispensers } from '../csi-plugins/dispenser.js';
 import { defaultPolicy } from '../engine/actor/policy.js';
 import { systemClock } from '../engine/clock.js';
@@ -38,10 +40,12 @@ import { TaskLogs } from '../tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
+import { claimsOnAnyAgent, onAnyAgent } from './any-agent.js';
 import { ControllerSide } from './controller-side.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
 import type { Leadership } from './leadership.js';
+import { routeIn } from './leadership.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
@@ -238,8 +242,15 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const locks = new VolumeLocks();
   const tables = new MountTables();
+  const inbox = `${nodeId}/${randomUUID()}`;
+  const store = shared.handle();
+  const cluster: Cluster = new Cluster({
+    ...{ wire: store.wire, inbox, clock, logger },
+    route: () => routeIn(store),
+    refusal: () => controllerSide.engine.refusal,
+  });
   const controllerSide: ControllerSide = new ControllerSide({
-    runtime: options,
+    ...{ runtime: options, inbox },
     engine: { store: shared.handle(), clock, random, logger, troubles, policy, feed },
     ...{ lease, plugins, isTasked, locks },
     topics: engine.topics,
@@ -250,7 +261,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const nodeSide = new NodeSide({
     ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, isTasked },
     onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
-    claims: options.claims ?? localClaims(controllerSide.volumes),
+    claims: options.claims ?? claimsOnAnyAgent(localClaims(controllerSide.volumes), cluster),
     baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
     processes: {
       of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
@@ -293,6 +304,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     clients.end();
     throw error;
   });
+  const anyAgent = onAnyAgent(controllerSide, cluster);
+  await cluster.start();
   await controllerSide.start();
   await nodeSide.start();
   const actors = actorControl(engine, controllerSide.engine);
@@ -308,6 +321,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const refuse = (reason?: StagecraftError): void => {
     for (const part of [plugins, tasks]) part.close(reason);
     nodeSide.refuse(reason);
+    cluster.refuse(reason);
     controllerSide.refuse(reason);
   };
   void engine.lost.then(async (reason) => {
@@ -319,10 +333,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     dataDir: dataDir.path,
     plugins,
     tasks,
-    volumes: controllerSide.volumes,
-    snapshots: controllerSide.snapshots,
-    groupSnapshots: controllerSide.groupSnapshots,
-    nodes: controllerSide.nodes,
+    ...anyAgent,
     mounts: nodeSide.mounter,
     allocations: nodeSide.allocations,
     leadership: controllerSide.leadership,
@@ -361,6 +372,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         } finally {
           // A plugin that runs on may use the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
+          cluster.stop();
           clients.end();
           dataDir.unlock();
         }

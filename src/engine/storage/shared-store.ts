@@ -34,6 +34,7 @@ export class SharedStore {
       trimTopic: (topic, upTo) => store.trimTopic(topic, upTo),
       readJournal: (address, from, limit) => store.readJournal(address, from, limit),
       trimJournal: (address, below) => store.trimJournal(address, below),
+      ...(store.wire && { wire: store.wire }),
     };
   }
 

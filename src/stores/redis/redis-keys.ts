@@ -42,6 +42,9 @@ export class RedisKeys {
   /** String that expires: the owner that was refused the lease last and wants it */
   wish = (name: string): string => this.#named('w', name);
 
+  /** Stream: texts for one run of an agent. Expires. */
+  wire = (inbox: string): string => this.#named('x', inbox);
+
   /** Zsets of the bucket, ordered by name alone. A hash counts their members. */
   index = (bucket: number): string => this.#of(bucket, 'index');
   due = (bucket: number): string => this.#of(bucket, 'due');

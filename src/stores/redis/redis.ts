@@ -24,6 +24,7 @@ import type {
   StorePage,
   TopicEntry,
   TopicPage,
+  Wire,
 } from '../../engine/store.js';
 import { checkCommit } from '../commit-rule.js';
 import { checkName } from '../names.js';
@@ -39,6 +40,7 @@ import { dueRow, entryText, outboxRow, recordFields, recordRow, topicRow } from 
 import { type Call, call, command } from './redis-script.js';
 import * as scripts from './redis-scripts.js';
 import { askAll, RedisServer, type RedisServers } from './redis-servers.js';
+import { blockMs, redisWire } from './redis-wire.js';
 
 /**
  * A store on Redis 7 or newer, which several runtimes may share.
@@ -47,7 +49,7 @@ import { askAll, RedisServer, type RedisServers } from './redis-servers.js';
  * `maxmemory-policy noeviction` keep all that the store promises; open() warns of others. `durability` adds replicas.
  *
  * A user of its own needs, with the prefix `stagecraft:` and without cluster or sentinels:
- * `~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xlen
+ * `~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xread +xlen
  * +xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +pttl +scan +info +wait +config|get`;
  * another database than 0 also `+select`,
  * a cluster also `+cluster|slots +asking`.
@@ -62,6 +64,7 @@ const appendStep = 256;
 const silent: StoreEvents = { warn: () => undefined, suspect: () => undefined };
 
 class RedisStore implements Store {
+  readonly wire: Wire;
   readonly #settings: RedisSettings;
   readonly #keys: RedisKeys;
   #opening: Promise<void> | undefined;
@@ -71,6 +74,7 @@ class RedisStore implements Store {
   constructor(settings: RedisSettings) {
     this.#settings = settings;
     this.#keys = new RedisKeys(settings.prefix);
+    this.wire = redisWire({ keys: this.#keys, servers: () => this.#opened(), reading: () => this.#reading() });
   }
 
   /** Concurrent callers wait for the same opening. */
@@ -246,12 +250,17 @@ class RedisStore implements Store {
     await this.#write(command(bucketOf(address), 'xtrim', this.#keys.journal(address), 'MINID', min));
   }
 
+  /** Connects for reads that block. */
+  async #reading(): Promise<RedisServers> {
+    const { durability: _, commandTimeoutMs, ...settings } = this.#settings;
+    const patient = { ...settings, durability: 'server' as const, commandTimeoutMs: commandTimeoutMs + blockMs };
+    const servers = serversOf(patient, silent);
+    await servers.open();
+    return servers;
+  }
+
   async #open(events: StoreEvents): Promise<void> {
-    const { cluster } = this.#settings;
-    const servers =
-      cluster === undefined
-        ? new RedisServer(this.#settings, events)
-        : new RedisCluster(this.#settings, cluster, events);
+    const servers = serversOf(this.#settings, events);
     this.#servers = servers;
     try {
       await servers.open();
@@ -303,6 +312,11 @@ class RedisStore implements Store {
     return this.#servers;
   }
 }
+
+const serversOf = (settings: RedisSettings, events: StoreEvents): RedisServers =>
+  settings.cluster === undefined
+    ? new RedisServer(settings, events)
+    : new RedisCluster(settings, settings.cluster, events);
 
 function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
   const found = map.get(key) ?? create();

@@ -1,0 +1,182 @@
+/**
+ * Requests of this agent to the one that works on volumes. A request is sent again until it is answered: every method may be
+ * asked again, and is then the same.
+ */
+import { onAbort } from '../abort.js';
+import type { Clock } from '../engine/clock.js';
+import type { Wire } from '../engine/store.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { encode, errorOf, type Message } from './messages.js';
+
+/** Where the agent that works on volumes reads. */
+export interface Route {
+  inbox: string;
+  /** Rises with each agent that takes over. */
+  epoch: number;
+}
+
+export interface AsksOptions {
+  wire: Pick<Wire, 'post'>;
+  clock: Clock;
+  /** Inbox of this agent. */
+  inbox: string;
+  /** The latest route; undefined: none is known. @throws {Error} the store is away */
+  route(): Promise<Route | undefined>;
+  /** Why this agent can't do it itself; undefined: it can, from now on. */
+  refusal(): StagecraftError | undefined;
+}
+
+export interface AskedWith {
+  signal?: AbortSignal | undefined;
+  timeoutMs?: number | undefined;
+  onWait?: ((reason: string | null) => void) | undefined;
+}
+
+/** Result of a request that this agent has to do itself now. */
+export const ownWork = Symbol('own work');
+
+interface Pending {
+  id: string;
+  method: string;
+  args: unknown[];
+  /** Epoch of the owner that it was sent to; negative: that one does not take it. 0: not sent yet. */
+  sentTo: number;
+  sentMs: number;
+  beganMs: number;
+  onWait: (reason: string | null) => void;
+  end(outcome: { value: unknown } | { error: Error }): void;
+}
+
+/** Time between two looks at who works on volumes, while something waits. */
+const lookMs = 500;
+/** A request without an answer is sent again after this: it may have been lost. */
+const repeatMs = 5_000;
+/** The owner ends a wait by itself, and says more about it. */
+const graceMs = 250;
+
+export class Asks {
+  readonly #options: AsksOptions;
+  readonly #pending = new Map<string, Pending>();
+  #asked = 0;
+  #sent = 0;
+  #cancelLook: (() => void) | undefined;
+  #closed: StagecraftError | undefined;
+
+  constructor(options: AsksOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves with the answer, or with `ownWork` once this agent works on volumes itself.
+   * @throws {StagecraftError} the error that the owner answers; TIMEOUT, ABORTED, RUNTIME_CLOSED: the request stands
+   */
+  ask(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: AskedWith): Promise<unknown> {
+    if (this.#closed) return Promise.reject(this.#closed);
+    const { clock, inbox } = this.#options;
+    this.#asked += 1;
+    const id = `${inbox}:${this.#asked}`;
+    const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, beganMs: clock.monotonicMs() };
+    return new Promise((resolve, reject) => {
+      const ends: (() => void)[] = [];
+      const pending: Pending = {
+        ...begun,
+        end: (outcome) => {
+          if (!this.#pending.delete(id)) return;
+          for (const end of ends) end();
+          if ('error' in outcome) reject(outcome.error);
+          else resolve(outcome.value);
+        },
+      };
+      this.#pending.set(id, pending);
+      const giveUp = (error: StagecraftError): void => {
+        if (pending.sentTo !== 0)
+          void this.#say({ type: 'cancel', from: inbox, send: this.#next(), id }).catch(() => {});
+        pending.end({ error });
+      };
+      if (signal)
+        ends.push(onAbort(signal, () => giveUp(new StagecraftError('ABORTED', `the wait was aborted: ${stands}`))));
+      if (timeoutMs !== undefined) ends.push(clock.after(timeoutMs + graceMs, () => giveUp(this.#timeout(timeoutMs))));
+      if (this.#pending.has(id)) void this.#look();
+    });
+  }
+
+  /** Takes a message that came for this agent. */
+  hear(message: Message): void {
+    const pending = this.#pending.get(message.id);
+    if (!pending) return;
+    if (message.type === 'waits') pending.onWait(message.reason);
+    if (message.type === 'moved') pending.sentTo = -Math.abs(pending.sentTo);
+    if (message.type !== 'answer') return;
+    const { error, value } = message;
+    pending.end(error ? { error: errorOf(error) } : { value });
+  }
+
+  /** Ends all requests. */
+  close(reason: StagecraftError): void {
+    this.#closed = reason;
+    this.#cancelLook?.();
+    for (const { end } of this.#pending.values()) end({ error: reason });
+  }
+
+  /** Sends what has not been sent to the present owner, and looks again soon while anything waits. */
+  async #look(): Promise<void> {
+    this.#cancelLook?.();
+    const { clock, refusal } = this.#options;
+    if (!refusal()) {
+      for (const { end } of this.#pending.values()) end({ value: ownWork });
+      return;
+    }
+    try {
+      const route = await this.#options.route();
+      await this.#sendAll(route);
+    } catch (error) {
+      this.#tell(`the store does not answer: ${messageOf(error)}`);
+    }
+    if (this.#pending.size === 0 || this.#closed) return;
+    this.#cancelLook?.();
+    this.#cancelLook = clock.after(lookMs, () => void this.#look());
+  }
+
+  async #sendAll(route: Route | undefined): Promise<void> {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const pending of [...this.#pending.values()]) {
+      const isNew = route !== undefined && Math.abs(pending.sentTo) !== route.epoch;
+      if (!route || pending.sentTo < 0) this.#explain(pending, nowMs);
+      if (!route || (!isNew && nowMs - pending.sentMs < repeatMs)) continue;
+      const { id, method, args } = pending;
+      pending.sentMs = nowMs;
+      pending.sentTo = route.epoch;
+      const from = this.#options.inbox;
+      const ask: Message = { type: 'ask', from, send: this.#next(), id, method, args };
+      if (!(await this.#options.wire.post(route.inbox, encode(ask)))) pending.sentTo = -route.epoch;
+    }
+  }
+
+  /** Says why there is no answer yet, once that takes long. */
+  #explain({ beganMs, onWait }: Pending, nowMs: number): void {
+    if (nowMs - beganMs < 2 * lookMs) return;
+    const why = this.#options.refusal();
+    if (why) onWait(why.message);
+  }
+
+  #tell(reason: string): void {
+    for (const { onWait } of this.#pending.values()) onWait(reason);
+  }
+
+  #next(): number {
+    this.#sent += 1;
+    return this.#sent;
+  }
+
+  async #say(message: Message): Promise<void> {
+    const route = await this.#options.route();
+    if (route) await this.#options.wire.post(route.inbox, encode(message));
+  }
+
+  #timeout(timeoutMs: number): StagecraftError {
+    const why = this.#options.refusal()?.message ?? 'another agent took over meanwhile';
+    return new StagecraftError('TIMEOUT', `there was no answer within ${timeoutMs} ms (${why}): ${stands}`);
+  }
+}
+
+const stands = 'if the request was taken, it stands, and the work goes on';

@@ -1,0 +1,135 @@
+/** Takes requests of other agents, while this one works on volumes, and answers them. */
+import type { Clock } from '../engine/clock.js';
+import type { Wire } from '../engine/store.js';
+import { StagecraftError } from '../errors.js';
+import { type Ask, type Cancel, encode, errorData, type Message } from './messages.js';
+
+/** A method that other agents may call. It rejects as its local callers know it. */
+export type Method = (
+  args: unknown[],
+  wait: { signal: AbortSignal; onWait(reason: string | null): void },
+) => Promise<unknown>;
+
+export interface DeskOptions {
+  wire: Pick<Wire, 'post'>;
+  clock: Clock;
+  methods: ReadonlyMap<string, Method>;
+  /** Why this agent does not work on volumes; undefined: it does. */
+  refusal(): StagecraftError | undefined;
+}
+
+interface Taken {
+  from: string;
+  heardMs: number;
+  wait: AbortController;
+  /** The answer, kept for repeats. */
+  answer?: Message;
+  answeredMs?: number;
+}
+
+/** Who has not repeated a request for so long does not wait any more. */
+const silentMs = 30_000;
+/** Answers are kept for so long. */
+const keptMs = 60_000;
+const sweepMs = 10_000;
+/** Requests of one agent under way, at most: further ones are not taken until they are repeated. */
+const mostOfOne = 1_000;
+
+/** Errors that only say that another agent is to be asked. */
+const moves = new Set(['NOT_LEADER', 'FENCED', 'RUNTIME_CLOSED']);
+
+export class Desk {
+  readonly #options: DeskOptions;
+  readonly #taken = new Map<string, Taken>();
+  /** Highest `send` of each sender: what is lower was heard before. */
+  readonly #highest = new Map<string, number>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(options: DeskOptions) {
+    this.#options = options;
+  }
+
+  hear(message: Ask | Cancel): void {
+    const { from, send, id } = message;
+    if (send <= (this.#highest.get(from) ?? 0)) return;
+    this.#highest.set(from, send);
+    if (message.type === 'cancel') {
+      this.#taken.get(id)?.wait.abort(gone);
+      this.#taken.delete(id);
+    } else this.#take(message);
+  }
+
+  /** Ends all waits: the next owner is asked. */
+  close(): void {
+    this.#cancelSweep?.();
+    for (const { wait } of this.#taken.values()) wait.abort(gone);
+    this.#taken.clear();
+  }
+
+  #take({ from, id, method, args }: Ask): void {
+    if (this.#options.refusal()) {
+      this.#say(from, { type: 'moved', id });
+      return;
+    }
+    const known = this.#taken.get(id);
+    if (known) {
+      known.heardMs = this.#options.clock.monotonicMs();
+      if (known.answer) this.#say(from, known.answer);
+      return;
+    }
+    const own = [...this.#taken.values()].filter((one) => one.from === from && !one.answer).length;
+    if (own >= mostOfOne) return;
+    const taken: Taken = { from, heardMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
+    this.#taken.set(id, taken);
+    this.#cancelSweep ??= this.#options.clock.after(sweepMs, () => this.#sweep());
+    void this.#answer(id, taken, { method, args });
+  }
+
+  async #answer(id: string, taken: Taken, { method, args }: Pick<Ask, 'method' | 'args'>): Promise<void> {
+    const { from, wait } = taken;
+    const answer = await this.#outcome(method, args, {
+      signal: wait.signal,
+      onWait: (reason) => {
+        if (!wait.signal.aborted) this.#say(from, { type: 'waits', id, reason });
+      },
+    });
+    if (this.#taken.get(id) !== taken) return;
+    const message: Message = answer === 'moved' ? { type: 'moved', id } : { type: 'answer', id, ...answer };
+    if (answer === 'moved') this.#taken.delete(id);
+    else Object.assign(taken, { answer: message, answeredMs: this.#options.clock.monotonicMs() });
+    this.#say(from, message);
+  }
+
+  async #outcome(
+    name: string,
+    args: unknown[],
+    wait: Parameters<Method>[1],
+  ): Promise<{ value: unknown } | { error: ReturnType<typeof errorData> } | 'moved'> {
+    const method = this.#options.methods.get(name);
+    if (!method) {
+      const message = `the agent that works on volumes has no method '${name}': update it`;
+      return { error: errorData(new StagecraftError('INVALID_ARGUMENT', message)) };
+    }
+    try {
+      return { value: await method(args, wait) };
+    } catch (error) {
+      return error instanceof StagecraftError && moves.has(error.code) ? 'moved' : { error: errorData(error) };
+    }
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, { heardMs, answeredMs, wait }] of this.#taken) {
+      if (answeredMs === undefined && nowMs - heardMs > silentMs) wait.abort(gone);
+      if (nowMs - (answeredMs ?? nowMs) > keptMs || wait.signal.aborted) this.#taken.delete(id);
+    }
+    this.#cancelSweep = this.#taken.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
+  }
+
+  /** A message that is lost here is asked for again. */
+  #say(to: string, message: Message): void {
+    this.#options.wire.post(to, encode(message)).catch(() => {});
+  }
+}
+
+const gone = new StagecraftError('ABORTED', 'the agent that asked does not wait any more');

@@ -1,0 +1,50 @@
+/** Objects whose methods go to the agent that works on volumes, whichever agent they are called on. */
+import type { AskedWith } from './asks.js';
+import type { Cluster } from './cluster.js';
+
+/** Methods to forward, each with the place of its options among the arguments; undefined: it has none. */
+export type Forwarded = Readonly<Record<string, number | undefined>>;
+
+type Options = AskedWith & Record<string, unknown>;
+type AnyMethod = (...args: unknown[]) => Promise<unknown>;
+
+/**
+ * Makes an object with the same methods, and serves them for other agents. Methods that are not named stay local: they read.
+ * @param name names the object in messages
+ */
+export function forwarded<T extends object>(target: T, name: string, methods: Forwarded, cluster: Cluster): T {
+  for (const [method, place] of Object.entries(methods))
+    cluster.serve(`${name}.${method}`, (args, { signal, onWait }) => {
+      const given = [...args];
+      if (place !== undefined) given[place] = { ...Object(args[place]), signal, ...(waits.has(name) && { onWait }) };
+      return methodOf(target, method)(...given);
+    });
+  return new Proxy(target, {
+    get(_, key) {
+      const value: unknown = Reflect.get(target, key, target);
+      if (typeof value !== 'function') return value;
+      if (typeof key !== 'string' || !Object.hasOwn(methods, key)) return value.bind(target);
+      return (...args: unknown[]) => {
+        const place = methods[key];
+        const { signal, onWait, ...options }: Options = place === undefined ? {} : Object(args[place]);
+        const sent = [...args];
+        if (place !== undefined && args[place] !== undefined) sent[place] = options;
+        const local = (): Promise<unknown> => methodOf(target, key)(...args);
+        return cluster.run(`${name}.${key}`, sent, local, { signal, onWait, timeoutMs: timeoutIn(options) });
+      };
+    },
+  });
+}
+
+/** Objects whose methods report what they wait for. */
+const waits: ReadonlySet<string> = new Set(['claims']);
+
+const timeoutIn = ({ timeoutMs }: { timeoutMs?: unknown }): number | undefined =>
+  typeof timeoutMs === 'number' && timeoutMs > 0 ? timeoutMs : undefined;
+
+const methodOf = (target: object, name: string): AnyMethod => {
+  const method: unknown = Reflect.get(target, name, target);
+  if (typeof method !== 'function') throw new TypeError(`there is no method ${name}`);
+  // A method may throw before it returns its promise.
+  return async (...args) => method.apply(target, args);
+};

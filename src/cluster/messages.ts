@@ -1,0 +1,72 @@
+/** Messages between agents on one store, as text. */
+import { z } from 'zod';
+import { isErrorCode, StagecraftError } from '../errors.js';
+
+/** Raised with each change that older agents can't read. */
+const format = 1;
+
+/** A longer message is no message. */
+const longestBytes = 1 * 2 ** 20;
+
+const id = z.string().min(1).max(200);
+const failure = z.looseObject({ code: z.string(), message: z.string() });
+
+const schema = z.discriminatedUnion('type', [
+  /** A call of a method. `send` rises with everything that this sender sends, so that a repeat by the store is known. */
+  z.object({
+    type: z.literal('ask'),
+    from: id,
+    send: z.int(),
+    id,
+    method: z.string().max(100),
+    args: z.array(z.unknown()),
+  }),
+  /** The caller does not wait any more. */
+  z.object({ type: z.literal('cancel'), from: id, send: z.int(), id }),
+  /** What the call waits for; null: it goes on. */
+  z.object({ type: z.literal('waits'), id, reason: z.string().nullable() }),
+  /** The receiver does not work on volumes, or not any more. */
+  z.object({ type: z.literal('moved'), id }),
+  z.object({ type: z.literal('answer'), id, value: z.unknown().optional(), error: failure.optional() }),
+]);
+
+export type Message = z.output<typeof schema>;
+export type Ask = Extract<Message, { type: 'ask' }>;
+export type Cancel = Extract<Message, { type: 'cancel' }>;
+
+const bigints = '$bigint';
+
+/** Keeps numbers above 2⁵³−1. */
+export const encode = (message: Message): string =>
+  JSON.stringify({ format, ...message }, (_, value: unknown) =>
+    typeof value === 'bigint' ? { [bigints]: String(value) } : value,
+  );
+
+/** @returns undefined for what is no message, or one of another format */
+export function decode(text: string): Message | undefined {
+  if (Buffer.byteLength(text) > longestBytes) return undefined;
+  try {
+    const parsed: unknown = JSON.parse(text, (_, value: unknown) => bigintIn(value));
+    if (Reflect.get(Object(parsed), 'format') !== format) return undefined;
+    return schema.safeParse(parsed).data;
+  } catch {
+    return undefined; // No JSON: it is ignored, as everything that is no message.
+  }
+}
+
+function bigintIn(value: unknown): unknown {
+  if (!(value instanceof Object) || !(bigints in value)) return value;
+  const text = Reflect.get(value, bigints);
+  return typeof text === 'string' && /^-?\d{1,30}$/.test(text) ? BigInt(text) : value;
+}
+
+/** Fields of an error that its caller gets, wherever it is. */
+export function errorData(error: unknown): { code: string; message: string } {
+  if (!(error instanceof StagecraftError)) return { code: 'INTERNAL', message: String(error) };
+  const { name: _, stack: __, cause: ___, ...details } = error;
+  return { ...details, code: error.code, message: error.message };
+}
+
+export function errorOf({ code, message, ...details }: { code: string; message: string }): Error {
+  return isErrorCode(code) ? new StagecraftError(code, message, details) : new Error(message);
+}

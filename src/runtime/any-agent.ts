@@ -1,0 +1,53 @@
+/** Which requests any agent takes: those that change volumes, snapshots and nodes, and the claims of nodes. */
+import type { Cluster } from '../cluster/cluster.js';
+import { type Forwarded, forwarded } from '../cluster/forwarded.js';
+import type { ClaimClient } from '../mounts/claim-client.js';
+import type { ControllerSide } from './controller-side.js';
+
+const volumes: Forwarded = {
+  create: 1,
+  publish: 2,
+  unpublish: 2,
+  expand: 2,
+  modify: 2,
+  delete: 1,
+  claim: 1,
+  capacity: 2,
+  release: undefined,
+  setAvailability: undefined,
+  retry: undefined,
+  acknowledge: undefined,
+  reconcile: undefined,
+};
+const snapshots: Forwarded = { create: 1, delete: 1, retry: undefined, acknowledge: undefined };
+const nodes: Forwarded = {
+  report: undefined,
+  down: undefined,
+  fence: undefined,
+  remove: undefined,
+  reportUnstaged: undefined,
+};
+const claims: Forwarded = {
+  look: 2,
+  claim: 2,
+  holds: 2,
+  publish: 2,
+  release: 2,
+  unstaged: 2,
+  holdReleased: 2,
+  expanded: 2,
+};
+
+type Side = Pick<ControllerSide, 'volumes' | 'snapshots' | 'groupSnapshots' | 'nodes'>;
+
+/** The controller side as callers on this agent have it. */
+export const onAnyAgent = (side: Side, cluster: Cluster): Side => ({
+  volumes: forwarded(side.volumes, 'volumes', volumes, cluster),
+  snapshots: forwarded(side.snapshots, 'snapshots', snapshots, cluster),
+  groupSnapshots: forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster),
+  nodes: forwarded(side.nodes, 'nodes', nodes, cluster),
+});
+
+/** Claims at the agent that works on volumes. `claimAndPublish` is for claims in one process: elsewhere it is two requests. */
+export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster): ClaimClient =>
+  forwarded(local, 'claims', claims, cluster);
