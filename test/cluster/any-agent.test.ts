@@ -1,4 +1,5 @@
 /** Several agents on a real Redis: any of them takes any request. */
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
@@ -37,9 +38,12 @@ describe('requests on any agent', function () {
     nodes: ['node-1', 'node-2'],
   });
 
-  async function agent(nodeId: string): Promise<Runtime> {
-    const runtime = await openLeader({ ...settings(nodeId), logger: loggerInto([]) });
-    scene.atEnd(() => runtime.close().catch(() => undefined));
+  /** @param nodeSocketPath of a node plugin of its own */
+  async function agent(nodeId: string, nodeSocketPath?: string): Promise<Runtime> {
+    const node = nodeSocketPath === undefined ? {} : { nodeSocketPath };
+    const runtime = await openLeader({ ...settings(nodeId), ...node, logger: loggerInto([]) });
+    // With a node plugin the directory of mounts is shared: only a release takes that back.
+    scene.atEnd(() => runtime.close({ release: nodeSocketPath !== undefined }).catch(() => undefined));
     return runtime;
   }
 
@@ -102,6 +106,28 @@ describe('requests on any agent', function () {
     stop.abort();
     expect((await waiting).code).to.equal('ABORTED');
     await eventually('its place is given up', async () => (await owner.volumes.get(key))?.waiting.length === 0);
+  });
+
+  it('D2 an alloc on the agent that does not work on volumes: mounted, written and released, asked there alone', async () => {
+    const owner = await agent('agent-1');
+    const other = await agent('agent-2', driver.socketPath);
+    expect(other.leadership.isOurs).to.equal(false);
+    await eventually('the node is known', async () => (await owner.nodes.list()).some(({ id }) => id === 'agent-2'));
+    await other.volumes.create(volumeOf('data'));
+    const { mode, ...modes } = use;
+    const [mount] = await other.allocations.prepare('web', [
+      { name: 'd', volume: key, mode, taskPath: '/data', ...modes },
+    ]);
+    const file = join(mount?.hostPath ?? '', 'hello');
+    writeFileSync(file, 'kept');
+    expect((await owner.volumes.get(key))?.claims.map(({ allocId, nodeId }) => [allocId, nodeId])).to.deep.equal([
+      ['web', 'agent-2'],
+    ]);
+    await other.allocations.release('web');
+    expect(existsSync(file)).to.equal(false);
+    await eventually('the claim is gone', async () => (await owner.volumes.get(key))?.claims.length === 0);
+    expect((await owner.volumes.get(key))?.publications).to.deep.equal({});
+    expect(driver.violations().map(({ text }) => text)).to.deep.equal([]);
   });
 
   it('D5 the owner is killed while it works on a request: the same request is done by the next one', async () => {

@@ -64,7 +64,7 @@ describe('agent on Redis', () => {
     expect(pluginPids(second.place)).to.deep.equal([]);
   });
 
-  it('A1 A4 the second of two says who works on volumes, shows them, and refuses to change them', async () => {
+  it('A1 A4 D1 the second of two says who works on volumes, shows them, and has them changed', async () => {
     const first = start({ tasks: [] });
     await first.ready();
     const second = start({ nodeId: 'n2', tasks: [] });
@@ -76,11 +76,11 @@ describe('agent on Redis', () => {
     expect(asked.leads).to.equal(false);
     expect(asked.reason).to.include(leader);
     expect((await askAgent(first.place.socketPath, 'GET', '/v1/agent')) as AgentReport).to.include({ leads: true });
-    expect(await answerOf(socketPath, 'POST', '/v1/nodes/n3/report', { plugins: [] })).to.deep.equal({
-      status: 409,
-      code: 'NOT_LEADER',
+    await askAgent(socketPath, 'POST', '/v1/nodes/n3/report', { body: { plugins: [] } });
+    expect(await answerOf(socketPath, 'POST', '/v1/nodes/n4/fence', { reason: 'gone' })).to.deep.equal({
+      status: 404,
+      code: 'NODE_NOT_FOUND',
     });
-    await askAgent(first.place.socketPath, 'POST', '/v1/nodes/n3/report', { body: { plugins: [] } });
     expect(cli('node', 'list', '--config', configPath).stdout).to.match(/^n3 +ready/m);
     await first.kill('SIGTERM');
     await second.line(/^\d\d:\d\d:\d\d this agent leads volumes and nodes now$/);

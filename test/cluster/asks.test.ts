@@ -1,0 +1,237 @@
+/** Requests between agents over a wire that loses, doubles, delays and reorders, while owners come and go. */
+import { expect } from 'chai';
+import { Asks, ownWork, type Route } from '../../src/cluster/asks.js';
+import { Desk, type Method } from '../../src/cluster/desk.js';
+import { decode, encode } from '../../src/cluster/messages.js';
+import { StagecraftError } from '../../src/errors.js';
+import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
+import { refusalOf } from '../refusal.js';
+
+/** Numbers from a seed. */
+function diceOf(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+const notOurs = new StagecraftError('NOT_LEADER', 'another one works on volumes');
+
+/** Agents that ask, owners that answer, and a wire between them. */
+class World {
+  readonly clock: SimulatedClock = simulatedClock();
+  readonly readers = new Map<string, (text: string) => void>();
+  route: Route | undefined;
+  /** What becomes of each text: the delays at which it arrives; none: it is lost. */
+  fate: () => number[] = () => [1];
+
+  readonly wire = {
+    post: async (inbox: string, text: string): Promise<boolean> => {
+      for (const delayMs of this.fate()) this.clock.after(delayMs, () => this.readers.get(inbox)?.(text));
+      return this.readers.has(inbox);
+    },
+  };
+
+  asks(inbox: string): Asks {
+    const { wire, clock } = this;
+    const asks = new Asks({ wire, clock, inbox, route: async () => this.route, refusal: () => notOurs });
+    this.readers.set(inbox, (text) => {
+      const message = decode(text);
+      if (message) asks.hear(message);
+    });
+    return asks;
+  }
+
+  /** An owner takes over: the one before answers `moved` from now on, or is dead. */
+  owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): Desk {
+    const inbox = `owner-${epoch}`;
+    const { wire, clock } = this;
+    const isOwner = (): boolean => this.route?.epoch === epoch;
+    const desk = new Desk({
+      ...{ wire, clock, methods: new Map(Object.entries(methods)) },
+      refusal: () => (isOwner() ? undefined : notOurs),
+    });
+    if (before?.isDead) this.readers.delete(`owner-${epoch - 1}`);
+    this.readers.set(inbox, (text) => {
+      const message = decode(text);
+      if (message?.type === 'ask' || message?.type === 'cancel') desk.hear(message);
+    });
+    this.route = { inbox, epoch };
+    return desk;
+  }
+}
+
+describe('requests between agents', () => {
+  let world: World;
+
+  beforeEach(() => {
+    world = new World();
+  });
+
+  it('D1 values and errors arrive as they were, sizes above 2⁵³ too', async () => {
+    const asks = world.asks('a');
+    const failed = new StagecraftError('CSI_ERROR', 'no', {
+      ...{ address: 'volume/default/x', rpc: 'CreateVolume', grpcCode: 'INTERNAL', final: false },
+      ...{ answerClass: 'unknown', outcome: 'unknown', faults: ['a: b'] },
+    });
+    world.owner(1, {
+      same: async ([value]) => value,
+      fail: async () => {
+        throw failed;
+      },
+      nothing: async () => undefined,
+    });
+    const given = { bytes: 2n ** 60n, list: [1, null, { deep: true }], text: '$bigint' };
+    const asked = [asks.ask('same', [given], {}), asks.ask('nothing', [], {})];
+    const refused = refusalOf(asks.ask('fail', [], {}));
+    const unknown = refusalOf(asks.ask('none', [], {}));
+    await world.clock.advance(100);
+    expect(await Promise.all(asked)).to.deep.equal([given, undefined]);
+    const there = await refused;
+    expect({ ...there, message: there.message }).to.deep.equal({ ...failed, message: 'no' });
+    expect((await unknown).code).to.equal('INVALID_ARGUMENT');
+  });
+
+  for (const seed of Array.from({ length: 40 }, (_, index) => index + 1))
+    it(`D5 each request has one outcome, that of the last owner that worked on it (seed ${seed})`, async () => {
+      const die = diceOf(seed);
+      world.fate = () => {
+        const chance = die();
+        if (chance < 0.15) return [];
+        const delays = [1 + Math.floor(die() * 800)];
+        return chance < 0.3 ? [...delays, 1 + Math.floor(die() * 2_000)] : delays;
+      };
+      const done = new Map<string, number[]>();
+      const running = new Map<string, number>();
+      const methods = (epoch: number): Record<string, Method> => ({
+        work: async ([name]) => {
+          const key = `${epoch} ${name}`;
+          running.set(key, (running.get(key) ?? 0) + 1);
+          await new Promise<void>((resolve) => world.clock.after(1 + die() * 3_000, resolve));
+          if (world.route?.epoch !== epoch) throw notOurs;
+          done.set(String(name), [...(done.get(String(name)) ?? []), epoch]);
+          return { name, epoch };
+        },
+      });
+      world.owner(1, methods(1));
+      const askers = ['a', 'b', 'c'].map((inbox) => world.asks(inbox));
+      const outcomes: { name: string; answer?: unknown }[] = [];
+      let epoch = 1;
+      for (let step = 0; step < 60; step += 1) {
+        const name = `${step}`;
+        const asker = askers[Math.floor(die() * askers.length)];
+        const outcome: (typeof outcomes)[number] = { name };
+        outcomes.push(outcome);
+        void asker?.ask('work', [name], {}).then((answer) => {
+          outcome.answer = answer;
+        });
+        if (die() < 0.1) {
+          epoch += 1;
+          world.owner(epoch, methods(epoch), { isDead: die() < 0.5 });
+        }
+        await world.clock.advance(Math.floor(die() * 400));
+      }
+      await world.clock.advance(120_000);
+      for (const { name, answer } of outcomes) {
+        expect(answer, name).to.have.property('name', name);
+        expect(done.get(name), name).to.include(Reflect.get(Object(answer), 'epoch'));
+      }
+      // A repeat joins the work, or gets its answer: no owner does it twice.
+      expect([...running].filter(([, times]) => times > 1)).to.deep.equal([]);
+    });
+
+  it('D2 who waits is told what the owner waits for, and who does not wait any more is forgotten', async () => {
+    const asks = world.asks('a');
+    const signals: AbortSignal[] = [];
+    world.owner(1, {
+      wait: (_, { signal, onWait }) => {
+        signals.push(signal);
+        onWait('the plugin is away');
+        return new Promise(() => {});
+      },
+    });
+    const told: (string | null)[] = [];
+    const stop = new AbortController();
+    const waiting = refusalOf(asks.ask('wait', [], { signal: stop.signal, onWait: (reason) => told.push(reason) }));
+    await world.clock.advance(60_000);
+    expect(told).to.deep.equal(['the plugin is away']);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
+    stop.abort();
+    expect((await waiting).code).to.equal('ABORTED');
+    await world.clock.advance(100);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+  });
+
+  it('D2 a caller that dies leaves nothing waiting: after half a minute its request is withdrawn', async () => {
+    const asks = world.asks('a');
+    const signals: AbortSignal[] = [];
+    world.owner(1, {
+      wait: (_, { signal }) => {
+        signals.push(signal);
+        return new Promise(() => {});
+      },
+    });
+    void asks.ask('wait', [], {}).catch(() => {});
+    await world.clock.advance(1_000);
+    world.readers.delete('a');
+    asks.close(new StagecraftError('RUNTIME_CLOSED', 'killed'));
+    await world.clock.advance(45_000);
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+  });
+
+  it('D2 a limit holds where nobody owns, and says why', async () => {
+    const asks = world.asks('a');
+    const waiting = refusalOf(asks.ask('work', [], { timeoutMs: 5_000 }));
+    await world.clock.advance(6_000);
+    expect(await waiting).to.include({ code: 'TIMEOUT' });
+    expect((await waiting).message).to.include(notOurs.message);
+  });
+
+  it('D6 an agent that takes over itself is told so, and does the work', async () => {
+    let refusal: StagecraftError | undefined = notOurs;
+    const { wire, clock } = world;
+    const asks = new Asks({ wire, clock, inbox: 'a', route: async () => undefined, refusal: () => refusal });
+    const asked = asks.ask('work', [], {});
+    await clock.advance(1_000);
+    refusal = undefined;
+    await clock.advance(1_000);
+    expect(await asked).to.equal(ownWork);
+  });
+
+  it('D11 what is no message is ignored: garbage, another format, unknown types, too large, prototype keys', () => {
+    const good = encode({ type: 'moved', id: 'a:1' });
+    expect(decode(good)).to.deep.equal({ type: 'moved', id: 'a:1' });
+    for (const text of [
+      ...['', 'null', '[]', '{', '{"format":1}', 'x'.repeat(2 ** 20 + 1)],
+      good.replace('"format":1', '"format":2'),
+      good.replace('"moved"', '"other"'),
+      good.replace('"a:1"', '7'),
+      JSON.stringify({ format: 1, type: 'ask', from: 'a', send: 1, id: 'a:1', method: 'm', args: 'none' }),
+      JSON.stringify({ format: 1, type: 'waits', id: 'a:1', reason: 7 }),
+      JSON.stringify({ format: 1, type: 'answer', id: 'a:1', error: { code: 7 } }),
+    ])
+      expect(decode(text), text.slice(0, 80)).to.equal(undefined);
+    const odd = decode('{"format":1,"type":"answer","id":"a:1","value":{"__proto__":{"polluted":true}}}');
+    expect(odd).to.have.property('type', 'answer');
+    expect(Reflect.get({}, 'polluted')).to.equal(undefined);
+  });
+
+  it('D11 a sender that floods is capped, and others are served', async () => {
+    let begun = 0;
+    world.owner(1, {
+      work: () => {
+        begun += 1;
+        return new Promise(() => {});
+      },
+      quick: async () => 'done',
+    });
+    const flood = world.asks('flood');
+    for (let count = 0; count < 1_500; count += 1) void flood.ask('work', [count], {}).catch(() => {});
+    await world.clock.advance(2_000);
+    expect(begun).to.equal(1_000);
+    const other = world.asks('other').ask('quick', [], {});
+    await world.clock.advance(100);
+    expect(await other).to.equal('done');
+  });
+});
