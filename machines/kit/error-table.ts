@@ -308,7 +308,7 @@ const rows = {
   NOT_LEADER: {
     http: 409,
     isRetryable: true,
-    when: "volumes and nodes are another agent's work now; it is named. `outcome: 'unknown'`: it became so while this was on its way",
+    when: "volumes and nodes are another agent's work now; it is named. On Redis requests are sent there instead. `outcome: 'unknown'`: it became so while this was on its way",
     todo: 'ask that agent; after `unknown`, look at the state there, or ask for it again: the same request twice is one',
   },
   LEASE_LAPSED: {

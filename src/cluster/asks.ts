@@ -57,6 +57,8 @@ const graceMs = 250;
 export class Asks {
   readonly #options: AsksOptions;
   readonly #pending = new Map<string, Pending>();
+  /** The route as it was at the last look. */
+  #route: Route | undefined;
   #asked = 0;
   #sent = 0;
   #cancelLook: (() => void) | undefined;
@@ -96,7 +98,7 @@ export class Asks {
       if (signal)
         ends.push(onAbort(signal, () => giveUp(new StagecraftError('ABORTED', `the wait was aborted: ${stands}`))));
       if (timeoutMs !== undefined) ends.push(clock.after(timeoutMs + graceMs, () => giveUp(this.#timeout(timeoutMs))));
-      if (this.#pending.has(id)) void this.#look();
+      if (this.#pending.has(id)) void this.#look(this.#route);
     });
   }
 
@@ -105,7 +107,10 @@ export class Asks {
     const pending = this.#pending.get(message.id);
     if (!pending) return;
     if (message.type === 'waits') pending.onWait(message.reason);
-    if (message.type === 'moved') pending.sentTo = -Math.abs(pending.sentTo);
+    if (message.type === 'moved') {
+      pending.sentTo = -Math.abs(pending.sentTo);
+      this.#route = undefined;
+    }
     if (message.type !== 'answer') return;
     const { error, value } = message;
     pending.end(error ? { error: errorOf(error) } : { value });
@@ -118,8 +123,11 @@ export class Asks {
     for (const { end } of this.#pending.values()) end({ error: reason });
   }
 
-  /** Sends what has not been sent to the present owner, and looks again soon while anything waits. */
-  async #look(): Promise<void> {
+  /**
+   * Sends what has not been sent to the present owner, and looks again soon while anything waits.
+   * @param known the route, if it was looked up just before; else it is looked up
+   */
+  async #look(known?: Route): Promise<void> {
     this.#cancelLook?.();
     const { clock, refusal } = this.#options;
     if (!refusal()) {
@@ -127,8 +135,8 @@ export class Asks {
       return;
     }
     try {
-      const route = await this.#options.route();
-      await this.#sendAll(route);
+      this.#route = known ?? (await this.#options.route());
+      await this.#sendAll(this.#route);
     } catch (error) {
       this.#tell(`the store does not answer: ${messageOf(error)}`);
     }
@@ -169,8 +177,7 @@ export class Asks {
   }
 
   async #say(message: Message): Promise<void> {
-    const route = await this.#options.route();
-    if (route) await this.#options.wire.post(route.inbox, encode(message));
+    if (this.#route) await this.#options.wire.post(this.#route.inbox, encode(message));
   }
 
   #timeout(timeoutMs: number): StagecraftError {

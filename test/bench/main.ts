@@ -7,6 +7,7 @@ import { cpus, totalmem } from 'node:os';
 import { reportActors } from './actors.js';
 import { broadcasts } from './broadcast.js';
 import { reportBytes } from './bytes.js';
+import { reportCluster } from './cluster.js';
 import { commitRates } from './commits.js';
 import { reportCsi } from './csi.js';
 import { reportDeath } from './death.js';
@@ -44,6 +45,7 @@ const benches: Record<string, () => Promise<void>> = {
   },
   actors: reportActors,
   bytes: reportBytes,
+  cluster: reportCluster,
   csi: reportCsi,
   driver: reportDriver,
   death: reportDeath,

@@ -1,5 +1,6 @@
 /** Inboxes of agents as streams in Redis. Reading blocks, so it has connections of its own. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { onAbort } from '../../abort.js';
 import type { Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
 import { entriesOf } from './redis-replies.js';
@@ -48,7 +49,7 @@ export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire =>
     const make = [command(bucket, 'xadd', key, '*', 't', ''), command(bucket, 'pexpire', key, String(expiryMs))];
     await askAll(servers(), make);
     const readers = await reading();
-    signal.addEventListener('abort', () => readers.close(), { once: true });
+    onAbort(signal, () => readers.close());
     void read();
 
     async function read(): Promise<void> {
@@ -75,6 +76,7 @@ export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire =>
           }
           await askAll(servers(), [command(bucket, 'pexpire', key, String(expiryMs))]);
         } catch {
+          // The store's own calls fail as well, and are told of.
           if (signal.aborted) return;
           await sleep(retryMs);
           // Another server may answer now, whose ids are lower: what was heard before comes again, and does no harm.
