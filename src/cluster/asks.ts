@@ -6,7 +6,7 @@ import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { encode, errorOf, type Message } from './messages.js';
+import { encode, errorOf, longestBytes, type Message } from './messages.js';
 
 /** Where the agent that works on volumes reads. */
 export interface Route {
@@ -73,10 +73,11 @@ export class Asks {
    * @throws {StagecraftError} the error that the owner answers; TIMEOUT, ABORTED, RUNTIME_CLOSED: the request stands
    */
   ask(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: AskedWith): Promise<unknown> {
-    if (this.#closed) return Promise.reject(this.#closed);
     const { clock, inbox } = this.#options;
     this.#asked += 1;
     const id = `${inbox}:${this.#asked}`;
+    const refusal = this.#closed ?? faultOf({ type: 'ask', from: inbox, send: this.#sent, id, method, args });
+    if (refusal) return Promise.reject(refusal);
     const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, beganMs: clock.monotonicMs() };
     return new Promise((resolve, reject) => {
       const ends: (() => void)[] = [];
@@ -183,6 +184,17 @@ export class Asks {
   #timeout(timeoutMs: number): StagecraftError {
     const why = this.#options.refusal()?.message ?? 'another agent took over meanwhile';
     return new StagecraftError('TIMEOUT', `there was no answer within ${timeoutMs} ms (${why}): ${stands}`);
+  }
+}
+
+/** Why a request can't be sent. */
+function faultOf(ask: Message): StagecraftError | undefined {
+  try {
+    if (Buffer.byteLength(encode(ask)) < longestBytes) return undefined;
+    return new StagecraftError('INVALID_ARGUMENT', `the request is too large: ${longestBytes} bytes at most`);
+  } catch (cause) {
+    const message = `the request can not be sent to another agent: ${messageOf(cause)}`;
+    return new StagecraftError('INVALID_ARGUMENT', message, { cause });
   }
 }
 

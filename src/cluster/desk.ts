@@ -1,8 +1,8 @@
 /** Takes requests of other agents, while this one works on volumes, and answers them. */
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
-import { StagecraftError } from '../errors.js';
-import { type Ask, type Cancel, encode, errorData, type Message } from './messages.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { type Ask, type Cancel, encode, errorData, longestBytes, type Message } from './messages.js';
 
 /** A method that other agents may call. It rejects as its local callers know it. */
 export type Method = (
@@ -128,8 +128,21 @@ export class Desk {
 
   /** A message that is lost here is asked for again. */
   #say(to: string, message: Message): void {
-    this.#options.wire.post(to, encode(message)).catch(() => {});
+    this.#options.wire.post(to, textOf(message)).catch(() => {});
   }
+}
+
+/** An answer that can't be sent is an error for its caller. */
+function textOf(message: Message): string {
+  let why = `it has more than ${longestBytes} bytes`;
+  try {
+    const text = encode(message);
+    if (Buffer.byteLength(text) < longestBytes) return text;
+  } catch (error) {
+    why = messageOf(error);
+  }
+  const failed = new StagecraftError('CALL_FAILED', `the answer can not be sent (${why}): look at the state`);
+  return encode({ type: 'answer', id: message.id, error: errorData(failed) });
 }
 
 const gone = new StagecraftError('ABORTED', 'the agent that asked does not wait any more');

@@ -6,7 +6,7 @@ import { isErrorCode, StagecraftError } from '../errors.js';
 const format = 1;
 
 /** A longer message is no message. */
-const longestBytes = 1 * 2 ** 20;
+export const longestBytes = 1 * 2 ** 20;
 
 const id = z.string().min(1).max(200);
 const failure = z.looseObject({ code: z.string(), message: z.string() });

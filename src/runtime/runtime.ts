@@ -362,6 +362,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         refuse();
         try {
           await controllerSide.stop().catch(tell);
+          cluster.stop();
           await root
             .stop(release, () => tasks.list())
             .catch(withoutStore)

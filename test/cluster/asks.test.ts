@@ -217,6 +217,22 @@ describe('requests between agents', () => {
     expect(Reflect.get({}, 'polluted')).to.equal(undefined);
   });
 
+  it('D11 what is too large, or no data, is refused before it is sent, and an answer like that is an error', async () => {
+    const asks = world.asks('a');
+    const circle: { self?: object } = {};
+    circle.self = circle;
+    world.owner(1, {
+      same: async ([value]) => value,
+      large: async () => 'x'.repeat(2 ** 20),
+      circle: async () => circle,
+    });
+    expect(await refusalOf(asks.ask('same', ['x'.repeat(2 ** 20)], {}))).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(await refusalOf(asks.ask('same', [circle], {}))).to.include({ code: 'INVALID_ARGUMENT' });
+    const answers = [refusalOf(asks.ask('large', [], {})), refusalOf(asks.ask('circle', [], {}))];
+    await world.clock.advance(100);
+    for (const answer of answers) expect(await answer).to.include({ code: 'CALL_FAILED' });
+  });
+
   it('D11 a sender that floods is capped, and others are served', async () => {
     let begun = 0;
     world.owner(1, {

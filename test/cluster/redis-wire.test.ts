@@ -83,6 +83,7 @@ describe('inboxes in Redis', function () {
     const wire = await wireOf({ url: server.url });
     await wire.listen('a', () => {}, stop.signal);
     stop.abort();
+    await eventually('its inbox is gone', async () => !(await wire.post('a', 'text')));
     await eventually(
       'its connection is closed',
       async () => !String(await server.client().client('LIST')).includes('cmd=xread'),

@@ -49,13 +49,28 @@ export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire =>
     const make = [command(bucket, 'xadd', key, '*', 't', ''), command(bucket, 'pexpire', key, String(expiryMs))];
     await askAll(servers(), make);
     const readers = await reading();
-    onAbort(signal, () => readers.close());
+    onAbort(signal, () => {
+      readers.close();
+      void remove();
+    });
     void read();
+
+    /** Without the server the inbox goes by itself, once its time is over. */
+    async function remove(): Promise<void> {
+      try {
+        await askAll(servers(), [command(bucket, 'del', key)]);
+      } catch {
+        // It expires.
+      }
+    }
 
     async function read(): Promise<void> {
       let last = '0-0';
+      let isLost = false;
       while (!signal.aborted) {
         try {
+          if (isLost) await askAll(servers(), make);
+          isLost = false;
           const block = command(
             bucket,
             'xread',
@@ -81,7 +96,7 @@ export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire =>
           await sleep(retryMs);
           // Another server may answer now, whose ids are lower: what was heard before comes again, and does no harm.
           last = '0-0';
-          await askAll(servers(), make).catch(() => {});
+          isLost = true;
         }
       }
     }
