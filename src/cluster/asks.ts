@@ -51,6 +51,8 @@ interface Pending {
 const lookMs = 500;
 /** A request without an answer is sent again after this: it may have been lost. */
 const repeatMs = 5_000;
+/** A store without an answer is waited for so long. */
+const patienceMs = 5_000;
 /** The owner ends a wait by itself, and says more about it. */
 const graceMs = 250;
 
@@ -59,6 +61,8 @@ export class Asks {
   readonly #pending = new Map<string, Pending>();
   /** The route as it was at the last look. */
   #route: Route | undefined;
+  /** Since when the store gives no answer. */
+  #awaySinceMs: number | undefined;
   #asked = 0;
   #sent = 0;
   #cancelLook: (() => void) | undefined;
@@ -138,8 +142,9 @@ export class Asks {
     try {
       this.#route = known ?? (await this.#options.route());
       await this.#sendAll(this.#route);
+      this.#awaySinceMs = undefined;
     } catch (error) {
-      this.#tell(`the store does not answer: ${messageOf(error)}`);
+      this.#giveUpIfLong(error);
     }
     if (this.#pending.size === 0 || this.#closed) return;
     this.#cancelLook?.();
@@ -168,8 +173,19 @@ export class Asks {
     if (why) onWait(why.message);
   }
 
-  #tell(reason: string): void {
-    for (const { onWait } of this.#pending.values()) onWait(reason);
+  /** Waits for a store that gives no answer as long as an engine does. */
+  #giveUpIfLong(cause: unknown): void {
+    this.#route = undefined;
+    const nowMs = this.#options.clock.monotonicMs();
+    this.#awaySinceMs ??= nowMs;
+    const reason = `the store does not answer (${messageOf(cause)})`;
+    const isLong = nowMs - this.#awaySinceMs >= patienceMs;
+    for (const { end, onWait, sentTo } of [...this.#pending.values()]) {
+      const outcome = sentTo === 0 ? 'refused' : 'unknown';
+      const advice = sentTo === 0 ? 'nothing was asked: ask again later' : 'look at the state, or ask again';
+      if (isLong) end({ error: new StagecraftError('STORE_UNAVAILABLE', `${reason}: ${advice}`, { outcome, cause }) });
+      else onWait(reason);
+    }
   }
 
   #next(): number {

@@ -188,6 +188,26 @@ describe('requests between agents', () => {
     expect((await waiting).message).to.include(notOurs.message);
   });
 
+  it('D1 the store is away: after five seconds STORE_UNAVAILABLE, with what is known of the request', async () => {
+    const { wire, clock } = world;
+    let isAway = true;
+    const route = async (): Promise<Route | undefined> => {
+      if (isAway) throw new Error('connection refused');
+      return world.route;
+    };
+    const asks = new Asks({ wire, clock, inbox: 'a', route, refusal: () => notOurs });
+    const never = refusalOf(asks.ask('work', [], {}));
+    await clock.advance(6_000);
+    expect(await never).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused' });
+    isAway = false;
+    world.owner(1, { work: () => new Promise(() => {}) });
+    const sent = refusalOf(asks.ask('work', [], {}));
+    await clock.advance(1_000);
+    isAway = true;
+    await clock.advance(7_000);
+    expect(await sent).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'unknown' });
+  });
+
   it('D6 an agent that takes over itself is told so, and does the work', async () => {
     let refusal: StagecraftError | undefined = notOurs;
     const { wire, clock } = world;
