@@ -73,7 +73,7 @@ export class Cluster {
       } else {
         if (this.#closed) throw this.#closed;
         const answer = await asks.ask(name, args, wait);
-        // What comes from another agent is what the same method has returned there.
+        // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
       }
     }

@@ -27,7 +27,7 @@ interface Taken {
   answeredMs?: number;
 }
 
-/** Who has not repeated a request for so long does not wait any more. */
+/** A caller that has not repeated its request for so long does not wait any more. */
 const silentMs = 30_000;
 /** Answers are kept for so long. */
 const keptMs = 60_000;

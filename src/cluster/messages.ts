@@ -23,7 +23,7 @@ const schema = z.discriminatedUnion('type', [
   }),
   /** The caller does not wait any more. */
   z.object({ type: z.literal('cancel'), from: id, send: z.int(), id }),
-  /** What the call waits for; null: it goes on. */
+  /** Reason why the call waits; null: it goes on. */
   z.object({ type: z.literal('waits'), id, reason: z.string().nullable() }),
   /** The receiver does not work on volumes, or not any more. */
   z.object({ type: z.literal('moved'), id }),

@@ -1,9 +1,14 @@
 /** Requests between agents over a wire that loses, doubles, delays and reorders, while owners come and go. */
 import { expect } from 'chai';
 import { Asks, ownWork, type Route } from '../../src/cluster/asks.js';
+import { Cluster } from '../../src/cluster/cluster.js';
 import { Desk, type Method } from '../../src/cluster/desk.js';
+import { forwarded } from '../../src/cluster/forwarded.js';
 import { decode, encode } from '../../src/cluster/messages.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
 
@@ -23,7 +28,7 @@ class World {
   readonly clock: SimulatedClock = simulatedClock();
   readonly readers = new Map<string, (text: string) => void>();
   route: Route | undefined;
-  /** What becomes of each text: the delays at which it arrives; none: it is lost. */
+  /** Fate of each text: the delays at which it arrives; none: it is lost. */
   fate: () => number[] = () => [1];
 
   readonly wire = {
@@ -217,6 +222,22 @@ describe('requests between agents', () => {
     refusal = undefined;
     await clock.advance(1_000);
     expect(await asked).to.equal(ownWork);
+  });
+
+  it('D12 stores of one process have no inboxes, and every request on them is local', async () => {
+    const stores = [memoryStore(), lmdbStore('/nowhere')];
+    expect(stores.map(({ wire }) => wire)).to.deep.equal([undefined, undefined]);
+    const { clock } = world;
+    const cluster = new Cluster({
+      ...{ wire: undefined, inbox: 'a', clock, logger: silentLogger },
+      route: () => expect.fail('it looked for another agent'),
+      refusal: () => notOurs,
+    });
+    await cluster.start();
+    const volumes = forwarded({ publish: async (id: string) => `${id} here` }, 'volumes', { publish: 1 }, cluster);
+    expect(await volumes.publish('data')).to.equal('data here');
+    expect(clock.pending).to.equal(0);
+    cluster.stop();
   });
 
   it('D11 what is no message is ignored: garbage, another format, unknown types, too large, prototype keys', () => {

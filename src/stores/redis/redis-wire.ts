@@ -60,7 +60,7 @@ export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire =>
       try {
         await askAll(servers(), [command(bucket, 'del', key)]);
       } catch {
-        // It expires.
+        // The key expires.
       }
     }
 
