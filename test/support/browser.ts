@@ -31,7 +31,7 @@ export class TestBrowser {
   async open(url: string, options: BrowserContextOptions = {}): Promise<Window> {
     if (!this.#browser) throw new Error('the browser is not started');
     const context = await this.#browser.newContext({ viewport: { width: 1_280, height: 800 }, ...options });
-    context.setDefaultTimeout(10_000);
+    context.setDefaultTimeout(30_000);
     const page = await context.newPage();
     const errors: string[] = [];
     page.on('pageerror', ({ message }) => errors.push(message));

@@ -1,6 +1,6 @@
 /** A dialog over the page: keeps the focus within, gives it back, and closes with Escape or a click beside it. */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 export interface DialogProps {
   name: string;
@@ -11,7 +11,8 @@ export interface DialogProps {
 
 export function Dialog({ name, onClose, children, ...more }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Before the next key can come: it belongs to the dialog.
+  useLayoutEffect(() => {
     const before = document.activeElement;
     element.current?.showModal();
     return () => {

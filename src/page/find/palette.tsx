@@ -4,7 +4,7 @@ import { Dialog } from '../common/dialog.js';
 import { HealthIcon, healthWords } from '../common/health.js';
 import { Icon } from '../common/icons.js';
 import { kinds, nameOf, whereOf } from '../common/kinds.js';
-import { actors } from '../data/feed.js';
+import { actors, connection } from '../data/feed.js';
 import { go, type Place } from '../router.js';
 import './palette.css';
 
@@ -44,8 +44,13 @@ function find(text: string): Found[] {
 
 export function Palette({ onClose }: { onClose(): void }) {
   const [text, type] = useState('');
-  const [at, move] = useState(0);
-  const found = useMemo(() => find(text), [text]);
+  const [chosen, move] = useState<string | undefined>();
+  // Rows that somebody reads do not move: they change with the text, and once the actors are known.
+  const found = useMemo(() => find(text), [text, connection.value]);
+  const at = Math.max(
+    0,
+    found.findIndex(({ key }) => key === chosen),
+  );
   const choose = (one: Found | undefined): void => {
     if (!one) return;
     onClose();
@@ -55,7 +60,7 @@ export function Palette({ onClose }: { onClose(): void }) {
     const by = event.key === 'ArrowDown' ? 1 : event.key === 'ArrowUp' ? -1 : 0;
     if (by !== 0) {
       event.preventDefault();
-      move(Math.max(0, Math.min(found.length - 1, at + by)));
+      move(found[at + by]?.key ?? chosen);
     }
     if (event.key === 'Enter') choose(found[at]);
   };
@@ -75,7 +80,7 @@ export function Palette({ onClose }: { onClose(): void }) {
           value={text}
           onInput={({ currentTarget: { value } }) => {
             type(value);
-            move(0);
+            move(undefined);
           }}
           onKeyDown={onKey}
         />

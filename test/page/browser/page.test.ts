@@ -114,8 +114,8 @@ describe('the inspector page in a browser', function () {
     for (const id of ['data', 'logs']) await create(id);
     const { page } = await browser.open(inspector.url);
     await page.getByText('Nothing needs a person.').waitFor();
-    await page.keyboard.press('/');
-    await page.getByRole('combobox').fill('log');
+    // At once: no key may be lost while the dialog opens.
+    await page.keyboard.type('/log');
     await page.getByRole('option', { name: /logs/ }).waitFor();
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
@@ -127,6 +127,32 @@ describe('the inspector page in a browser', function () {
     await page.getByRole('dialog', { name: 'Keys' }).waitFor();
     await page.keyboard.press('Escape');
     await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'detached' });
+  });
+
+  it('X2 keys: a dialog has all of them, a field too, and a button or a link is pressed by them', async () => {
+    await refused('z');
+    const { page } = await browser.open(at('#/a/volume/default/z?seq=2'));
+    const past = page.getByText(/^Step 2 of \d+$/);
+    await past.waitFor();
+    await page.keyboard.press('?');
+    const dialog = page.getByRole('dialog', { name: 'Keys' });
+    await dialog.waitFor();
+    await page.keyboard.press('l');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    await past.waitFor();
+    await page.goto(`${new URL(inspector.url).origin}/#/list/volume`);
+    await page.getByRole('listitem').first().waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('f');
+    await page.keyboard.type('?z');
+    await page.keyboard.press('Escape');
+    await page.keyboard.press('?');
+    await dialog.waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Event log' }).focus();
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/#\/log$/);
   });
 
   it('X2 light and dark: as the system has it, until somebody chooses, and then it stays', async () => {
