@@ -45,6 +45,14 @@ async function furnished(): Promise<VolumeHouse> {
   return house;
 }
 
+/** Something to see in the log and among the activity. */
+async function happen(id: string): Promise<void> {
+  const creating = house.runtime.volumes.create(spec(id));
+  await house.rest();
+  await creating;
+  await house.clock.advance(1_000);
+}
+
 const browser = new TestBrowser();
 await browser.start();
 const house = await furnished();
@@ -54,7 +62,9 @@ try {
   for (const colorScheme of ['light', 'dark'] as const) {
     const { page } = await browser.open(inspector.url, { colorScheme });
     await page.getByText('Live').waitFor();
-    await house.clock.advance(1_000);
+    await happen(`scratch-${colorScheme}`);
+    // The clock of the runtime stands: that of the page has to stand there too.
+    await page.clock.setFixedTime(house.clock.now() + 400);
     for (const [name, hash] of Object.entries(views)) {
       await page.evaluate((to) => Reflect.set(Reflect.get(globalThis, 'location'), 'hash', to), hash);
       await page.locator('h1').first().waitFor({ state: 'attached' });
@@ -64,7 +74,12 @@ try {
   }
   const phone = await browser.open(inspector.url, { viewport: { width: 390, height: 844 } });
   await phone.page.getByText('Needs a person').first().waitFor();
-  await phone.page.screenshot({ path: join(directory, 'phone-light.png') });
+  await phone.page.clock.setFixedTime(house.clock.now() + 400);
+  for (const name of ['overview', 'past', 'timeline']) {
+    await phone.page.evaluate((to) => Reflect.set(Reflect.get(globalThis, 'location'), 'hash', to), views[name]);
+    await phone.page.waitForTimeout(700);
+    await phone.page.screenshot({ path: join(directory, `phone-${name}-light.png`) });
+  }
 } finally {
   await browser.stop();
   await inspector.close();

@@ -4,7 +4,7 @@ import { Copy } from '../common/copy.js';
 import { HealthBadge } from '../common/health.js';
 import { kindOf, nameOf } from '../common/kinds.js';
 import { useNow } from '../common/use-now.js';
-import { durationOf, timeOf } from '../data/time.js';
+import { datedMomentOf, durationOf } from '../data/time.js';
 import { hrefOf } from '../router.js';
 import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
@@ -89,5 +89,7 @@ const Fact = ({ name, value, of = '' }: { name: string; value: string; of?: stri
 
 function Since({ at, isPast }: { at: number; isPast: boolean }) {
   const now = useNow();
-  return <Fact name={isPast ? 'At' : 'Since'} value={isPast ? timeOf(at) : durationOf(Math.max(0, now - at))} />;
+  return (
+    <Fact name={isPast ? 'At' : 'Since'} value={isPast ? datedMomentOf(at, now) : durationOf(Math.max(0, now - at))} />
+  );
 }

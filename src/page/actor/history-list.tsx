@@ -3,7 +3,8 @@ import { useState } from 'preact/hooks';
 import type { HistoryLine } from '../../journal/history.js';
 import { HealthIcon } from '../common/health.js';
 import { healthOfTone } from '../common/tones.js';
-import { durationOf, momentOf } from '../data/time.js';
+import { TookBar } from '../common/took-bar.js';
+import { datedMomentOf, dayOf, durationOf, momentOf } from '../data/time.js';
 import { Glyph, glyphOf } from './glyphs.js';
 import { type AttemptGroup, historyRows, reasonOf } from './history-rows.js';
 
@@ -26,6 +27,17 @@ export function HistoryList({ lines, seq, onChoose }: HistoryProps) {
       isFuture={seq !== undefined && line.seq > seq}
     />
   );
+  let day = dayOf(Date.now());
+  /** Names the day of the rows below it, where that is another one than above. */
+  const dayRow = (newest: HistoryLine | undefined) => {
+    if (!newest || dayOf(newest.at) === day) return null;
+    day = dayOf(newest.at);
+    return (
+      <li key={day} class="day">
+        {day}
+      </li>
+    );
+  };
   return (
     <>
       <div class="history-head" aria-hidden="true">
@@ -41,12 +53,14 @@ export function HistoryList({ lines, seq, onChoose }: HistoryProps) {
         {historyRows(lines)
           .toReversed()
           .flatMap((item) => {
-            if ('line' in item) return [row(item.line)];
+            const day = dayRow('line' in item ? item.line : item.group.lines.at(-1));
+            if ('line' in item) return [day, row(item.line)];
             const { group } = item;
             const first = group.lines[0]?.seq ?? 0;
             const isOpen = opened.has(first) || group.lines.some((line) => line.seq === seq);
             const toggle = (): void => open(toggled(opened, first));
             return [
+              day,
               <GroupRow key={`group ${first}`} {...{ group, isOpen, toggle }} />,
               ...(isOpen ? group.lines.toReversed().map(row) : []),
             ];
@@ -75,7 +89,7 @@ function HistoryRow({ line, longest, isChosen, isFuture, onChoose }: RowProps) {
   return (
     <li class={`${isChosen ? 'is-chosen' : ''}${isFuture ? ' is-future' : ''}`} data-seq={seq}>
       <button type="button" class="row" aria-current={isChosen ? 'step' : undefined} onClick={() => onChoose(seq)}>
-        <time>{momentOf(at)}</time>
+        <time title={datedMomentOf(at)}>{momentOf(at)}</time>
         <span class="seq end">{seq}</span>
         <ToneIcon line={line} />
         <What line={line} />
@@ -84,10 +98,7 @@ function HistoryRow({ line, longest, isChosen, isFuture, onChoose }: RowProps) {
         <span class="took end">
           {tookMs !== undefined && (
             <>
-              <i
-                class={`took-bar health-${healthOfTone[tone] ?? 'unknown'}`}
-                style={{ width: `${Math.max(3, (44 * tookMs) / longest)}px` }}
-              />
+              <TookBar health={healthOfTone[tone] ?? 'unknown'} share={tookMs / longest} most={44} />
               {durationOf(tookMs)}
             </>
           )}

@@ -1,6 +1,6 @@
 /** Says which moment is shown, unless it is the present, and leads back. */
 import { Copy } from '../common/copy.js';
-import { durationOf, momentOf } from '../data/time.js';
+import { datedMomentOf, durationOf } from '../data/time.js';
 import { describeEdits } from './edits.js';
 import { Glyph } from './glyphs.js';
 import type { Place } from './place.js';
@@ -32,8 +32,7 @@ export function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresen
         <b>What if</b>
         <span>{describeEdits(edits)}? Later answers are those that really came. Nothing is sent to the actor.</span>
         <span class="grow" />
-        <span>Copy as fixture</span>
-        <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" />
+        <Copy text={JSON.stringify(fixture, null, 2)} name="Copy as fixture" isNamed />
         <button type="button" class="button" aria-pressed={whatIf.isAdding} onClick={whatIf.add}>
           Another change
         </button>
@@ -53,8 +52,8 @@ export function MomentBar({ place, kept, shown, other, whatIf, lastSeq, toPresen
         {place.b === undefined ? `Step ${place.seq} of ${lastSeq}` : `Comparing step ${place.seq} with step ${place.b}`}
       </b>
       <span>
-        {momentOf(at)}
-        {apart && ` and ${momentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
+        {datedMomentOf(at)}
+        {apart && ` and ${datedMomentOf(other.at ?? 0)}, ${durationOf(Math.abs((other.at ?? 0) - at))} apart`}
         {place.b === undefined &&
           (kept === undefined ? ', rebuilt from the journal: no effect runs' : ': choose the step to compare it with')}
       </span>

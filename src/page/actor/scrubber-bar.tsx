@@ -3,11 +3,12 @@ import { useRef } from 'preact/hooks';
 import type { HistoryLine } from '../../journal/history.js';
 import { HealthIcon } from '../common/health.js';
 import { healthOfTone } from '../common/tones.js';
-import { durationOf, momentOf } from '../data/time.js';
+import { datedMomentOf, durationOf } from '../data/time.js';
 import { stepText } from './edits.js';
 import { Glyph } from './glyphs.js';
 import type { Place } from './place.js';
 import { indexAt, markedSteps, markOf, pausesOf, placeOf } from './scrubber.js';
+import './scrubber.css';
 
 export interface Branch {
   /** Steps of the other course, with the one that is shown. */
@@ -145,7 +146,7 @@ function Track({ lines, place, branch, onChoose, onStep, onFirst, onPresent }: S
       aria-valuemin={lines[0]?.seq ?? 0}
       aria-valuemax={lines[last]?.seq ?? 0}
       aria-valuenow={line?.seq ?? 0}
-      aria-valuetext={line ? `Step ${line.seq}, ${momentOf(line.at)}` : 'No steps'}
+      aria-valuetext={line ? `Step ${line.seq}, ${datedMomentOf(line.at)}` : 'No steps'}
       onKeyDown={onKeyDown}
       onPointerDown={(event) => {
         track.current?.setPointerCapture(event.pointerId);

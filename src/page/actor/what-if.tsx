@@ -5,6 +5,7 @@ import type { HistoryLine } from '../../journal/history.js';
 import { momentOf } from '../data/time.js';
 import { editOf, type Kind, kinds, stepText } from './edits.js';
 import { States, ToneIcon, What } from './history-list.js';
+import './what-if.css';
 
 interface WhatIfFormProps {
   line: HistoryLine;
@@ -105,7 +106,7 @@ export function WhatIfForm({ line, event, types, examples, error, onTry, onClose
         The later steps are fed again as long as the machine waits for them. Nothing is sent to the actor, and nothing
         is kept.
       </p>
-      <button type="submit" class="button">
+      <button type="submit" class="button is-main">
         See where it leads
       </button>
     </form>

@@ -4,7 +4,14 @@ import { Icon } from './icons.js';
 
 const saidMs = 1_500;
 
-export function Copy({ text, name }: { text: string; name: string }) {
+interface CopyProps {
+  text: string;
+  name: string;
+  /** Shows the name beside the icon. */
+  isNamed?: boolean;
+}
+
+export function Copy({ text, name, isNamed = false }: CopyProps) {
   const [isCopied, tell] = useState(false);
   const copy = async (): Promise<void> => {
     await navigator.clipboard.writeText(text);
@@ -14,11 +21,12 @@ export function Copy({ text, name }: { text: string; name: string }) {
   return (
     <button
       type="button"
-      class={`icon-button${isCopied ? ' is-done' : ''}`}
+      class={`${isNamed ? 'button' : 'icon-button'}${isCopied ? ' is-done' : ''}`}
       aria-label={name}
       onClick={() => void copy()}
     >
       <Icon name={isCopied ? 'tick' : 'copy'} size={14} />
+      {isNamed && name}
       <span class="unseen" role="status">
         {isCopied ? 'copied' : ''}
       </span>

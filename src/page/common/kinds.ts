@@ -5,20 +5,22 @@ export interface Kind {
   machine: string;
   title: string;
   icon: IconName;
+  /** Command that makes one. */
+  command?: string;
 }
 
 export const kinds: readonly Kind[] = [
   { machine: 'plugin', title: 'Plugins', icon: 'plugin' },
   { machine: 'task', title: 'Tasks', icon: 'task' },
-  { machine: 'volume', title: 'Volumes', icon: 'volume' },
-  { machine: 'mount', title: 'Mounts', icon: 'mount' },
+  { machine: 'volume', title: 'Volumes', icon: 'volume', command: 'stagecraft volume create' },
+  { machine: 'mount', title: 'Mounts', icon: 'mount', command: 'stagecraft alloc prepare' },
   { machine: 'node', title: 'Nodes', icon: 'node' },
-  { machine: 'alloc', title: 'Allocs', icon: 'alloc' },
+  { machine: 'alloc', title: 'Allocs', icon: 'alloc', command: 'stagecraft alloc prepare' },
 ];
 
 /** Kinds that are shown in the rail once there is one of them. */
 export const otherKinds: readonly Kind[] = [
-  { machine: 'volume-snapshot', title: 'Snapshots', icon: 'snapshot' },
+  { machine: 'volume-snapshot', title: 'Snapshots', icon: 'snapshot', command: 'stagecraft snapshot create' },
   { machine: 'group-snapshot', title: 'Group snapshots', icon: 'snapshot' },
   { machine: 'plugins', title: 'Plugin names', icon: 'other' },
   { machine: 'registry', title: 'Agent', icon: 'other' },

@@ -93,6 +93,19 @@ export class Actors {
     return found.sort((a, b) => this.#rank(a) - this.#rank(b) || compare(this.address[a] ?? '', this.address[b] ?? ''));
   }
 
+  /** Places of the actors whose last step is the newest, the newest first. */
+  latest(most: number): number[] {
+    const found: number[] = [];
+    this.at.forEach((at, i) => {
+      if (at === 0 || this.health[i] === 'gone') return;
+      if (found.length === most && at <= (this.at[found.at(-1) ?? 0] ?? 0)) return;
+      const before = found.findIndex((one) => (this.at[one] ?? 0) < at);
+      found.splice(before < 0 ? found.length : before, 0, i);
+      found.length = Math.min(found.length, most);
+    });
+    return found;
+  }
+
   #textOf(i: number): string {
     return `${this.address[i]} ${this.state[i]} ${this.why[i]}`.toLowerCase();
   }

@@ -8,6 +8,13 @@ export const timeOf = (at: number): string => new Date(at).toISOString().slice(1
 /** Time of day (UTC), to the millisecond. */
 export const momentOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
 
+/** Day (UTC). */
+export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+
+/** Day and time of day; the time alone if that was today. */
+export const datedMomentOf = (at: number, now = Date.now()): string =>
+  dayOf(at) === dayOf(now) ? momentOf(at) : `${dayOf(at)} ${momentOf(at)}`;
+
 /** `340 ms`, `2.4 s`, `28 s`, `4:12`, `3 h`, `5 d`. */
 export function durationOf(ms: number): string {
   if (ms < 1_000) return `${Math.max(0, Math.round(ms))} ms`;

@@ -18,7 +18,7 @@ export function List({ machine }: { machine: string }) {
   const [health, filter] = useState<Health | undefined>();
   const [current, move] = useState<number | undefined>();
   const version = tick.value;
-  const { title } = kindOf(machine);
+  const { title, command } = kindOf(machine);
   const counts = actors.counts(machine);
   const found = useMemo(() => actors.sorted({ machine, text, health }), [machine, text, health, version]);
   const addressAt = (index: number | undefined): string | undefined =>
@@ -40,7 +40,14 @@ export function List({ machine }: { machine: string }) {
     connection.value === 'loading' ? (
       <p class="card-empty">Reading the actors of this agent…</p>
     ) : text === '' && health === undefined ? (
-      <p class="card-empty">None yet.</p>
+      <p class="card-empty">
+        None yet.{' '}
+        {command && (
+          <>
+            <code>{command}</code> makes one.
+          </>
+        )}
+      </p>
     ) : (
       <p class="card-empty">
         Nothing matches.{' '}

@@ -111,7 +111,9 @@ export function Log() {
             onScroll={top}
             empty={
               <p class="card-empty">
-                {records.total === 0 ? 'Nothing has happened since this page was opened.' : 'Nothing matches. '}
+                {records.total === 0
+                  ? 'Nothing has happened since this page was opened. What came before is in the history of each actor.'
+                  : 'Nothing matches. '}
                 {records.total > 0 && (
                   <button type="button" class="button" onClick={clear}>
                     Clear filters

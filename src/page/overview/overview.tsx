@@ -7,7 +7,7 @@ import { type Kind, kinds, nameOf } from '../common/kinds.js';
 import { healthOfTone } from '../common/tones.js';
 import { healthOrder } from '../data/actors.js';
 import { actors, connection, lines, tick } from '../data/feed.js';
-import { durationOf, timeOf } from '../data/time.js';
+import { dayOf, durationOf, timeOf } from '../data/time.js';
 import { hrefOf, momentAt } from '../router.js';
 import './overview.css';
 
@@ -174,7 +174,6 @@ function Activity() {
       <header class="card-head">
         <h2>Activity</h2>
       </header>
-      {newest.length === 0 && <p class="card-empty">Quiet: nothing has happened since this page was opened.</p>}
       <ol>
         {newest.map(({ seq, at, address, what, message, tone, commit }) => {
           const health = healthOfTone[tone];
@@ -191,9 +190,40 @@ function Activity() {
           );
         })}
       </ol>
+      {newest.length < mostActivity && <Earlier most={mostActivity - newest.length} isQuiet={newest.length === 0} />}
       <a class="card-more" href={hrefOf({ view: 'log' })}>
         All events
       </a>
     </section>
+  );
+}
+
+/** Last steps of actors from before the page was opened: what had happened when somebody comes to look. */
+function Earlier({ most, isQuiet }: { most: number; isQuiet: boolean }) {
+  const told = new Set(lines.items.map(({ address }) => address));
+  const today = dayOf(Date.now());
+  const places = actors.latest(most).filter((place) => !told.has(actors.address[place] ?? ''));
+  return (
+    <>
+      <h3>{isQuiet ? 'Nothing yet since this page was opened. Before that:' : 'Before this page was opened'}</h3>
+      <ol>
+        {places.map((place) => {
+          const address = actors.address[place] ?? '';
+          const health = actors.health[place] ?? 'unknown';
+          const at = actors.at[place] ?? 0;
+          return (
+            <li key={address}>
+              <a href={hrefOf({ view: 'actor', address })} title={actors.why[place]}>
+                <time title={new Date(at).toISOString()}>{dayOf(at) === today ? timeOf(at) : dayOf(at).slice(5)}</time>
+                <HealthIcon health={health} size={13} name={healthWords[health]} />
+                <span>
+                  <b>{nameOf(address)}</b> {actors.why[place]}
+                </span>
+              </a>
+            </li>
+          );
+        })}
+      </ol>
+    </>
   );
 }

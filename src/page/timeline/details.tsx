@@ -3,7 +3,8 @@ import type { HistoryLine } from '../../journal/history.js';
 import { States, ToneIcon, What } from '../actor/history-list.js';
 import { reasonOf } from '../actor/history-rows.js';
 import { HealthIcon } from '../common/health.js';
-import { durationOf, momentOf } from '../data/time.js';
+import { TookBar } from '../common/took-bar.js';
+import { datedMomentOf, durationOf, momentOf } from '../data/time.js';
 import { hrefOf, momentAt } from '../router.js';
 import { type callsIn, isSameStep, type Step } from './model.js';
 
@@ -20,7 +21,7 @@ export function StepDetail({ line, address }: { line: HistoryLine; address: stri
         </a>
       </div>
       <dl>
-        <Item name="When">{momentOf(at)}</Item>
+        <Item name="When">{datedMomentOf(at)}</Item>
         <Item name="Step">{seq}</Item>
         <Item name="From">{from}</Item>
         {tookMs !== undefined && <Item name="Took">{durationOf(tookMs)}</Item>}
@@ -71,17 +72,14 @@ export function CallList({ calls, step, onChoose }: CallListProps) {
               aria-current={isSameStep(call, step) ? 'step' : undefined}
               onClick={() => onChoose(call)}
             >
-              <time>{momentOf(call.from)}</time>
+              <time title={datedMomentOf(call.from)}>{momentOf(call.from)}</time>
               <HealthIcon health={call.health} size={15} />
               <b>{call.text}</b>
               <span class="quiet">attempt {call.attempt ?? 1}</span>
               <code>{call.code ?? 'under way'}</code>
               <span class="quiet message">{reasonOf({ ...call, rpc: call.text }) || call.plugin}</span>
               <span class="took">
-                <i
-                  class={`took-bar health-${call.health}`}
-                  style={{ width: `${Math.max(3, (60 * (call.to - call.from)) / longest)}px` }}
-                />
+                <TookBar health={call.health} share={(call.to - call.from) / longest} most={60} />
                 {durationOf(call.to - call.from)}
               </span>
             </button>
