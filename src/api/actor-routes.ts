@@ -295,7 +295,7 @@ export const actorRoutes = {
       address: z
         .union([z.string(), z.array(z.string())])
         .exactOptional()
-        .describe('Once for each actor. Default: all of them.'),
+        .describe('Once for each actor. Default: all of them, deleted ones as long as their journals are kept.'),
     }),
     answer: z.string(),
     contentType: 'application/x-ndjson',

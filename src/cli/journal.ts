@@ -1,26 +1,24 @@
 /** `stagecraft journal export`: writes the journals of actors into one file. */
 import { once } from 'node:events';
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
+import type { StoredAt } from '../agent/stored-past.js';
 import { agentAt, type LookOptions, print, reach } from './connection.js';
+import { fromStore, storedAt } from './stored.js';
 
-interface ExportOptions extends LookOptions {
+interface ExportOptions extends LookOptions, StoredAt {
   output?: string;
-  dataDir?: string;
 }
 
 export function addJournalCommands(program: Command): void {
   const journal = program.command('journal').description('export the journals of actors');
-  reach(
+  const command = reach(
     journal
       .command('export [addresses...]')
       .description('write journals, without secrets, as a file that replay reads anywhere; default: of all actors'),
-  )
-    .option('--output <file>', 'the file; default: the standard output')
-    .option('--data-dir <dir>', 'read this data directory, or copy of one, that no agent runs on')
-    .action(exportJournals);
+  );
+  fromStore(command).option('--output <file>', 'the file; default: the standard output').action(exportJournals);
 }
 
 async function exportJournals(addresses: string[], { output, ...options }: ExportOptions): Promise<void> {
@@ -38,12 +36,12 @@ async function exportJournals(addresses: string[], { output, ...options }: Expor
   print(`${output} has the journals of ${addresses.length > 0 ? addresses.join(', ') : 'all actors'}`);
 }
 
-function writerOf(addresses: string[], { dataDir, ...options }: ExportOptions): (to: Writable) => Promise<void> {
-  if (dataDir === undefined)
-    return (to) => copied(agentAt(options).actors.exportJournals({ query: { address: addresses } }), to);
+function writerOf(addresses: string[], options: ExportOptions): (to: Writable) => Promise<void> {
+  const stored = storedAt(options);
+  if (!stored) return (to) => copied(agentAt(options).actors.exportJournals({ query: { address: addresses } }), to);
   return async (to) => {
     const { withStoredJournal } = await import('../agent/stored-past.js');
-    await withStoredJournal(resolve(dataDir), async (journal) => {
+    await withStoredJournal(stored, async (journal) => {
       for (const address of addresses) await journal.range(address);
       await copied(journal.export(addresses.length > 0 ? addresses : undefined), to);
     });

@@ -1,21 +1,22 @@
 /** `stagecraft replay`: its options. What it does: run-replay.ts */
 import type { Command } from 'commander';
+import type { StoredAt } from '../agent/stored-past.js';
 import { countIn } from './arguments.js';
 import { type LookOptions, lookAt } from './connection.js';
 import { type InNamespace, inNamespace } from './requests.js';
+import { fromStore } from './stored.js';
 
-export interface ReplayOptions extends LookOptions, InNamespace {
+export interface ReplayOptions extends LookOptions, InNamespace, StoredAt {
   to?: number;
   step?: number;
   back?: number;
   diff?: boolean;
   crash?: boolean;
   check?: boolean;
-  dataDir?: string;
 }
 
 export function addReplay(program: Command): void {
-  inNamespace(
+  const command = inNamespace(
     lookAt(
       program
         .command('replay <what> [more...]')
@@ -24,13 +25,13 @@ export function addReplay(program: Command): void {
         ),
     ),
     'volume',
-  )
+  );
+  fromStore(command)
     .option('--to <seq>', 'the moment right after this entry of its journal; default: the last one', countIn)
     .option('--step <n>', 'so many entries later', countIn)
     .option('--back <n>', 'so many entries earlier', countIn)
     .option('--diff', 'only what has changed since the entry before')
     .option('--crash', 'the last entry at which its machine threw: the steps that led there, and the stack')
-    .option('--data-dir <dir>', 'read this data directory, or copy of one, that no agent runs on')
     .option('--check', 'compare journal files with the machines of this version; exit code 1 if one differs')
     .action(async (what: string, more: string[], options: ReplayOptions) => {
       // Loaded only here: the machines take a while.

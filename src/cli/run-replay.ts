@@ -1,6 +1,5 @@
 /** `stagecraft replay`: an actor at any moment of its past, from a running agent, an exported journal or a data directory. */
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
 import type { StoredPast as Past } from '../agent/stored-past.js';
 import type { JournalPage, MomentAnswer } from '../api/actor-routes.js';
 import { MomentAnswers } from '../inspector/moment-answers.js';
@@ -14,17 +13,18 @@ import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
 import type { ReplayOptions } from './replay.js';
 import { misuse } from './requests.js';
+import { storedAt } from './stored.js';
 
 /** Steps shown that led to a crash. */
 const mostSteps = 20;
 
 export async function replay(what: string, more: string[], options: ReplayOptions): Promise<void> {
   if (options.check) return check([what, ...more], options);
-  const { dataDir } = options;
-  if (dataDir !== undefined) {
+  const stored = storedAt(options);
+  if (stored) {
     const { storedPast, withStoredJournal } = await import('../agent/stored-past.js');
     const address = addressIn(what, more[0], options);
-    return withStoredJournal(resolve(dataDir), async (journal) => show(await storedPast(journal, address), options));
+    return withStoredJournal(stored, async (journal) => show(await storedPast(journal, address), options));
   }
   return show(existsSync(what) ? await pastInFile(what, more[0]) : await pastOfAgent(what, more[0], options), options);
 }

@@ -4,12 +4,12 @@ import { decodeEntry, type JournalEntry } from './actor/actor-record.js';
 import type { HostedMachine } from './machine/hosted-machine.js';
 import { holdsState, type Moment, Replay, type Replayed, replay } from './machine/replay.js';
 import type { TimedStore } from './storage/timed-store.js';
-import type { JournalRow } from './store.js';
+import type { JournalRow, Range, StorePage } from './store.js';
 
 const pageSize = 512;
 
 export interface JournalsOptions {
-  store: Pick<TimedStore, 'load' | 'readJournal'>;
+  store: Pick<TimedStore, 'load' | 'list' | 'due' | 'readJournal'>;
   /** @throws {StagecraftError} ACTOR_NOT_FOUND for an address that is not of this runtime */
   machineOf(address: string): HostedMachine;
   /** Seq of an actor in memory. */
@@ -26,6 +26,18 @@ export class Journals {
     this.#store = store;
     this.#machineOf = machineOf;
     this.#seqOf = seqOf;
+  }
+
+  /** Addresses of all actors that have a journal: of those that live, in order, then of deleted ones. */
+  async *addresses(prefix: string): AsyncGenerator<string, void> {
+    const listed = new Set<string>();
+    const unlisted = (rows: { address: string }[]): string[] =>
+      rows.map(({ address }) => address).filter((address) => !listed.has(address) && listed.add(address));
+    for await (const rows of pagesUnder(prefix, (range) => this.#store.list(range))) yield* unlisted(rows);
+    // A deleted actor has a reminder for as long as its journal is kept.
+    const untilMs = Number.MAX_SAFE_INTEGER;
+    for await (const rows of pagesUnder(prefix, (range) => this.#store.due({ ...range, untilMs })))
+      yield* unlisted(rows);
   }
 
   /** Entries of an actor as far back as they are kept, oldest first. */
@@ -96,6 +108,22 @@ export class Journals {
     return this.#store.readJournal(address, from, limit).catch((cause: unknown) => {
       throw unreadable(address, 'a journal', cause);
     });
+  }
+}
+
+async function* pagesUnder<T>(
+  prefix: string,
+  read: (range: Range) => Promise<StorePage<T>>,
+): AsyncGenerator<T[], void> {
+  for (let after: string | undefined; ; ) {
+    const page = await read({ prefix, limit: pageSize, ...(after !== undefined && { after }) }).catch(
+      (cause: unknown) => {
+        throw unreadable(prefix, 'the list of actors', cause);
+      },
+    );
+    yield page.rows;
+    if (page.next === undefined) return;
+    after = page.next;
   }
 }
 

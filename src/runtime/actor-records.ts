@@ -38,7 +38,7 @@ export interface Journal {
   moments(address: string, options?: { from?: number; to?: number }): AsyncIterable<Moment>;
   /**
    * Lines of a file that `openJournal` reads, each with its line break, without secrets. The format: docs/journals.md
-   * @param addresses default: all actors of `runtime.actors.list()`
+   * @param addresses default: all actors that this runtime can see, in memory or not, and deleted ones while their journals are kept
    */
   export(addresses?: readonly string[]): AsyncIterable<string>;
 }
@@ -192,15 +192,19 @@ const noJournal = (address: string): StagecraftError =>
 
 export interface JournalOptions {
   clock: Pick<Clock, 'now'>;
-  /** Addresses that are exported by default. */
-  present(): Iterable<string> | AsyncIterable<string>;
+  /** Addresses of all actors that have a journal. */
+  all(): AsyncIterable<string>;
 }
 
-export function journalOf(own: Engine, elected: ElectedEngine, options: JournalOptions): Journal {
+export function journalOf(own: Engine, elected: ElectedEngine, clock: JournalOptions['clock']): Journal {
   // Journals can be read whoever leads.
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   return journalIn((address) => engineOf(address).journals, {
-    ...options,
+    clock,
+    all: async function* () {
+      for (const prefix of own.prefixes) yield* own.journals.addresses(prefix);
+      for (const prefix of clusterOwnedPrefixes) yield* elected.engine.journals.addresses(prefix);
+    },
     isPresent: (address) => engineOf(address).has(address),
   });
 }
@@ -208,7 +212,7 @@ export function journalOf(own: Engine, elected: ElectedEngine, options: JournalO
 /** @param journalsOf where the journal of an actor is */
 export function journalIn(
   journalsOf: (address: string) => Journals,
-  { clock, present, isPresent }: JournalOptions & { isPresent(address: string): boolean },
+  { clock, all, isPresent }: JournalOptions & { isPresent(address: string): boolean },
 ): Journal {
   const demand = async (address: string): Promise<Journals> => {
     const journals = journalsOf(address);
@@ -246,7 +250,7 @@ export function journalIn(
     },
     export: (addresses) =>
       journalLines({
-        addresses: addresses === undefined ? present() : checked(addressesSchema, addresses, 'the addresses'),
+        addresses: addresses === undefined ? all() : checked(addressesSchema, addresses, 'the addresses'),
         entries: (address) => upTo(entries(address)),
         at: clock.now(),
         stagecraft: packageVersion(),

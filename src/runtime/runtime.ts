@@ -60,7 +60,7 @@ export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
 export type { LeadershipEvent } from './leadership.js';
 export { type EventFilter, type Events, isWanted, type SubscribeOptions } from './runtime-events.js';
-export { openStoredJournal, type StoredJournal } from './stored-journal.js';
+export { openJournalIn, openStoredJournal, type StoredJournal } from './stored-journal.js';
 
 /** `runtime.plugins`. */
 export type Plugins = Pick<
@@ -342,10 +342,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       refusal: () => (closing ? new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed') : undefined),
     }),
     actors,
-    journal: journalOf(engine, controllerSide.engine, {
-      clock,
-      present: () => actors.list().map(({ address }) => address),
-    }),
+    journal: journalOf(engine, controllerSide.engine, clock),
     inspect: (listener) => inspecting(feed, checkedListener(listener)),
     stats,
     get store() {

@@ -1,4 +1,4 @@
-/** The journals in the embedded store of a data directory, or of a copy of it, while no runtime has it. */
+/** The journals in a store, or in a copy of one, without a runtime. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { systemClock } from '../engine/clock.js';
@@ -23,30 +23,25 @@ export async function openStoredJournal(path: string): Promise<StoredJournal> {
   if (!existsSync(join(path, 'state', 'data.mdb')))
     throw new StagecraftError('INVALID_ARGUMENT', `${path} has no embedded store: name the data directory of an agent`);
   const dataDir = openDataDir(path);
-  const store = lmdbStore(join(dataDir.path, 'state'));
-  try {
-    await store.open();
-  } catch (error) {
+  const journal = await openJournalIn(lmdbStore(join(dataDir.path, 'state'))).catch((error: unknown) => {
     dataDir.unlock();
     throw error;
-  }
-  const journals = new Journals({ store, machineOf: machineAt, seqOf: () => undefined });
+  });
   return {
-    ...journalIn(() => journals, { clock: systemClock, isPresent: () => false, present: () => addressesIn(store) }),
+    ...journal,
     close: async () => {
-      await store.close();
+      await journal.close();
       dataDir.unlock();
     },
   };
 }
 
-const pageLimit = 1_000;
-
-async function* addressesIn(store: Store): AsyncGenerator<string, void> {
-  for (let after: string | undefined; ; ) {
-    const { rows, next } = await store.list({ prefix: '', limit: pageLimit, ...(after !== undefined && { after }) });
-    for (const { address } of rows) yield address;
-    if (next === undefined) return;
-    after = next;
-  }
+/** Opens a store to read its journals only: no lease is taken, and no actor is brought up. */
+export async function openJournalIn(store: Store): Promise<StoredJournal> {
+  await store.open();
+  const journals = new Journals({ store, machineOf: machineAt, seqOf: () => undefined });
+  return {
+    ...journalIn(() => journals, { clock: systemClock, isPresent: () => false, all: () => journals.addresses('') }),
+    close: () => store.close(),
+  };
 }

@@ -56,6 +56,25 @@ describe('exported journals', () => {
       return `${JSON.stringify(value)}\n`;
     });
 
+  it('J4 without addresses: volumes that are in no memory too, and deleted ones as long as they are kept', async () => {
+    const work = (async () => {
+      for (const id of ['resting', 'deleted']) await house.runtime.volumes.create(spec(id));
+      await house.runtime.volumes.delete({ id: 'deleted' });
+      await house.restart();
+    })();
+    await house.rest();
+    await work;
+    const inMemory = house.runtime.actors.list().map((actor) => actor.address);
+    expect(inMemory).not.to.include.members(['volume/default/resting']);
+    const all: string[] = [];
+    for await (const line of house.runtime.journal.export()) all.push(line);
+    const journal = await opened(all);
+    const addresses = journal.actors.map((actor) => actor.address);
+    expect(addresses).to.include.members(['volume/default/resting', 'volume/default/deleted', 'node/a', address]);
+    expect(new Set(addresses).size).to.equal(addresses.length);
+    expect((await journal.replay('volume/default/deleted')).snapshot).to.equal(undefined);
+  });
+
   it('J4 a journal of two actors: what it is, which actors, all their entries', async () => {
     const journal = await opened();
     expect(journal.head).to.include({ format: 'stagecraft-journal', version: 1, at: 7, stagecraft: '1.2.3' });
