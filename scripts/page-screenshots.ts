@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Page } from 'playwright-core';
 import { serveInspector } from '../src/inspector/serve-inspector.js';
 import { builtPage, TestBrowser } from '../test/support/browser.js';
 import { spec, VolumeHouse } from '../test/volumes/volume-house.js';
@@ -53,6 +54,11 @@ async function happen(id: string): Promise<void> {
   await house.clock.advance(1_000);
 }
 
+const standAt = (page: Page, moment: number): Promise<void> =>
+  page.evaluate((at) => {
+    Date.now = () => at;
+  }, moment);
+
 const browser = new TestBrowser();
 await browser.start();
 const house = await furnished();
@@ -64,7 +70,7 @@ try {
     await page.getByText('Live').waitFor();
     await happen(`scratch-${colorScheme}`);
     // The clock of the runtime stands: that of the page has to stand there too.
-    await page.clock.setFixedTime(house.clock.now() + 400);
+    await standAt(page, house.clock.now() + 400);
     for (const [name, hash] of Object.entries(views)) {
       await page.evaluate((to) => Reflect.set(Reflect.get(globalThis, 'location'), 'hash', to), hash);
       await page.locator('h1').first().waitFor({ state: 'attached' });
@@ -74,7 +80,7 @@ try {
   }
   const phone = await browser.open(inspector.url, { viewport: { width: 390, height: 844 } });
   await phone.page.getByText('Needs a person').first().waitFor();
-  await phone.page.clock.setFixedTime(house.clock.now() + 400);
+  await standAt(phone.page, house.clock.now() + 400);
   for (const name of ['overview', 'past', 'timeline']) {
     await phone.page.evaluate((to) => Reflect.set(Reflect.get(globalThis, 'location'), 'hash', to), views[name]);
     await phone.page.waitForTimeout(700);
