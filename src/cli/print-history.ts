@@ -4,8 +4,10 @@ import { table } from './print.js';
 
 type Line = HistoryPage['lines'][number];
 
-/** Time of day (UTC) to the millisecond. */
-const momentOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
+/** Day and time of day (UTC), to the millisecond. */
+const momentOf = (at: number): string => new Date(at).toISOString().slice(0, 23).replace('T', ' ');
+
+const dayOf = (at: number): string => momentOf(at).slice(0, 10);
 
 export const changeOf = (before = '', after = ''): string => {
   if (before === after) return after;
@@ -27,9 +29,12 @@ function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): stri
 export function historyTable({ address, lines, before }: HistoryPage, maxChars?: number): string {
   const [first] = lines;
   if (!first) return `nothing is known of ${address}`;
+  const day = dayOf(first.at);
+  // Days are told once, unless there are several.
+  const isOneDay = lines.every(({ at }) => dayOf(at) === day);
   const rows = lines.map((line) => [
     String(line.seq),
-    momentOf(line.at),
+    isOneDay ? momentOf(line.at).slice(11) : momentOf(line.at),
     line.from,
     line.what,
     line.tookMs === undefined ? '-' : durationOf(line.tookMs),
@@ -37,7 +42,6 @@ export function historyTable({ address, lines, before }: HistoryPage, maxChars?:
     detailsOf(line),
   ]);
   const text = table(['SEQ', 'TIME', 'FROM', 'WHAT', 'TOOK', 'STATE', 'DETAILS'], rows, maxChars);
-  const day = new Date(first.at).toISOString().slice(0, 10);
   const isNotKept = before === undefined && first.seq > 1;
   const dropped = isNotKept ? `\n(steps 1 to ${first.seq - 1} are not kept any more: retention.journalEntries)` : '';
   const older = before === undefined ? dropped : `\n(older: --before ${before})`;

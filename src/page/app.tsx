@@ -7,9 +7,10 @@ import { Icon } from './common/icons.js';
 import { useKeys } from './common/keys.js';
 import { kindOf, kinds, nameOf, otherKinds } from './common/kinds.js';
 import { theme, turnTheme } from './common/theme.js';
+import { turnZone } from './common/zone.js';
 import { ask } from './data/api.js';
 import { actors, connection, dropped, heardAt, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
-import { timeOf } from './data/time.js';
+import { timeOf, zone } from './data/time.js';
 import { KeysDialog } from './find/keys-dialog.js';
 import { Palette } from './find/palette.js';
 import { List } from './list/list.js';
@@ -35,6 +36,7 @@ export function App() {
       open.value = 'keys';
     },
     t: turnTheme,
+    z: turnZone,
     'g o': () => go({ view: 'overview' }),
     'g e': () => go({ view: 'log' }),
     'g t': () => {
@@ -51,7 +53,7 @@ export function App() {
       <div class={`frame${connection.value === 'disconnected' ? ' is-old' : ''}`}>
         <TopBar />
         <Rail to={to} />
-        <Main to={to} />
+        <Main key={zone.value} to={to} />
       </div>
       {open.value === 'palette' && <Palette onClose={close} />}
       {open.value === 'keys' && <KeysDialog onClose={close} />}
@@ -96,6 +98,15 @@ function TopBar() {
         {isLive ? 'Live' : connection.value === 'loading' ? 'Loading' : 'Disconnected'}
         {isLive && <small>{rate.value}/s</small>}
       </span>
+      <button
+        type="button"
+        class="zone"
+        aria-label={zone.value === 'UTC' ? 'Times are in UTC: show local times' : 'Times are local: show UTC'}
+        title="UTC or local times  z"
+        onClick={turnZone}
+      >
+        {zone.value}
+      </button>
       <button
         type="button"
         class="icon-button"

@@ -1,6 +1,6 @@
 /** Makes a tree of an actor's context, with the difference to another moment. Pure. */
 
-import { momentOf } from '../data/time.js';
+import { datedMomentOf } from '../data/time.js';
 
 export interface Change {
   was?: unknown;
@@ -99,7 +99,7 @@ const firstMoment = 1e12;
 export function textOf(key: string, value: unknown): string {
   if (value === undefined) return '';
   if (typeof value === 'number' && /Bytes$/.test(key)) return bytes(value);
-  if (typeof value === 'number' && /(Ms|At|^at)$/.test(key) && value >= firstMoment) return momentText(value);
+  if (typeof value === 'number' && /(Ms|At|^at)$/.test(key) && value >= firstMoment) return datedMomentOf(value);
   if (typeof value === 'string') return value;
   if (Array.isArray(value)) return value.length > 0 ? `[${value.length}]` : '[]';
   if (isBranch(value)) return Object.keys(value).length > 0 ? `{${Object.keys(value).length}}` : '{}';
@@ -112,11 +112,3 @@ export function bytes(count: number): string {
   const unit = count > 0 ? Math.min(Math.floor(Math.log2(count) / 10), units.length - 1) : 0;
   return `${Number((count / 1024 ** unit).toFixed(1))} ${units[unit]}`;
 }
-
-/** Time of day (UTC), and the date if that is another day than today. */
-function momentText(at: number): string {
-  const [date, time] = [dateOf(at), momentOf(at)];
-  return date === dateOf(Date.now()) ? time : `${date} ${time}`;
-}
-
-const dateOf = (at: number): string => new Date(at).toISOString().slice(0, 10);

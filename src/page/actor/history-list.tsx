@@ -33,7 +33,7 @@ export function HistoryList({ lines, seq, onChoose }: HistoryProps) {
     if (!newest || dayOf(newest.at) === day) return null;
     day = dayOf(newest.at);
     return (
-      <li key={day} class="day">
+      <li key={day} class="day" role="presentation">
         {day}
       </li>
     );

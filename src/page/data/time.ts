@@ -1,15 +1,27 @@
-/** Times and durations as the page writes them. */
+/** Times and durations as the page writes them, in the zone that the reader has chosen. */
+import { signal } from '@preact/signals';
+
+/** UTC, as the command line and logs have it, or the zone of the reader. A view is made again when it changes. */
+export const zone = signal<'UTC' | 'local'>('UTC');
+
+const minuteMs = 60_000;
+
+/** A moment in the chosen zone, as `2026-01-31T12:00:00.000`. */
+function textIn(at: number): string {
+  // Not `value`: a component that reads a signal is painted again for signals and properties alone.
+  const ahead = zone.peek() === 'UTC' ? 0 : -new Date(at).getTimezoneOffset() * minuteMs;
+  return new Date(at + ahead).toISOString().slice(0, -1);
+}
 
 const two = (count: number): string => String(count).padStart(2, '0');
 
-/** Time of day (UTC), to the second. */
-export const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+/** Time of day, to the second. */
+export const timeOf = (at: number): string => textIn(at).slice(11, 19);
 
-/** Time of day (UTC), to the millisecond. */
-export const momentOf = (at: number): string => new Date(at).toISOString().slice(11, 23);
+/** Time of day, to the millisecond. */
+export const momentOf = (at: number): string => textIn(at).slice(11, 23);
 
-/** Day (UTC). */
-export const dayOf = (at: number): string => new Date(at).toISOString().slice(0, 10);
+export const dayOf = (at: number): string => textIn(at).slice(0, 10);
 
 /** Day and time of day; the time alone if that was today. */
 export const datedMomentOf = (at: number, now = Date.now()): string =>

@@ -10,6 +10,7 @@ const groups: [title: string, keys: [keys: string, what: string][]][] = [
       ['g o', 'overview'],
       ['g e', 'event log'],
       ['t', 'light or dark'],
+      ['z', 'times in UTC or local'],
       ['?', 'these keys'],
       ['Esc', 'close, leave the past'],
     ],

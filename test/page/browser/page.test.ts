@@ -166,6 +166,22 @@ describe('the inspector page in a browser', function () {
     expect(await theme()).to.equal('light');
   });
 
+  it('X2 times: in UTC, until somebody chooses those of the place, and then it stays', async () => {
+    await create('data');
+    const { page } = await browser.open(at('#/a/volume/default/data'), { timezoneId: 'Asia/Kolkata' });
+    const times = page.getByRole('region', { name: 'History' }).locator('time');
+    const { first } = await house.runtime.journal.range('volume/default/data');
+    let utc = 0;
+    for await (const entry of house.runtime.journal.entries('volume/default/data', { to: first })) utc = entry.at;
+    await times.last().waitFor();
+    expect(await times.last().innerText()).to.equal(new Date(utc).toISOString().slice(11, 23));
+    await page.getByRole('button', { name: /show local times/ }).click();
+    const local = new Date(utc + 5.5 * 3_600_000).toISOString().slice(11, 23);
+    await times.last().getByText(local).waitFor();
+    await page.reload();
+    await times.last().getByText(local).waitFor();
+  });
+
   it('X2 on a phone every view fits the width', async () => {
     await refused('data');
     const viewport = { width: 390, height: 844 };
