@@ -8,8 +8,9 @@ import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/
 import { pathOf } from '../journal/history.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime } from '../runtime/runtime.js';
-import { conditionOf, healthOfStep, partSummaries } from './health.js';
+import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
+import { healthOfStep } from './state-health.js';
 import { quarantined, sorted, troubleOf } from './trouble.js';
 
 /** Id of the machine of an actor: the first part of its address. */

@@ -15,6 +15,17 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
 import { pathOf } from '../journal/history.js';
 import { wordsOf } from './part-words.js';
+import {
+  allocStates,
+  healthOfStep,
+  isIn,
+  lookUp,
+  nodeStates,
+  registryStates,
+  snapshotSteps,
+  type Table,
+  taskStates,
+} from './state-health.js';
 
 export interface Condition {
   health: Health;
@@ -48,51 +59,6 @@ export function conditionOf(machine: string, value: StateValue | undefined, cont
 }
 
 type Judge = (state: string, context: never) => Condition | undefined;
-
-/** Health of a state, by its first matching beginning. */
-type Table = readonly (readonly [beginning: string, health: Health, why: string])[];
-
-const isIn = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
-
-function lookUp(table: Table, state: string): Condition | undefined {
-  const row = table.find(([beginning]) => isIn(state, beginning));
-  return row && { health: row[1], why: row[2] };
-}
-
-/** Health of the steps whose names don't tell it. */
-const stepHealth: Record<string, Record<string, Health>> = {
-  lifecycle: { absent: 'gone', created: 'healthy' },
-  publication: { published: 'healthy', removed: 'gone' },
-  expansion: { overtaken: 'working', done: 'healthy' },
-  modification: { overtaken: 'working', done: 'healthy' },
-  staging: {
-    'not-staged': 'gone',
-    staged: 'healthy',
-    'not-needed': 'healthy',
-    'missing.waiting-for-request': 'failed',
-    'found-dead.waiting-for-targets': 'failed',
-  },
-  target: { published: 'healthy', lost: 'failed', released: 'gone' },
-  'alloc-volume': {
-    'preparing.waiting-for-claim': 'waiting',
-    preparing: 'working',
-    mounted: 'healthy',
-    'confirming-claim': 'working',
-    'lost-at-reboot': 'failed',
-    releasing: 'working',
-    released: 'gone',
-  },
-};
-
-/** Health of a step of a part, by its chart and state. */
-export function healthOfStep(chart: string, at: string): Health {
-  const known = Object.entries(stepHealth[chart] ?? {}).find(([beginning]) => isIn(at, beginning));
-  if (known) return known[1];
-  const [outer = ''] = at.split('.');
-  if (outer === 'failed') return 'failed';
-  if (outer.includes('in-doubt') || outer === 'finding-out' || outer === 'cancelling') return 'in-doubt';
-  return /\.(calling|first-call)\b/.test(at) ? 'working' : 'waiting';
-}
 
 /** Parts of an actor, and how each is. */
 export const partSummaries = (machine: string, context: object): PartSummary[] =>
@@ -148,17 +114,6 @@ const judgeMount = (_: string, context: MountContext): Condition => {
   return worst?.health === 'healthy' ? { health: 'healthy', why: 'staged' } : { health: 'gone', why: 'not mounted' };
 };
 
-const allocStates: Table = [
-  ['released', 'gone', 'released'],
-  ['recovering.backing-off', 'waiting', 'the restart waits for its next attempt'],
-  ['recovering.awaiting-prepare', 'waiting', 'waits to be prepared again'],
-  ['recovering.working', 'working', 'being checked after a restart'],
-  ['releasing.asked-for.backing-off', 'waiting', 'its release waits for the next attempt'],
-  ['releasing.undoing.backing-off', 'waiting', 'what was done for it is undone at the next attempt'],
-  ['releasing.asked-for', 'working', 'being released'],
-  ['releasing.undoing', 'working', 'what was done for it is being undone'],
-];
-
 const judgeAlloc = (state: string, context: AllocContext): Condition => {
   if (isIn(state, 'failed'))
     return { health: 'failed', why: context.failure ? `can't be prepared: ${context.failure.message}` : 'failed' };
@@ -180,18 +135,6 @@ const judgeTask = (state: string, { reason, health }: TaskContext): Condition =>
     : found;
 };
 
-const taskStates: Table = [
-  ['stopped', 'gone', 'stopped'],
-  ['starting', 'working', 'being started'],
-  ['waiting', 'waiting', 'waits for an answer of its plugin'],
-  ['running', 'healthy', 'runs'],
-  ['ended', 'working', 'its process has ended'],
-  ['backing-off', 'waiting', 'started again soon'],
-  ['stopping', 'working', 'being stopped'],
-  ['failed', 'failed', 'ended too often'],
-  ['removed', 'gone', 'removed'],
-];
-
 const judgePlugin = (state: string, { fingerprint: { description } }: PluginContext): Condition => {
   if (state === 'healthy') return { health: 'healthy', why: description || 'answers' };
   if (state === 'unhealthy') return { health: 'failed', why: description };
@@ -205,49 +148,10 @@ const judgePlugins = (_: string, { instances }: PluginsContext): Condition => {
   return { health: 'healthy', why: `instance ${active.allocId} is active${more}` };
 };
 
-const nodeStates: Table = [
-  ['ready', 'healthy', 'ready'],
-  ['down.waiting', 'failed', 'down'],
-  ['down.fencing', 'failed', 'down, its volumes are being released'],
-  ['down.fenced', 'failed', 'down and fenced'],
-  ['gone.releasing', 'gone', 'taken out, its volumes are being released'],
-  ['gone', 'gone', 'taken out'],
-];
-
 const judgeNode = (state: string, { fence }: NodeContext): Condition | undefined => {
   const known = lookUp(nodeStates, state);
   return known?.health === 'failed' && fence ? { ...known, why: `${known.why}: ${fence.reason}` } : known;
 };
-
-const registryStates: Table = [
-  ['stopped', 'gone', 'stopped'],
-  ['starting', 'working', 'starts'],
-  ['restoring', 'working', 'restores its actors'],
-  ['running', 'healthy', 'runs'],
-  ['draining', 'working', 'stops'],
-];
-
-const snapshotSteps: Table = [
-  ['absent', 'gone', 'deleted'],
-  ['ready', 'healthy', 'ready'],
-  ['left-behind', 'failed', 'something may be left behind'],
-  ['failed.refused', 'failed', 'create refused'],
-  ['failed.in-doubt', 'failed', 'create refused, but an earlier attempt may have created it'],
-  ['failed.unproven', 'failed', 'what was created is not proven to be of this volume'],
-  ['failed.readiness', 'failed', 'it does not become ready'],
-  ['failed.removal', 'failed', 'what was created can not be removed'],
-  ['failed.finding-out', 'failed', 'create given up, and its id is not known'],
-  ['failed.deletion', 'failed', 'delete refused'],
-  ['create-in-doubt', 'in-doubt', 'create in doubt'],
-  ['finding-out', 'in-doubt', 'create in doubt and given up'],
-  ['waiting-until-ready', 'waiting', 'waits until the plugin has it ready'],
-  ['pending-create.calling', 'working', 'being created'],
-  ['pending-create', 'waiting', 'to be created'],
-  ['removing-untrusted.calling', 'working', 'what was created is being removed'],
-  ['removing-untrusted', 'waiting', 'what was created is to be removed'],
-  ['pending-delete.calling', 'working', 'being deleted'],
-  ['pending-delete', 'waiting', 'to be deleted'],
-];
 
 const snapshotWaits: Table = [
   ['waiting-for-plugin', 'waiting', ', waits for the plugin'],

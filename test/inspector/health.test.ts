@@ -2,11 +2,12 @@
 import { expect } from 'chai';
 import type { AnyStateNode } from 'xstate';
 import { catalog } from '../../machines/catalog.js';
-import { conditionOf, healthOfStep, ranks } from '../../src/inspector/health.js';
+import { conditionOf, ranks } from '../../src/inspector/health.js';
 import { wordsOf } from '../../src/inspector/part-words.js';
+import { healthOfState, healthOfStep } from '../../src/inspector/state-health.js';
 
 /** Paths of all innermost states. */
-function pathsIn(node: AnyStateNode, outer = ''): string[] {
+function pathsIn(node: Pick<AnyStateNode, 'states'>, outer = ''): string[] {
   return Object.values(node.states).flatMap((inner) => {
     const path = outer === '' ? inner.key : `${outer}.${inner.key}`;
     return Object.keys(inner.states).length === 0 ? [path] : pathsIn(inner, path);
@@ -85,6 +86,24 @@ describe('the condition of actors', () => {
       });
     }
   }
+
+  for (const id of ['task', 'node', 'registry', 'plugin', 'volume-snapshot', 'group-snapshot'])
+    it(`X2 ${id}: its states alone say how it is`, () => {
+      for (const state of pathsIn(catalog.get(id)?.machine.root ?? { states: {} }))
+        expect(healthOfState(id, state), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
+    });
+
+  it('X2 states that are healthy by their names: those of an actor that is as it was asked for, and no others', () => {
+    const healthy = [...catalog].map(([id, { machine }]) => [
+      id,
+      pathsIn(machine.root).filter((state) => healthOfState(id, state) === 'healthy'),
+    ]);
+    expect(Object.fromEntries(healthy)).to.deep.equal({
+      ...{ registry: ['running'], plugins: ['present'], plugin: ['healthy'], task: ['running'], node: ['ready'] },
+      ...{ volume: ['created', 'published'], mount: ['staged', 'published'], alloc: ['prepared'] },
+      ...{ 'volume-snapshot': ['ready'], 'group-snapshot': ['ready'] },
+    });
+  });
 
   for (const [chart, steps] of Object.entries(expected)) {
     it(`X2 steps of ${chart} that matter`, () => {

@@ -6,7 +6,7 @@ import type { ChartLayout } from '../chart/layout.js';
 import { Thumbnail } from '../chart/thumbnail.js';
 import { HealthBadge, HealthIcon } from '../common/health.js';
 import { movesFrom } from './moves.js';
-import { healthOfState, layoutOf, partBefore, partName, partsByKind, type Shown } from './shown.js';
+import { layoutOf, litHealth, partBefore, partName, partsByKind, type Shown } from './shown.js';
 
 interface ChartCardProps {
   name: string;
@@ -27,7 +27,7 @@ export function ChartCard(props: ChartCardProps) {
   const { name, machine, shown, line, other, legend, isPast, part: id, onPart } = props;
   const part = shown.parts.find((one) => one.id === id);
   const layout = layoutOf(part?.chart ?? machine);
-  const health = part ? part.health : healthOfState(shown.state, shown.health);
+  const health = part ? part.health : litHealth(shown.state, shown.health);
   return (
     <section class="card chart-card" aria-label="Chart">
       <div class="card-head">

@@ -28,7 +28,7 @@ export const layoutOf = (chart: string): ChartLayout | undefined =>
   (layouts as unknown as ChartLayout[]).find(({ machine }) => machine === chart);
 
 /** Colour of a lit state: that of the step that it names, else how the actor is. */
-export function healthOfState(state: string, health: Health): Health {
+export function litHealth(state: string, health: Health): Health {
   if (state === '') return 'gone';
   if (/in-doubt/.test(state)) return 'in-doubt';
   if (/(^|\.)(calling|first-call)$/.test(state)) return 'working';

@@ -1,5 +1,6 @@
 /** Lanes of actors in time: who asked, their states, their parts, the calls to plugins, the commits. Pure. */
 import type { EffectInFlight, Health } from '../../api/actor-routes.js';
+import { healthOfState, healthOfStep } from '../../inspector/state-health.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { healthOfTone } from '../common/tones.js';
 
@@ -71,7 +72,8 @@ export function timelineOf(inputs: readonly TimelineInput[], now: number): Timel
 }
 
 function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end: number): Lane[] {
-  const states = (stateAfter: StateAfter): Bar[] => statesOf({ address, lines, stateAfter, end });
+  const states = (stateAfter: StateAfter, healthOf: Stretches['healthOf']): Bar[] =>
+    statesOf({ address, lines, stateAfter, healthOf, end });
   const partIds = [...new Set(lines.flatMap(({ parts }) => parts.map(({ id }) => id)))];
   const parts = partIds.map((id): Lane => {
     const slash = id.indexOf('/');
@@ -79,13 +81,25 @@ function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end:
       ...{ kind: 'states', address },
       name: slash < 0 ? id : id.slice(slash + 1),
       about: slash < 0 ? `part of the ${machine}` : id.slice(0, slash),
-      bars: states((line, before) => partAfter(line, id, before)),
+      bars: states(
+        (line, before) => partAfter(line, id, before),
+        (state) => healthOfStep(chartOf(id), state),
+      ),
     };
   });
   const asked = pointsOf(address, lines.filter(isAsked));
   return [
     { kind: 'callers', address, name: 'Asked', about: 'by callers and other actors', points: asked },
-    { kind: 'states', address, name, about: machine, bars: states(({ after }) => after) },
+    {
+      kind: 'states',
+      address,
+      name,
+      about: machine,
+      bars: states(
+        ({ after }) => after,
+        (state) => healthOfState(machine, state),
+      ),
+    },
     ...parts,
     ...callLanes({ address, lines, effects }, end),
   ];
@@ -106,11 +120,12 @@ type StateAfter = (line: HistoryLine, before: string | undefined) => string | un
 
 interface Stretches extends Pick<TimelineInput, 'address' | 'lines'> {
   stateAfter: StateAfter;
+  healthOf: (state: string) => Health;
   end: number;
 }
 
 /** Stretches in which a state stays the same. */
-function statesOf({ address, lines, stateAfter, end }: Stretches): Bar[] {
+function statesOf({ address, lines, stateAfter, healthOf, end }: Stretches): Bar[] {
   const bars: Bar[] = [];
   let state: string | undefined;
   for (const line of lines) {
@@ -119,21 +134,17 @@ function statesOf({ address, lines, stateAfter, end }: Stretches): Bar[] {
     const last = bars.at(-1);
     if (last && state !== undefined) last.to = line.at;
     const { at: from, seq } = line;
-    if (next !== undefined) bars.push({ ...{ address, seq, from, to: end }, text: next, health: healthAt(next) });
+    if (next !== undefined) bars.push({ ...{ address, seq, from, to: end }, text: next, health: healthOf(next) });
     state = next;
   }
   return bars;
 }
 
-/** Colour of a state in a lane, by its name. */
-function healthAt(state: string): Health {
-  const [outer = ''] = state.split('.');
-  if (outer === 'failed') return 'failed';
-  if (/in-doubt|cancelling|finding-out/.test(outer)) return 'in-doubt';
-  if (/(^|\.)(calling|first-call|working)$|ing$/.test(state) && !state.includes('waiting')) return 'working';
-  if (/\.(backing-off|due)$|waiting/.test(state)) return 'waiting';
-  return /^(deleted|removed|released|absent|gone|not-staged|unstaged)/.test(outer) ? 'gone' : 'healthy';
-}
+/** Chart of a part, by its id. */
+const chartOf = (id: string): string => {
+  const [kind = ''] = id.split('/', 1);
+  return kind === 'volume' ? 'alloc-volume' : kind;
+};
 
 type CallLane = Extract<Lane, { kind: 'calls' }>;
 

@@ -1,0 +1,147 @@
+/**
+ * How states are, by their names alone: for lanes and marks of the page, and where a context says no more. Knows no machine,
+ * so that the page can have it too. With the context: health.ts
+ */
+import type { Health } from '../api/actor-routes.js';
+
+/** Health of a state, by its first matching beginning. */
+export type Table = readonly (readonly [beginning: string, health: Health, why: string])[];
+
+export const isIn = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
+
+export function lookUp(table: Table, state: string): { health: Health; why: string } | undefined {
+  const row = table.find(([beginning]) => isIn(state, beginning));
+  return row && { health: row[1], why: row[2] };
+}
+
+/** Health of the steps whose names don't tell it. */
+const stepHealth: Record<string, Record<string, Health>> = {
+  lifecycle: { absent: 'gone', created: 'healthy' },
+  publication: { published: 'healthy', removed: 'gone' },
+  expansion: { overtaken: 'working', done: 'healthy' },
+  modification: { overtaken: 'working', done: 'healthy' },
+  staging: {
+    'not-staged': 'gone',
+    staged: 'healthy',
+    'not-needed': 'healthy',
+    'missing.waiting-for-request': 'failed',
+    'found-dead.waiting-for-targets': 'failed',
+  },
+  target: { published: 'healthy', lost: 'failed', released: 'gone' },
+  'alloc-volume': {
+    'preparing.waiting-for-claim': 'waiting',
+    preparing: 'working',
+    mounted: 'healthy',
+    'confirming-claim': 'working',
+    'lost-at-reboot': 'failed',
+    releasing: 'working',
+    released: 'gone',
+  },
+};
+
+/** Health of a step of a part, by its chart and state. */
+export function healthOfStep(chart: string, at: string): Health {
+  const known = Object.entries(stepHealth[chart] ?? {}).find(([beginning]) => isIn(at, beginning));
+  if (known) return known[1];
+  const [outer = ''] = at.split('.');
+  if (outer === 'failed') return 'failed';
+  if (outer.includes('in-doubt') || outer === 'finding-out' || outer === 'cancelling') return 'in-doubt';
+  return /\.(calling|first-call)\b/.test(at) ? 'working' : 'waiting';
+}
+
+export const allocStates: Table = [
+  ['released', 'gone', 'released'],
+  ['recovering.backing-off', 'waiting', 'the restart waits for its next attempt'],
+  ['recovering.awaiting-prepare', 'waiting', 'waits to be prepared again'],
+  ['recovering.working', 'working', 'being checked after a restart'],
+  ['releasing.asked-for.backing-off', 'waiting', 'its release waits for the next attempt'],
+  ['releasing.undoing.backing-off', 'waiting', 'what was done for it is undone at the next attempt'],
+  ['releasing.asked-for', 'working', 'being released'],
+  ['releasing.undoing', 'working', 'what was done for it is being undone'],
+];
+
+export const taskStates: Table = [
+  ['stopped', 'gone', 'stopped'],
+  ['starting', 'working', 'being started'],
+  ['waiting', 'waiting', 'waits for an answer of its plugin'],
+  ['running', 'healthy', 'runs'],
+  ['ended', 'working', 'its process has ended'],
+  ['backing-off', 'waiting', 'started again soon'],
+  ['stopping', 'working', 'being stopped'],
+  ['failed', 'failed', 'ended too often'],
+  ['removed', 'gone', 'removed'],
+];
+
+export const nodeStates: Table = [
+  ['ready', 'healthy', 'ready'],
+  ['down.waiting', 'failed', 'down'],
+  ['down.fencing', 'failed', 'down, its volumes are being released'],
+  ['down.fenced', 'failed', 'down and fenced'],
+  ['gone.releasing', 'gone', 'taken out, its volumes are being released'],
+  ['gone', 'gone', 'taken out'],
+];
+
+export const registryStates: Table = [
+  ['stopped', 'gone', 'stopped'],
+  ['starting', 'working', 'starts'],
+  ['restoring', 'working', 'restores its actors'],
+  ['running', 'healthy', 'runs'],
+  ['draining', 'working', 'stops'],
+];
+
+export const snapshotSteps: Table = [
+  ['absent', 'gone', 'deleted'],
+  ['ready', 'healthy', 'ready'],
+  ['left-behind', 'failed', 'something may be left behind'],
+  ['failed.refused', 'failed', 'create refused'],
+  ['failed.in-doubt', 'failed', 'create refused, but an earlier attempt may have created it'],
+  ['failed.unproven', 'failed', 'what was created is not proven to be of this volume'],
+  ['failed.readiness', 'failed', 'it does not become ready'],
+  ['failed.removal', 'failed', 'what was created can not be removed'],
+  ['failed.finding-out', 'failed', 'create given up, and its id is not known'],
+  ['failed.deletion', 'failed', 'delete refused'],
+  ['create-in-doubt', 'in-doubt', 'create in doubt'],
+  ['finding-out', 'in-doubt', 'create in doubt and given up'],
+  ['waiting-until-ready', 'waiting', 'waits until the plugin has it ready'],
+  ['pending-create.calling', 'working', 'being created'],
+  ['pending-create', 'waiting', 'to be created'],
+  ['removing-untrusted.calling', 'working', 'what was created is being removed'],
+  ['removing-untrusted', 'waiting', 'what was created is to be removed'],
+  ['pending-delete.calling', 'working', 'being deleted'],
+  ['pending-delete', 'waiting', 'to be deleted'],
+];
+
+/** States that say how the actor is without its parts. */
+const states: Record<string, Table> = {
+  volume: [
+    ['created', 'healthy', 'created'],
+    ['published', 'healthy', 'published'],
+    ['deleted', 'gone', 'deleted'],
+  ],
+  mount: [
+    ['unstaged', 'gone', 'not mounted'],
+    ['staged', 'healthy', 'staged'],
+    ['published', 'healthy', 'mounted'],
+  ],
+  alloc: [...allocStates, ['preparing', 'working', 'being prepared'], ['prepared', 'healthy', 'prepared']],
+  task: taskStates,
+  plugin: [
+    ['healthy', 'healthy', 'answers'],
+    ['unhealthy', 'failed', 'does not answer as it should'],
+    ['shutdown', 'gone', 'deregistered'],
+    ['registering', 'unknown', 'not checked yet'],
+    ['fingerprinting', 'unknown', 'not checked yet'],
+  ],
+  plugins: [
+    ['present', 'healthy', 'has an instance'],
+    ['empty', 'gone', 'no instance'],
+  ],
+  node: nodeStates,
+  registry: registryStates,
+  'volume-snapshot': snapshotSteps,
+  'group-snapshot': snapshotSteps,
+};
+
+/** Health of a state of an actor, by its name: what its parts and its context know is not in it. */
+export const healthOfState = (machine: string, state: string): Health =>
+  lookUp(states[machine] ?? [], state)?.health ?? healthOfStep(machine, state);
