@@ -14,8 +14,16 @@ export const changeOf = (before = '', after = ''): string => {
   return `${before || 'nothing'} → ${after || 'gone'}`;
 };
 
-export const durationOf = (ms: number): string =>
-  ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+/** `340 ms`, `2.3 s`, `6 min 12 s`, `3 h 5 min`, `2 d 3 h`. */
+export function durationOf(ms: number): string {
+  if (ms < 1_000) return `${Math.round(ms)} ms`;
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`;
+  const seconds = Math.floor(ms / 1_000);
+  if (seconds < 3_600) return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 1_440) return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  return `${Math.floor(minutes / 1_440)} d ${Math.floor((minutes % 1_440) / 60)} h`;
+}
 
 function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): string {
   return [

@@ -284,6 +284,9 @@ function fitting(text: string, room: number): string {
   return most < 4 ? '' : `${text.slice(0, most - 1)}…`;
 }
 
+/** Room of a time on the axis, in pixels: it is left out where it would be cut. */
+const labelRoom = (step: number): number => (step < 1000 ? 84 : 60);
+
 function Axis({
   model,
   width,
@@ -297,9 +300,11 @@ function Axis({
       {times.map((at) => (
         <g class="axis" key={at}>
           <path d={`M${x(at)} 22V${height}`} />
-          <text x={x(at) + 4} y="15">
-            {step < 1000 ? momentOf(at) : timeOf(at)}
-          </text>
+          {x(at) + labelRoom(step) <= width && (
+            <text x={x(at) + 4} y="15">
+              {step < 1000 ? momentOf(at) : timeOf(at)}
+            </text>
+          )}
         </g>
       ))}
       {folds.map(([from, to]) => (
