@@ -142,6 +142,16 @@ describe('an actor in a browser', function () {
       expect((await openJournal(file)).actors.map(({ address }) => address)).to.deep.equal(['volume/default/data']);
     });
 
+    it('X2 steps of another day stand below its date', async () => {
+      await create();
+      const { page } = await browser.open(at());
+      const [day] = new Date(house.clock.now()).toISOString().split('T');
+      await page
+        .getByRole('region', { name: 'History' })
+        .getByText(day ?? '', { exact: true })
+        .waitFor();
+    });
+
     it('X2 the history shows all steps, the calls, or the failures', async () => {
       await create();
       await publish(2);

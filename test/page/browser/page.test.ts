@@ -46,6 +46,8 @@ describe('the inspector page in a browser', function () {
     const { page, errors } = await browser.open(inspector.url);
     await page.getByText('Nothing needs a person.').waitFor();
     await page.getByRole('link', { name: /Volumes 1 all healthy/ }).waitFor();
+    await page.getByText(/Nothing yet since this page was opened/).waitFor();
+    await page.getByRole('link', { name: /data not published/ }).waitFor();
     await refused('logs');
     const trouble = page.getByRole('link', { name: /Volume logs: on a: publish refused.*no such node there/ });
     await trouble.waitFor();
