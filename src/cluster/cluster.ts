@@ -6,9 +6,9 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { type AskedWith, Asks, ownWork, type Route } from './asks.js';
-import { Desk, type Method } from './desk.js';
 import { decode } from './messages.js';
+import { ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
+import { type Method, RequestServer } from './request-server.js';
 
 export interface ClusterOptions {
   wire: Wire | undefined;
@@ -28,16 +28,16 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #methods = new Map<string, Method>();
   readonly #stop = new AbortController();
-  readonly #asks: Asks | undefined;
-  readonly #desk: Desk | undefined;
+  readonly #client: RequestClient | undefined;
+  readonly #server: RequestServer | undefined;
   #closed: StagecraftError | undefined;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
     const { wire } = options;
     if (!wire) return;
-    this.#asks = new Asks({ ...options, wire });
-    this.#desk = new Desk({ ...options, wire, methods: this.#methods });
+    this.#client = new RequestClient({ ...options, wire });
+    this.#server = new RequestServer({ ...options, wire, methods: this.#methods });
   }
 
   /** Makes a method known to other agents. */
@@ -51,7 +51,7 @@ export class Cluster {
     if (!wire) return;
     const { signal } = this.#stop;
     try {
-      await wire.listen(inbox, (text) => this.#hear(text), signal);
+      await wire.listen(inbox, (text) => this.#receive(text), signal);
     } catch (error) {
       logger.warn({}, `other agents can't be heard yet (${messageOf(error)}); this is tried again`);
       void pause(clock, 1_000, signal).then(() => (signal.aborted ? undefined : this.start()));
@@ -59,9 +59,9 @@ export class Cluster {
   }
 
   /** Does a request here, or has it done by the agent that works on volumes. */
-  async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: AskedWith = {}): Promise<T> {
-    const asks = this.#asks;
-    if (!asks) return local();
+  async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: RequestOptions = {}): Promise<T> {
+    const client = this.#client;
+    if (!client) return local();
     for (;;) {
       if (!this.#options.refusal()) {
         try {
@@ -72,7 +72,7 @@ export class Cluster {
         }
       } else {
         if (this.#closed) throw this.#closed;
-        const answer = await asks.ask(name, args, wait);
+        const answer = await client.request(name, args, wait);
         // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
       }
@@ -82,19 +82,19 @@ export class Cluster {
   /** Accepts nothing more. */
   refuse(reason: StagecraftError = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed = reason;
-    this.#asks?.close(reason);
+    this.#client?.close(reason);
   }
 
   stop(): void {
     this.#stop.abort();
-    this.#desk?.close();
+    this.#server?.close();
   }
 
-  #hear(text: string): void {
+  #receive(text: string): void {
     const message = decode(text);
     if (!message) return void this.#options.logger.debug({}, 'a message of another agent can not be read: ignored');
-    if (message.type === 'ask' || message.type === 'cancel') this.#desk?.hear(message);
-    else this.#asks?.hear(message);
+    if (message.type === 'request' || message.type === 'cancel') this.#server?.receive(message);
+    else this.#client?.receive(message);
   }
 }
 

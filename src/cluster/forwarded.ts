@@ -1,11 +1,12 @@
 /** Objects whose methods go to the agent that works on volumes, whichever agent they are called on. */
-import type { AskedWith } from './asks.js';
+
 import type { Cluster } from './cluster.js';
+import type { RequestOptions } from './request-client.js';
 
 /** Methods to forward, each with the place of its options among the arguments; undefined: it has none. */
 export type Forwarded = Readonly<Record<string, number | undefined>>;
 
-type Options = AskedWith & Record<string, unknown>;
+type Options = RequestOptions & Record<string, unknown>;
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
 
 /**

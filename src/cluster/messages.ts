@@ -14,7 +14,7 @@ const failure = z.looseObject({ code: z.string(), message: z.string() });
 const schema = z.discriminatedUnion('type', [
   /** A call of a method. `send` rises with everything that this sender sends, so that a repeat by the store is known. */
   z.object({
-    type: z.literal('ask'),
+    type: z.literal('request'),
     from: id,
     send: z.int(),
     id,
@@ -31,7 +31,7 @@ const schema = z.discriminatedUnion('type', [
 ]);
 
 export type Message = z.output<typeof schema>;
-export type Ask = Extract<Message, { type: 'ask' }>;
+export type Request = Extract<Message, { type: 'request' }>;
 export type Cancel = Extract<Message, { type: 'cancel' }>;
 
 const bigints = '$bigint';

@@ -1,5 +1,5 @@
 /** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
-import type { Route } from '../cluster/asks.js';
+import type { Route } from '../cluster/request-client.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Store } from '../engine/store.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';

@@ -1,10 +1,10 @@
 /** Requests between agents over a wire that loses, doubles, delays and reorders, while owners come and go. */
 import { expect } from 'chai';
-import { Asks, ownWork, type Route } from '../../src/cluster/asks.js';
 import { Cluster } from '../../src/cluster/cluster.js';
-import { Desk, type Method } from '../../src/cluster/desk.js';
 import { forwarded } from '../../src/cluster/forwarded.js';
 import { decode, encode } from '../../src/cluster/messages.js';
+import { ownWork, RequestClient, type Route } from '../../src/cluster/request-client.js';
+import { type Method, RequestServer } from '../../src/cluster/request-server.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
@@ -23,7 +23,7 @@ function diceOf(seed: number): () => number {
 
 const notOurs = new StagecraftError('NOT_LEADER', 'another one works on volumes');
 
-/** Agents that ask, owners that answer, and a wire between them. */
+/** Agents that request, owners that answer, and a wire between them. */
 class World {
   readonly clock: SimulatedClock = simulatedClock();
   readonly readers = new Map<string, (text: string) => void>();
@@ -38,32 +38,32 @@ class World {
     },
   };
 
-  asks(inbox: string): Asks {
+  client(inbox: string): RequestClient {
     const { wire, clock } = this;
-    const asks = new Asks({ wire, clock, inbox, route: async () => this.route, refusal: () => notOurs });
+    const client = new RequestClient({ wire, clock, inbox, route: async () => this.route, refusal: () => notOurs });
     this.readers.set(inbox, (text) => {
       const message = decode(text);
-      if (message) asks.hear(message);
+      if (message) client.receive(message);
     });
-    return asks;
+    return client;
   }
 
   /** An owner takes over: the one before answers `moved` from now on, or is dead. */
-  owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): Desk {
+  owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): RequestServer {
     const inbox = `owner-${epoch}`;
     const { wire, clock } = this;
     const isOwner = (): boolean => this.route?.epoch === epoch;
-    const desk = new Desk({
+    const server = new RequestServer({
       ...{ wire, clock, methods: new Map(Object.entries(methods)) },
       refusal: () => (isOwner() ? undefined : notOurs),
     });
     if (before?.isDead) this.readers.delete(`owner-${epoch - 1}`);
     this.readers.set(inbox, (text) => {
       const message = decode(text);
-      if (message?.type === 'ask' || message?.type === 'cancel') desk.hear(message);
+      if (message?.type === 'request' || message?.type === 'cancel') server.receive(message);
     });
     this.route = { inbox, epoch };
-    return desk;
+    return server;
   }
 }
 
@@ -75,7 +75,7 @@ describe('requests between agents', () => {
   });
 
   it('D1 values and errors arrive as they were, sizes above 2⁵³ too', async () => {
-    const asks = world.asks('a');
+    const client = world.client('a');
     const failed = new StagecraftError('CSI_ERROR', 'no', {
       ...{ address: 'volume/default/x', rpc: 'CreateVolume', grpcCode: 'INTERNAL', final: false },
       ...{ answerClass: 'unknown', outcome: 'unknown', faults: ['a: b'] },
@@ -88,9 +88,9 @@ describe('requests between agents', () => {
       nothing: async () => undefined,
     });
     const given = { bytes: 2n ** 60n, list: [1, null, { deep: true }], text: '$bigint' };
-    const asked = [asks.ask('same', [given], {}), asks.ask('nothing', [], {})];
-    const refused = refusalOf(asks.ask('fail', [], {}));
-    const unknown = refusalOf(asks.ask('none', [], {}));
+    const asked = [client.request('same', [given], {}), client.request('nothing', [], {})];
+    const refused = refusalOf(client.request('fail', [], {}));
+    const unknown = refusalOf(client.request('none', [], {}));
     await world.clock.advance(100);
     expect(await Promise.all(asked)).to.deep.equal([given, undefined]);
     const there = await refused;
@@ -120,7 +120,7 @@ describe('requests between agents', () => {
         },
       });
       world.owner(1, methods(1));
-      const askers = ['a', 'b', 'c'].map((inbox) => world.asks(inbox));
+      const askers = ['a', 'b', 'c'].map((inbox) => world.client(inbox));
       const outcomes: { name: string; answer?: unknown }[] = [];
       let epoch = 1;
       for (let step = 0; step < 60; step += 1) {
@@ -128,7 +128,7 @@ describe('requests between agents', () => {
         const asker = askers[Math.floor(die() * askers.length)];
         const outcome: (typeof outcomes)[number] = { name };
         outcomes.push(outcome);
-        void asker?.ask('work', [name], {}).then((answer) => {
+        void asker?.request('work', [name], {}).then((answer) => {
           outcome.answer = answer;
         });
         if (die() < 0.1) {
@@ -147,7 +147,7 @@ describe('requests between agents', () => {
     });
 
   it('D2 who waits is told what the owner waits for, and who does not wait any more is forgotten', async () => {
-    const asks = world.asks('a');
+    const client = world.client('a');
     const signals: AbortSignal[] = [];
     world.owner(1, {
       wait: (_, { signal, onWait }) => {
@@ -158,7 +158,9 @@ describe('requests between agents', () => {
     });
     const told: (string | null)[] = [];
     const stop = new AbortController();
-    const waiting = refusalOf(asks.ask('wait', [], { signal: stop.signal, onWait: (reason) => told.push(reason) }));
+    const waiting = refusalOf(
+      client.request('wait', [], { signal: stop.signal, onWait: (reason) => told.push(reason) }),
+    );
     await world.clock.advance(60_000);
     expect(told).to.deep.equal(['the plugin is away']);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([false]);
@@ -169,7 +171,7 @@ describe('requests between agents', () => {
   });
 
   it('D2 a caller that dies leaves nothing waiting: after half a minute its request is withdrawn', async () => {
-    const asks = world.asks('a');
+    const client = world.client('a');
     const signals: AbortSignal[] = [];
     world.owner(1, {
       wait: (_, { signal }) => {
@@ -177,17 +179,17 @@ describe('requests between agents', () => {
         return new Promise(() => {});
       },
     });
-    void asks.ask('wait', [], {}).catch(() => {});
+    void client.request('wait', [], {}).catch(() => {});
     await world.clock.advance(1_000);
     world.readers.delete('a');
-    asks.close(new StagecraftError('RUNTIME_CLOSED', 'killed'));
+    client.close(new StagecraftError('RUNTIME_CLOSED', 'killed'));
     await world.clock.advance(45_000);
     expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
   });
 
   it('D2 a limit holds where nobody owns, and says why', async () => {
-    const asks = world.asks('a');
-    const waiting = refusalOf(asks.ask('work', [], { timeoutMs: 5_000 }));
+    const client = world.client('a');
+    const waiting = refusalOf(client.request('work', [], { timeoutMs: 5_000 }));
     await world.clock.advance(6_000);
     expect(await waiting).to.include({ code: 'TIMEOUT' });
     expect((await waiting).message).to.include(notOurs.message);
@@ -200,13 +202,13 @@ describe('requests between agents', () => {
       if (isAway) throw new Error('connection refused');
       return world.route;
     };
-    const asks = new Asks({ wire, clock, inbox: 'a', route, refusal: () => notOurs });
-    const never = refusalOf(asks.ask('work', [], {}));
+    const client = new RequestClient({ wire, clock, inbox: 'a', route, refusal: () => notOurs });
+    const never = refusalOf(client.request('work', [], {}));
     await clock.advance(6_000);
     expect(await never).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused' });
     isAway = false;
     world.owner(1, { work: () => new Promise(() => {}) });
-    const sent = refusalOf(asks.ask('work', [], {}));
+    const sent = refusalOf(client.request('work', [], {}));
     await clock.advance(1_000);
     isAway = true;
     await clock.advance(7_000);
@@ -216,8 +218,8 @@ describe('requests between agents', () => {
   it('D6 an agent that takes over itself is told so, and does the work', async () => {
     let refusal: StagecraftError | undefined = notOurs;
     const { wire, clock } = world;
-    const asks = new Asks({ wire, clock, inbox: 'a', route: async () => undefined, refusal: () => refusal });
-    const asked = asks.ask('work', [], {});
+    const client = new RequestClient({ wire, clock, inbox: 'a', route: async () => undefined, refusal: () => refusal });
+    const asked = client.request('work', [], {});
     await clock.advance(1_000);
     refusal = undefined;
     await clock.advance(1_000);
@@ -248,7 +250,7 @@ describe('requests between agents', () => {
       good.replace('"format":1', '"format":2'),
       good.replace('"moved"', '"other"'),
       good.replace('"a:1"', '7'),
-      JSON.stringify({ format: 1, type: 'ask', from: 'a', send: 1, id: 'a:1', method: 'm', args: 'none' }),
+      JSON.stringify({ format: 1, type: 'request', from: 'a', send: 1, id: 'a:1', method: 'm', args: 'none' }),
       JSON.stringify({ format: 1, type: 'waits', id: 'a:1', reason: 7 }),
       JSON.stringify({ format: 1, type: 'answer', id: 'a:1', error: { code: 7 } }),
     ])
@@ -259,7 +261,7 @@ describe('requests between agents', () => {
   });
 
   it('D11 what is too large, or no data, is refused before it is sent, and an answer like that is an error', async () => {
-    const asks = world.asks('a');
+    const client = world.client('a');
     const circle: { self?: object } = {};
     circle.self = circle;
     world.owner(1, {
@@ -267,9 +269,9 @@ describe('requests between agents', () => {
       large: async () => 'x'.repeat(2 ** 20),
       circle: async () => circle,
     });
-    expect(await refusalOf(asks.ask('same', ['x'.repeat(2 ** 20)], {}))).to.include({ code: 'INVALID_ARGUMENT' });
-    expect(await refusalOf(asks.ask('same', [circle], {}))).to.include({ code: 'INVALID_ARGUMENT' });
-    const answers = [refusalOf(asks.ask('large', [], {})), refusalOf(asks.ask('circle', [], {}))];
+    expect(await refusalOf(client.request('same', ['x'.repeat(2 ** 20)], {}))).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(await refusalOf(client.request('same', [circle], {}))).to.include({ code: 'INVALID_ARGUMENT' });
+    const answers = [refusalOf(client.request('large', [], {})), refusalOf(client.request('circle', [], {}))];
     await world.clock.advance(100);
     for (const answer of answers) expect(await answer).to.include({ code: 'CALL_FAILED' });
   });
@@ -283,11 +285,11 @@ describe('requests between agents', () => {
       },
       quick: async () => 'done',
     });
-    const flood = world.asks('flood');
-    for (let count = 0; count < 1_500; count += 1) void flood.ask('work', [count], {}).catch(() => {});
+    const flood = world.client('flood');
+    for (let count = 0; count < 1_500; count += 1) void flood.request('work', [count], {}).catch(() => {});
     await world.clock.advance(2_000);
     expect(begun).to.equal(1_000);
-    const other = world.asks('other').ask('quick', [], {});
+    const other = world.client('other').request('quick', [], {});
     await world.clock.advance(100);
     expect(await other).to.equal('done');
   });

@@ -2,7 +2,7 @@
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { type Ask, type Cancel, encode, errorData, longestBytes, type Message } from './messages.js';
+import { type Cancel, encode, errorData, longestBytes, type Message, type Request } from './messages.js';
 
 /** A method that other agents may call. It rejects as its local callers know it. */
 export type Method = (
@@ -10,7 +10,7 @@ export type Method = (
   wait: { signal: AbortSignal; onWait(reason: string | null): void },
 ) => Promise<unknown>;
 
-export interface DeskOptions {
+export interface RequestServerOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   methods: ReadonlyMap<string, Method>;
@@ -18,9 +18,9 @@ export interface DeskOptions {
   refusal(): StagecraftError | undefined;
 }
 
-interface Taken {
+interface Received {
   from: string;
-  heardMs: number;
+  receivedMs: number;
   wait: AbortController;
   /** The answer, kept for repeats. */
   answer?: Message;
@@ -32,72 +32,72 @@ const silentMs = 30_000;
 /** Answers are kept for so long. */
 const keptMs = 60_000;
 const sweepMs = 10_000;
-/** Requests of one agent under way, at most: further ones are not taken until they are repeated. */
+/** Requests of one agent under way, at most: further ones are not received until they are repeated. */
 const mostOfOne = 1_000;
 
 /** Errors that only say that another agent is to be asked. */
 const moves = new Set(['NOT_LEADER', 'FENCED', 'RUNTIME_CLOSED']);
 
-export class Desk {
-  readonly #options: DeskOptions;
-  readonly #taken = new Map<string, Taken>();
+export class RequestServer {
+  readonly #options: RequestServerOptions;
+  readonly #received = new Map<string, Received>();
   /** Highest `send` of each sender: what is lower was heard before. */
   readonly #highest = new Map<string, number>();
   #cancelSweep: (() => void) | undefined;
 
-  constructor(options: DeskOptions) {
+  constructor(options: RequestServerOptions) {
     this.#options = options;
   }
 
-  hear(message: Ask | Cancel): void {
+  receive(message: Request | Cancel): void {
     const { from, send, id } = message;
     if (send <= (this.#highest.get(from) ?? 0)) return;
     this.#highest.set(from, send);
     if (message.type === 'cancel') {
-      this.#taken.get(id)?.wait.abort(gone);
-      this.#taken.delete(id);
-    } else this.#take(message);
+      this.#received.get(id)?.wait.abort(gone);
+      this.#received.delete(id);
+    } else this.#accept(message);
   }
 
   /** Ends all waits: the next owner is asked. */
   close(): void {
     this.#cancelSweep?.();
-    for (const { wait } of this.#taken.values()) wait.abort(gone);
-    this.#taken.clear();
+    for (const { wait } of this.#received.values()) wait.abort(gone);
+    this.#received.clear();
   }
 
-  #take({ from, id, method, args }: Ask): void {
+  #accept({ from, id, method, args }: Request): void {
     if (this.#options.refusal()) {
-      this.#say(from, { type: 'moved', id });
+      this.#post(from, { type: 'moved', id });
       return;
     }
-    const known = this.#taken.get(id);
+    const known = this.#received.get(id);
     if (known) {
-      known.heardMs = this.#options.clock.monotonicMs();
-      if (known.answer) this.#say(from, known.answer);
+      known.receivedMs = this.#options.clock.monotonicMs();
+      if (known.answer) this.#post(from, known.answer);
       return;
     }
-    const own = [...this.#taken.values()].filter((one) => one.from === from && !one.answer).length;
+    const own = [...this.#received.values()].filter((one) => one.from === from && !one.answer).length;
     if (own >= mostOfOne) return;
-    const taken: Taken = { from, heardMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
-    this.#taken.set(id, taken);
+    const received: Received = { from, receivedMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
+    this.#received.set(id, received);
     this.#cancelSweep ??= this.#options.clock.after(sweepMs, () => this.#sweep());
-    void this.#answer(id, taken, { method, args });
+    void this.#answer(id, received, { method, args });
   }
 
-  async #answer(id: string, taken: Taken, { method, args }: Pick<Ask, 'method' | 'args'>): Promise<void> {
-    const { from, wait } = taken;
+  async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {
+    const { from, wait } = received;
     const answer = await this.#outcome(method, args, {
       signal: wait.signal,
       onWait: (reason) => {
-        if (!wait.signal.aborted) this.#say(from, { type: 'waits', id, reason });
+        if (!wait.signal.aborted) this.#post(from, { type: 'waits', id, reason });
       },
     });
-    if (this.#taken.get(id) !== taken) return;
+    if (this.#received.get(id) !== received) return;
     const message: Message = answer === 'moved' ? { type: 'moved', id } : { type: 'answer', id, ...answer };
-    if (answer === 'moved') this.#taken.delete(id);
-    else Object.assign(taken, { answer: message, answeredMs: this.#options.clock.monotonicMs() });
-    this.#say(from, message);
+    if (answer === 'moved') this.#received.delete(id);
+    else Object.assign(received, { answer: message, answeredMs: this.#options.clock.monotonicMs() });
+    this.#post(from, message);
   }
 
   async #outcome(
@@ -119,15 +119,15 @@ export class Desk {
 
   #sweep(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, { heardMs, answeredMs, wait }] of this.#taken) {
-      if (answeredMs === undefined && nowMs - heardMs > silentMs) wait.abort(gone);
-      if (nowMs - (answeredMs ?? nowMs) > keptMs || wait.signal.aborted) this.#taken.delete(id);
+    for (const [id, { receivedMs, answeredMs, wait }] of this.#received) {
+      if (answeredMs === undefined && nowMs - receivedMs > silentMs) wait.abort(gone);
+      if (nowMs - (answeredMs ?? nowMs) > keptMs || wait.signal.aborted) this.#received.delete(id);
     }
-    this.#cancelSweep = this.#taken.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
+    this.#cancelSweep = this.#received.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
   }
 
   /** A message that is lost here is asked for again. */
-  #say(to: string, message: Message): void {
+  #post(to: string, message: Message): void {
     this.#options.wire.post(to, textOf(message)).catch(() => {});
   }
 }

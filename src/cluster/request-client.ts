@@ -15,7 +15,7 @@ export interface Route {
   epoch: number;
 }
 
-export interface AsksOptions {
+export interface RequestClientOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   /** Inbox of this agent. */
@@ -26,7 +26,7 @@ export interface AsksOptions {
   refusal(): StagecraftError | undefined;
 }
 
-export interface AskedWith {
+export interface RequestOptions {
   signal?: AbortSignal | undefined;
   timeoutMs?: number | undefined;
   onWait?: ((reason: string | null) => void) | undefined;
@@ -56,19 +56,19 @@ const patienceMs = 5_000;
 /** The owner ends a wait by itself, and says more about it. */
 const graceMs = 250;
 
-export class Asks {
-  readonly #options: AsksOptions;
+export class RequestClient {
+  readonly #options: RequestClientOptions;
   readonly #pending = new Map<string, Pending>();
   /** The route as it was at the last look. */
   #route: Route | undefined;
   /** Since when the store gives no answer. */
   #awaySinceMs: number | undefined;
-  #asked = 0;
+  #requests = 0;
   #sent = 0;
   #cancelLook: (() => void) | undefined;
   #closed: StagecraftError | undefined;
 
-  constructor(options: AsksOptions) {
+  constructor(options: RequestClientOptions) {
     this.#options = options;
   }
 
@@ -76,11 +76,11 @@ export class Asks {
    * Resolves with the answer, or with `ownWork` once this agent works on volumes itself.
    * @throws {StagecraftError} the error that the owner answers; TIMEOUT, ABORTED, RUNTIME_CLOSED: the request stands
    */
-  ask(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: AskedWith): Promise<unknown> {
+  request(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: RequestOptions): Promise<unknown> {
     const { clock, inbox } = this.#options;
-    this.#asked += 1;
-    const id = `${inbox}:${this.#asked}`;
-    const refusal = this.#closed ?? faultOf({ type: 'ask', from: inbox, send: this.#sent, id, method, args });
+    this.#requests += 1;
+    const id = `${inbox}:${this.#requests}`;
+    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: this.#sent, id, method, args });
     if (refusal) return Promise.reject(refusal);
     const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, beganMs: clock.monotonicMs() };
     return new Promise((resolve, reject) => {
@@ -97,7 +97,7 @@ export class Asks {
       this.#pending.set(id, pending);
       const giveUp = (error: StagecraftError): void => {
         if (pending.sentTo !== 0)
-          void this.#say({ type: 'cancel', from: inbox, send: this.#next(), id }).catch(() => {});
+          void this.#post({ type: 'cancel', from: inbox, send: this.#next(), id }).catch(() => {});
         pending.end({ error });
       };
       if (signal)
@@ -108,7 +108,7 @@ export class Asks {
   }
 
   /** Takes a message that came for this agent. */
-  hear(message: Message): void {
+  receive(message: Message): void {
     const pending = this.#pending.get(message.id);
     if (!pending) return;
     if (message.type === 'waits') pending.onWait(message.reason);
@@ -161,8 +161,8 @@ export class Asks {
       pending.sentMs = nowMs;
       pending.sentTo = route.epoch;
       const from = this.#options.inbox;
-      const ask: Message = { type: 'ask', from, send: this.#next(), id, method, args };
-      if (!(await this.#options.wire.post(route.inbox, encode(ask)))) pending.sentTo = -route.epoch;
+      const request: Message = { type: 'request', from, send: this.#next(), id, method, args };
+      if (!(await this.#options.wire.post(route.inbox, encode(request)))) pending.sentTo = -route.epoch;
     }
   }
 
@@ -193,7 +193,7 @@ export class Asks {
     return this.#sent;
   }
 
-  async #say(message: Message): Promise<void> {
+  async #post(message: Message): Promise<void> {
     if (this.#route) await this.#options.wire.post(this.#route.inbox, encode(message));
   }
 
@@ -204,9 +204,9 @@ export class Asks {
 }
 
 /** Why a request can't be sent. */
-function faultOf(ask: Message): StagecraftError | undefined {
+function faultOf(request: Message): StagecraftError | undefined {
   try {
-    if (Buffer.byteLength(encode(ask)) < longestBytes) return undefined;
+    if (Buffer.byteLength(encode(request)) < longestBytes) return undefined;
     return new StagecraftError('INVALID_ARGUMENT', `the request is too large: ${longestBytes} bytes at most`);
   } catch (cause) {
     const message = `the request can not be sent to another agent: ${messageOf(cause)}`;
