@@ -217,8 +217,8 @@ export interface Store {
 }
 
 /**
- * Carries texts between the processes that share a store. A text may be lost or come twice: what has to arrive is sent again
- * until it is answered.
+ * Carries texts between the processes that share a store, and keeps the roster of those processes. A text may be lost or
+ * come twice: what has to arrive is sent again until it is answered.
  */
 export interface Wire {
   /**
@@ -231,5 +231,46 @@ export interface Wire {
    * by itself after a lost connection.
    * @throws {Error} the store is unreachable or fails
    */
-  listen(inbox: string, hear: (text: string) => void, signal: AbortSignal): Promise<void>;
+  listen(inbox: string, receive: Receive, signal: AbortSignal): Promise<void>;
+  /**
+   * Writes a sign of life into the roster. Resolves with false, and has written nothing, if the roster has no entry of this
+   * node and none was given: call again with one.
+   * @throws {Error} the store is unreachable or fails
+   */
+  beat(beat: Beat): Promise<boolean>;
+  /** Removes a node from the roster, if the entry is still that of this run. @throws {Error} as beat */
+  leave(nodeId: string, run: string): Promise<void>;
+  /**
+   * Reads what has changed in the roster since a version that was read before; 0: all of it. Removes entries that have been
+   * silent for ten minutes.
+   * @throws {Error} as beat
+   */
+  roster(since: number): Promise<RosterChanges>;
+}
+
+/**
+ * Takes one text. `ageMs`: it was put into the inbox at most so many milliseconds ago, on this process's monotonic clock;
+ * Infinity: not known. A process that was frozen gets the true age or more.
+ */
+export type Receive = (text: string, ageMs: number) => void;
+
+export interface Beat {
+  nodeId: string;
+  /** Names this run of the process. */
+  run: string;
+  /** The process counts as away after so many milliseconds without a beat. */
+  awayAfterMs: number;
+  /** New entry. Absent: the entry stays as it is. */
+  entry?: string;
+}
+
+export interface RosterChanges {
+  /** Pass it as `since` to read the next changes. */
+  version: number;
+  /** Whether these are all entries: those read before are void. */
+  isComplete: boolean;
+  /** New and changed entries; without `entry`: the node has left. */
+  changed: { nodeId: string; run: string; entry?: string }[];
+  /** Milliseconds since the last beat, of the nodes that count as away. */
+  away: Map<string, number>;
 }
