@@ -12,8 +12,9 @@ import { freePort, RedisProcess } from '../redis/servers.js';
 
 /** As documented at redisStore. */
 const rights =
-  '~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xlen ' +
-  '+xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +pttl +scan +info +wait +config|get';
+  '~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hdel +hincrby +xadd +xdel +xtrim +xrange +xread +xlen ' +
+  '+xinfo|stream +zadd +zrem +zrange +zcard +zscore +get +set +del +exists +pexpire +pttl +scan +info +wait +time ' +
+  '+config|get';
 
 const allKinds = { outbox: 'o', wakeAtMs: 1, consumed: [1] };
 
@@ -169,6 +170,15 @@ describe('redis store, settings', () => {
     await store.trimTopic('t', 1);
     await store.trimJournal('a', 1);
     await store.readJournal('a', 0, 10);
+    const stop = new AbortController();
+    const heard = new Promise((resolve) =>
+      store.wire?.listen('i', resolve, stop.signal).then(() => store.wire?.post('i', 'x')),
+    );
+    expect(await heard).to.equal('x');
+    stop.abort();
+    await store.wire?.beat({ nodeId: 'n', run: '1', awayAfterMs: 1, entry: 'x' });
+    await store.wire?.roster(0);
+    await store.wire?.leave('n', '1');
     const granted = await store.acquireLease({ name: 'l', owner: 'x', ttlMs: 1_000, holder: 'x' });
     if (granted.status !== 'granted') throw new Error('not granted');
     await store.renewLease(granted.lease);

@@ -8,6 +8,9 @@
 export const buckets = 64;
 export const allBuckets: readonly number[] = Array.from({ length: buckets }, (_, bucket) => bucket);
 
+/** Names the bucket of the roster. */
+export const rosterName = 'roster';
+
 /** Keys of one store: all begin with its prefix. */
 export class RedisKeys {
   readonly prefix: string;
@@ -44,6 +47,8 @@ export class RedisKeys {
 
   /** Stream: texts for one run of an agent. Expires. */
   wire = (inbox: string): string => this.#named('x', inbox);
+  /** Of the roster of agents: a hash of entries, a zset of beats, a zset of changes. Contents: redis-roster.ts */
+  roster = (): string[] => ['a', 'b', 'c'].map((kind) => this.#named(kind, rosterName));
 
   /** Zsets of the bucket, ordered by name alone. A hash counts their members. */
   index = (bucket: number): string => this.#of(bucket, 'index');

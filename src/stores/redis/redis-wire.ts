@@ -1,104 +1,179 @@
-/** Inboxes of agents as streams in Redis. Reading blocks, so it has connections of its own. */
+/** Inboxes of agents as streams in Redis. Reading blocks, so it has connections of its own. Roster: redis-roster.ts */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onAbort } from '../../abort.js';
-import type { Wire } from '../../engine/store.js';
+import type { Clock } from '../../engine/clock.js';
+import type { Receive, Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
-import { entriesOf } from './redis-replies.js';
+import { entriesOf, type StreamEntry } from './redis-replies.js';
+import { redisRoster } from './redis-roster.js';
 import { entryText } from './redis-rows.js';
-import { command } from './redis-script.js';
+import { type Call, command } from './redis-script.js';
 import { askAll, type RedisServers } from './redis-servers.js';
 
 /** Texts that an inbox keeps, about: a reader that is further behind loses the oldest. */
 const mostTexts = 10_000;
-/** Longest wait of one read, ms. */
-export const blockMs = 2_000;
+/** Longest wait of one read, ms. A text that comes after an idle time is believed to be at most twice as old. */
+export const blockMs = 1_000;
 const mostRead = 500;
 /** An inbox without a reader is gone after this. */
 const expiryMs = 600_000;
+const renewMs = 60_000;
 const retryMs = 200;
 
 export interface RedisWireOptions {
-  keys: Pick<RedisKeys, 'wire'>;
+  keys: Pick<RedisKeys, 'wire' | 'roster'>;
   /** Connections for all that does not block. */
   servers(): RedisServers;
-  /** Makes connections for reads that block. */
-  reading(): Promise<RedisServers>;
+  /**
+   * Makes connections for reads that block.
+   * @param suspect called before the first answer of another server, or of the same with other data
+   */
+  reading(suspect: () => void): Promise<RedisServers>;
+  clock: Pick<Clock, 'monotonicMs'>;
 }
 
-export const redisWire = ({ keys, servers, reading }: RedisWireOptions): Wire => ({
-  async post(inbox, text) {
-    const bucket = bucketOf(inbox);
-    const add = command(
-      bucket,
-      'xadd',
-      keys.wire(inbox),
-      'NOMKSTREAM',
-      'MAXLEN',
-      '~',
-      String(mostTexts),
-      '*',
-      't',
-      text,
-    );
-    const [id] = await askAll(servers(), [add]);
-    return id !== null;
-  },
-  async listen(inbox, hear, signal) {
-    const key = keys.wire(inbox);
-    const bucket = bucketOf(inbox);
-    const make = [command(bucket, 'xadd', key, '*', 't', ''), command(bucket, 'pexpire', key, String(expiryMs))];
-    await askAll(servers(), make);
-    const readers = await reading();
+export function redisWire(options: RedisWireOptions): Wire {
+  const { keys, servers } = options;
+  const { beat, leave, roster } = redisRoster(options);
+  const readers = new Set<InboxReader>();
+  return {
+    async post(inbox, text) {
+      const key = keys.wire(inbox);
+      const args = ['NOMKSTREAM', 'MAXLEN', '~', String(mostTexts), '*', 't', text];
+      const [id] = await askAll(servers(), [command(bucketOf(inbox), 'xadd', key, ...args)]);
+      return id !== null;
+    },
+    async listen(inbox, receive, signal) {
+      const reader = new InboxReader(inbox, receive, options);
+      await reader.open(signal);
+      readers.add(reader);
+      onAbort(signal, () => readers.delete(reader));
+    },
+    async beat(sign) {
+      const isKnown = await beat(sign);
+      // A server that has lost the entry may have lost the inboxes as well.
+      if (!isKnown) for (const reader of readers) reader.renewSoon();
+      return isKnown;
+    },
+    leave,
+    roster,
+  };
+}
+
+class InboxReader {
+  readonly #receive: Receive;
+  readonly #options: RedisWireOptions;
+  readonly #bucket: number;
+  readonly #key: string;
+  /** Id of the last text that was heard. */
+  #last = '0-0';
+  /**
+   * Start of the last read that emptied the inbox, on this process's clock: what is read later was put in later.
+   * Undefined: this server's inbox has not been emptied yet.
+   */
+  #emptiedMs: number | undefined;
+  #renewedMs: number | undefined;
+  /** Rises each time when another server, or other data, may answer. */
+  #suspicions = 0;
+
+  constructor(inbox: string, receive: Receive, options: RedisWireOptions) {
+    this.#receive = receive;
+    this.#options = options;
+    this.#bucket = bucketOf(inbox);
+    this.#key = options.keys.wire(inbox);
+  }
+
+  /** Makes the inbox and begins to read it. */
+  async open(signal: AbortSignal): Promise<void> {
+    await this.#make();
+    const readers = await this.#options.reading(() => {
+      this.#suspicions += 1;
+    });
     onAbort(signal, () => {
       readers.close();
-      void remove();
+      void this.#remove();
     });
-    void read();
+    void this.#readAll(readers, signal);
+  }
 
-    /** Without the server the inbox goes by itself, once its time is over. */
-    async function remove(): Promise<void> {
+  /** Makes the inbox again, if it is gone, before the next read. */
+  renewSoon(): void {
+    this.#renewedMs = undefined;
+  }
+
+  async #readAll(readers: RedisServers, signal: AbortSignal): Promise<void> {
+    let isLost = false;
+    while (!signal.aborted) {
       try {
-        await askAll(servers(), [command(bucket, 'del', key)]);
+        if (isLost) await this.#make();
+        isLost = false;
+        if (this.#nowMs() - (this.#renewedMs ?? -Infinity) >= renewMs) await this.#renew();
+        await this.#read(readers);
       } catch {
-        // The key expires.
+        // The store's own calls fail as well, and are told of.
+        if (signal.aborted) return;
+        isLost = true;
+        this.#emptiedMs = undefined;
+        // Another server may answer now, whose ids are lower: what was heard before comes again, and does no harm.
+        this.#last = '0-0';
+        await sleep(retryMs);
       }
     }
+  }
 
-    async function read(): Promise<void> {
-      let last = '0-0';
-      let isLost = false;
-      while (!signal.aborted) {
-        try {
-          if (isLost) await askAll(servers(), make);
-          isLost = false;
-          const block = command(
-            bucket,
-            'xread',
-            'COUNT',
-            String(mostRead),
-            'BLOCK',
-            String(blockMs),
-            'STREAMS',
-            key,
-            last,
-          );
-          const [reply] = await askAll(readers, [block]);
-          const [stream] = Array.isArray(reply) ? reply : [];
-          for (const entry of entriesOf(Array.isArray(stream) ? stream[1] : [])) {
-            last = entry.id.join('-');
-            const text = entryText(entry);
-            if (text !== '') hear(text);
-          }
-          await askAll(servers(), [command(bucket, 'pexpire', key, String(expiryMs))]);
-        } catch {
-          // The store's own calls fail as well, and are told of.
-          if (signal.aborted) return;
-          await sleep(retryMs);
-          // Another server may answer now, whose ids are lower: what was heard before comes again, and does no harm.
-          last = '0-0';
-          isLost = true;
-        }
-      }
+  async #read(readers: RedisServers): Promise<void> {
+    const suspicions = this.#suspicions;
+    const beganMs = this.#nowMs();
+    const args = ['COUNT', String(mostRead), 'BLOCK', String(blockMs), 'STREAMS', this.#key, this.#last];
+    const [reply] = await askAll(readers, [command(this.#bucket, 'xread', ...args)]);
+    if (suspicions !== this.#suspicions) throw new Error('another server answers now');
+    const entries = entriesIn(reply);
+    for (const entry of entries) {
+      this.#last = entry.id.join('-');
+      const text = entryText(entry);
+      if (text !== '') this.#receive(text, this.#emptiedMs === undefined ? Infinity : this.#nowMs() - this.#emptiedMs);
     }
-  },
-});
+    if (entries.length < mostRead) this.#emptiedMs = beganMs;
+  }
+
+  async #make(): Promise<void> {
+    await askAll(this.#options.servers(), [this.#command('xadd', '*', 't', ''), this.#expire()]);
+    this.#renewedMs = this.#nowMs();
+  }
+
+  /** Keeps the inbox, without the texts that were heard. One that is gone is made again. */
+  async #renew(): Promise<void> {
+    const trim = this.#command('xtrim', 'MINID', this.#last);
+    const [isThere] = await askAll(this.#options.servers(), [this.#expire(), trim]);
+    this.#renewedMs = this.#nowMs();
+    if (isThere === 1) return;
+    await this.#make();
+    this.#last = '0-0';
+  }
+
+  /** Without the server the inbox goes by itself, once its time is over. */
+  async #remove(): Promise<void> {
+    try {
+      await askAll(this.#options.servers(), [this.#command('del')]);
+    } catch {
+      // The key expires.
+    }
+  }
+
+  #expire(): Call {
+    return this.#command('pexpire', String(expiryMs));
+  }
+
+  #command(name: string, ...args: string[]): Call {
+    return command(this.#bucket, name, this.#key, ...args);
+  }
+
+  #nowMs(): number {
+    return this.#options.clock.monotonicMs();
+  }
+}
+
+function entriesIn(reply: unknown): StreamEntry[] {
+  const [stream] = Array.isArray(reply) ? reply : [];
+  return entriesOf(Array.isArray(stream) ? stream[1] : []);
+}

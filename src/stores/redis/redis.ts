@@ -4,6 +4,7 @@
  * answer).
  */
 
+import { systemClock } from '../../engine/clock.js';
 import type {
   Commit,
   CommitResult,
@@ -49,8 +50,9 @@ import { blockMs, redisWire } from './redis-wire.js';
  * `maxmemory-policy noeviction` keep all that the store promises; open() warns of others. `durability` adds replicas.
  *
  * A user of its own needs, with the prefix `stagecraft:` and without cluster or sentinels:
- * `~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hincrby +xadd +xdel +xtrim +xrange +xread +xlen
- * +xinfo|stream +zadd +zrem +zrange +zcard +get +set +del +exists +pexpire +pttl +scan +info +wait +config|get`;
+ * `~stagecraft:* +evalsha +eval +script|load +hmget +hget +hset +hdel +hincrby +xadd +xdel +xtrim +xrange +xread +xlen
+ * +xinfo|stream +zadd +zrem +zrange +zcard +zscore +get +set +del +exists +pexpire +pttl +scan +info +wait +time
+ * +config|get`;
  * another database than 0 also `+select`,
  * a cluster also `+cluster|slots +asking`.
  * @throws {TypeError} for options that can't be used, naming every fault with its path
@@ -74,7 +76,11 @@ class RedisStore implements Store {
   constructor(settings: RedisSettings) {
     this.#settings = settings;
     this.#keys = new RedisKeys(settings.prefix);
-    this.wire = redisWire({ keys: this.#keys, servers: () => this.#opened(), reading: () => this.#reading() });
+    this.wire = redisWire({
+      ...{ keys: this.#keys, clock: systemClock },
+      servers: () => this.#opened(),
+      reading: (suspect) => this.#reading(suspect),
+    });
   }
 
   /** Concurrent callers wait for the same opening. */
@@ -251,10 +257,10 @@ class RedisStore implements Store {
   }
 
   /** Connects for reads that block. */
-  async #reading(): Promise<RedisServers> {
+  async #reading(suspect: () => void): Promise<RedisServers> {
     const { durability: _, commandTimeoutMs, ...settings } = this.#settings;
     const patient = { ...settings, durability: 'server' as const, commandTimeoutMs: commandTimeoutMs + blockMs };
-    const servers = serversOf(patient, silent);
+    const servers = serversOf(patient, { ...silent, suspect });
     await servers.open();
     return servers;
   }
