@@ -91,9 +91,9 @@ export class Engine implements ActorSystem, Inbox {
     this.#effects = new EffectRunner(
       clock,
       timers,
-      ({ address, live, sentAtMs }, event, says) => {
+      ({ address, live, sentAtMs, isInDoubt }, event, says) => {
         if (feed.isWatched) feed.effect(address, live, { phase: says, event });
-        this.#actors.post(address, { kind: 'effect', id: live.id, seq: live.seq, event, says, sentAtMs });
+        this.#actors.post(address, { kind: 'effect', id: live.id, seq: live.seq, event, says, sentAtMs, isInDoubt });
       },
       { feed, mayAct: () => this.#leases.held },
     );

@@ -166,7 +166,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     },
     cancelEffect: (run, reason) => {
       gate.withdraw(run);
-      if (run.deadline && !run.isOver && run.effect?.makesCall !== false) {
+      if (run.deadline && (!run.isOver || run.isInDoubt) && run.effect?.makesCall !== false) {
         const recipients = run.recipient && [run.recipient];
         mayGoOn(run.address, run.live.src, { untilMs: run.deadline.dueAtMs, recipients });
       }

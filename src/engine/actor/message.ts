@@ -16,7 +16,16 @@ export type Message =
       reject(error: unknown): void;
     }
   | { kind: 'message'; sent: ActorMessage; applied(): void }
-  | { kind: 'effect'; id: string; seq: number; event: AnyEventObject; says: Saying; sentAtMs?: number | undefined }
+  | {
+      kind: 'effect';
+      id: string;
+      seq: number;
+      event: AnyEventObject;
+      says: Saying;
+      sentAtMs?: number | undefined;
+      /** The request of the effect may go on after this result. */
+      isInDoubt?: boolean;
+    }
   | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
   | { kind: 'engine'; change: Change };
 

@@ -136,13 +136,13 @@ function moved(definition: ActorDefinition, { record }: ActorState, { message, e
   return written(definition, { message, entry, next: { seq, snapshot: step.snapshot, record: next }, outbox, answer });
 }
 
-/** Records in-doubt calls: an effect that ended without a result may have left its call running. */
+/** Records in-doubt calls: an effect that ended without a result, or with one in doubt, may have left its call running. */
 function leave(
   { kind }: ActorDefinition,
   next: ActorRecord,
   { message, effects }: { message: Message; effects: LiveEffect[] },
 ): void {
-  const ended = message.kind === 'effect' && message.says === 'result' ? message.id : undefined;
+  const ended = message.kind === 'effect' && message.says === 'result' && !message.isInDoubt ? message.id : undefined;
   const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;

@@ -198,6 +198,8 @@ export class Run implements EffectCall {
   sentAtMs: number | undefined;
   /** True once the result came or the run was cancelled. Later messages of the run are dropped. */
   isOver = false;
+  /** Whether its request may go on after its end. */
+  isInDoubt = false;
   readonly #clearInMs: EffectStart['clearInMs'];
   readonly #endDoubts: EffectStart['endDoubts'];
   #controller: AbortController | undefined;
@@ -246,6 +248,10 @@ export class Run implements EffectCall {
       throw new Error(`${this.live.src} must not call sent(): it is declared with makesCall: false`);
     if (this.clearInMs() > 0) throw new Error(`${this.live.src} must wait: a call that it undoes may still be running`);
     this.onSent?.();
+  }
+
+  mayGoOn(): void {
+    if (this.sentAtMs !== undefined) this.isInDoubt = true;
   }
 
   onAbort(callback: (reason: unknown) => void): () => void {

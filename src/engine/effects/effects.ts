@@ -49,6 +49,11 @@ export interface EffectCall<TInput = unknown> {
    * @returns whether asking again may help: a recipient of another call is known, and may end before its time
    */
   endDoubts(src?: string): Promise<boolean>;
+  /**
+   * Declares that the request may go on after the effect has ended, until the limit that began with `sent`. A call that
+   * undoes it waits until then (`compensates`), as after a state that was left.
+   */
+  mayGoOn(): void;
   /** Recipient of the effect's requests, as of the commit that asked for the effect. Absent: not known. */
   recipient?: object | undefined;
   /** Sends the machine an event; dropped as stale once the state was left. */
