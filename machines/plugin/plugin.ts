@@ -11,7 +11,9 @@ export interface PluginInfo {
   allocId: string;
   version?: string;
   connection: { socketPath: string };
-  /** `scope`: `shared` or `host`, see PluginScope; default: as the driver says. Other options are kept as they are. */
+  /**
+   * `scope`: `shared` or `host`, see PluginScope; default: as the driver says. `controllers`: `any` or `one`, which instances
+   * on all hosts get controller calls; default: any. Other options are kept as they are. */
   options?: Record<string, string>;
 }
 

@@ -59,10 +59,14 @@ export const losses = (context: TaskContext, description: string): MessageParams
 
 /** New instances are registered before the dead ones are deregistered: no other one is promoted in between. */
 export const registrations = (context: TaskContext): MessageParams[] => {
-  const { id, type, stagePublishBaseDir, scope } = mustSpec(context);
+  const { id, type, stagePublishBaseDir, scope, controllers } = mustSpec(context);
   const { allocId, socketPath } = mustSpawned(context);
   const version = context.ready?.vendorVersion;
-  const options = { ...(stagePublishBaseDir && { stagePublishBaseDir }), ...(scope && { scope }) };
+  const options = {
+    ...(stagePublishBaseDir && { stagePublishBaseDir }),
+    ...(scope && { scope }),
+    ...(controllers && { controllers }),
+  };
   const more = {
     ...(version && { version }),
     ...(Object.keys(options).length > 0 && { options }),

@@ -20,6 +20,8 @@ export interface TaskSpec {
   stagePublishBaseDir?: string | undefined;
   /** Scope of the plugin's volumes. Absent: as its driver says, else `shared`. */
   scope?: PluginScope | undefined;
+  /** Which instances of the plugin, on all hosts, get controller calls. Absent: any. */
+  controllers?: 'any' | 'one' | undefined;
   /** Limit of a start until the plugin answers, milliseconds. */
   healthTimeoutMs: number;
   restart: RestartPolicy;

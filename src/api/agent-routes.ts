@@ -102,6 +102,7 @@ export const taskReport = z
       mountDir: z.string().optional(),
       stagePublishBaseDir: z.string().optional(),
       scope: z.enum(['shared', 'host']).optional(),
+      controllers: z.enum(['any', 'one']).optional(),
       healthTimeoutMs: z.int(),
       restart: z.object({
         maxRestarts: z.int(),

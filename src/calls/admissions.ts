@@ -5,6 +5,7 @@
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, AdmissionOutcome, Wait } from '../../machines/kit/csi-types.js';
+import { onAbort } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
 import type { EffectCall } from '../engine/effects/effects.js';
@@ -16,7 +17,7 @@ import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 /** Time for which an admitted call keeps its place; a commit takes less. */
 export const ticketMs = 1_000;
-/** Interval of checks whether this node may make a call of another node. */
+/** Interval of checks whether the home of a volume can be called, beside changes of its plugin. */
 const elsewhereLookMs = 30_000;
 /** Interval of checks whether the recipient of an earlier call has ended. */
 const recipientLookMs = 1_000;
@@ -114,17 +115,28 @@ export class Admissions {
 
   /** Waits while the agent of another node must make the call. Forced calls do not wait for that. */
   async #untilHere(run: AdmissionRun): Promise<void> {
-    const { clock, homes, access } = this.#options;
+    const { homes, access } = this.#options;
+    if (!homes) return;
     const { call, wait } = run.input;
     const report = waitReporter(run);
-    const mayBeTried = (): boolean => call.isForced || (wait.for !== 'elsewhere' && !access.isClosed(call.plugin));
-    while (!run.signal.aborted && homes?.isElsewhere(call) && !mayBeTried()) {
+    const isElsewhere = (): boolean => homes.isElsewhere(call, access.nodeFor(call));
+    const mayBeTried = (): boolean => call.isForced || (wait.for !== 'elsewhere' && !access.isClosed(call));
+    while (!run.signal.aborted && isElsewhere() && !mayBeTried()) {
       // If the store fails, the last reason stays. The home node may go down meanwhile, or come back.
       const reason = await homes.elsewhere(call).catch(() => undefined);
       run.signal.throwIfAborted();
       if (reason !== undefined) report({ reason, for: wait.for });
-      await pause(clock, elsewhereLookMs, run.signal);
+      await this.#changed(call.plugin, run.signal);
     }
+  }
+
+  /** Resolves once an instance of the plugin has changed; at the latest after a while, as nodes change too. */
+  async #changed(plugin: string, signal: AbortSignal): Promise<void> {
+    const { clock, access } = this.#options;
+    const end = new AbortController();
+    const ends = [access.watch(plugin, () => end.abort()), onAbort(signal, () => end.abort())];
+    await pause(clock, elsewhereLookMs, end.signal);
+    for (const stop of ends) stop();
   }
 
   async #untilClear(run: AdmissionRun): Promise<void> {
@@ -156,9 +168,9 @@ export class Admissions {
           report({ reason: busy, for: 'turn' });
           await locks.wait(keys, limit);
         }
-        if (!access.isClosed(plugin)) return { keys };
+        if (!access.isClosed(run.input.call)) return { keys };
         locks.leave(keys);
-        const admitted = await access.enter(plugin, {
+        const admitted = await access.enter(run.input.call, {
           signal: run,
           waitMs: isForced ? untilMs - clock.monotonicMs() : undefined,
           waits: (reason) => report({ reason, for: 'plugin' }),

@@ -1,11 +1,12 @@
 /**
- * Finds the node that makes the calls of a volume. A plugin of scope `host` knows only the volumes of its own host;
- * asked to delete another volume, it would report success. Therefore such a volume has a home, the node that made it,
- * and only the agent of that node makes its calls. Calls elsewhere: plugin-calls.ts
+ * Finds the node whose plugin gets the calls of a volume. A plugin of scope `host` knows only the volumes of its own
+ * host; asked to delete another volume, it would report success. Therefore such a volume has a home, the node that made
+ * it, and only the instance there is called. Which instance a call goes to: plugin-access.ts
  */
 import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
+import type { Target } from './plugin-access.js';
 
 /** Home node of a volume or snapshot, and the driver that made it, by the driver's own name. Absent: not known. */
 export interface Origin {
@@ -24,6 +25,25 @@ export interface HomesOptions {
   nodesAt(plugin: string, topology: Segments[]): Promise<string[]>;
   /** Describes the state of a node; undefined: no such node. */
   stateOf(nodeId: string): Promise<string | undefined>;
+  /**
+   * Returns why the instance of a plugin on another node cannot be called from here; undefined if it can. Default: no other
+   * node's instance can.
+   */
+  troubleAt?(plugin: string, node: string): string | undefined;
+  /** Returns the node whose instance would be called now; undefined: this node. Default: this node. */
+  nodeFor?(target: Target): string | undefined;
+  /** Tells whether a node has an instance of the plugin. Default: only this node may have one. */
+  hasInstance?(plugin: string, node: string): boolean;
+}
+
+/** Where a new volume is wanted. */
+export interface NewHome {
+  /** Node that its user named. */
+  named?: string | undefined;
+  /** Node of the agent that was asked; default: this one. */
+  askedOn?: string | undefined;
+  /** The volume exists at the plugin. */
+  isExternal?: boolean;
 }
 
 type HomeOf = Pick<VolumeCall, 'plugin' | 'home'> & Partial<Pick<VolumeCall, 'isForced'>>;
@@ -42,10 +62,12 @@ export class Homes {
     return home !== undefined && this.isElsewhere(call) ? this.#away({ ...call, home }) : undefined;
   }
 
-  /** Tells whether the agent of another node makes the call. */
-  isElsewhere({ plugin, home }: HomeOf): boolean {
-    const { nodeId, scopeOf } = this.#options;
-    return home !== undefined && home !== nodeId && scopeOf(plugin) !== 'shared';
+  /**
+   * Tells whether the call must not go to the instance on this node.
+   * @param node node of the instance; default: this one
+   */
+  isElsewhere({ plugin, home }: HomeOf, node = this.#options.nodeId): boolean {
+    return home !== undefined && home !== node && this.#options.scopeOf(plugin) !== 'shared';
   }
 
   /**
@@ -57,6 +79,7 @@ export class Homes {
     const { plugin, home, topology = [] } = call;
     if (this.#options.scopeOf(plugin) === 'shared') return undefined;
     const found = this.isToBeFound(call) ? await this.find(plugin, topology) : home;
+    if (this.#options.troubleAt) return found;
     const why = await this.elsewhere({ plugin, ...(found !== undefined && { home: found }) });
     if (why === undefined) return found;
     throw new StagecraftError(
@@ -70,15 +93,38 @@ export class Homes {
     return home === undefined && this.#options.scopeOf(plugin) === 'host';
   }
 
-  /** Tells whether reports of the plugin on this host apply to this volume. */
-  isHere(plugin: string, home: string | null | undefined): boolean {
-    const { nodeId, scopeOf } = this.#options;
-    return scopeOf(plugin) !== 'host' || home === nodeId;
+  /** Tells whether what the plugin says on a node applies to this volume. @param node default: this one */
+  isAt(plugin: string, home: string | null | undefined, node = this.#options.nodeId): boolean {
+    return this.#options.scopeOf(plugin) !== 'host' || home === node;
   }
 
-  /** Returns the home of a volume or snapshot registered here; undefined if it needs none, or that is not known yet. */
-  ofNew(plugin: string): string | undefined {
-    return this.#options.scopeOf(plugin) === 'host' ? this.own : undefined;
+  /** Tells whether another agent would make the calls now, and resolve their secrets. */
+  isFar(target: Target): boolean {
+    return this.#options.nodeFor?.(target) !== undefined;
+  }
+
+  /** Tells whether a new volume would be made where it is asked for, but that node is not known to have the plugin. */
+  isUnknown(plugin: string, { named, askedOn = this.own }: NewHome): boolean {
+    const { scopeOf, hasInstance } = this.#options;
+    return named === undefined && scopeOf(plugin) === 'host' && hasInstance?.(plugin, askedOn) === false;
+  }
+
+  /**
+   * Returns the home of a new volume; undefined if it needs none, or if that shows only once it is made.
+   * @throws {StagecraftError} INVALID_ARGUMENT: a home was named, and the plugin has the same volumes on all hosts
+   */
+  ofNew(plugin: string, { named, askedOn, isExternal }: NewHome): string | undefined {
+    const { scopeOf, hasInstance, nodeId } = this.#options;
+    const scope = scopeOf(plugin);
+    if (named !== undefined) {
+      if (scope !== 'shared') return named;
+      const message = `plugin '${plugin}' has the same volumes on all hosts: leave home out`;
+      throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`home: ${message}`] });
+    }
+    if (scope !== 'host') return undefined;
+    if (!hasInstance) return isExternal ? nodeId : undefined;
+    const asked = askedOn ?? nodeId;
+    return hasInstance(plugin, asked) ? asked : undefined;
   }
 
   /** This node: the home of volumes made here. */
@@ -104,12 +150,14 @@ export class Homes {
   }
 
   async #away({ plugin, home, isForced = false }: HomeOf & { home: string }): Promise<string> {
-    const { nodeId, stateOf } = this.#options;
+    const { nodeId, stateOf, troubleAt } = this.#options;
     const state = await stateOf(home);
     const how = state === undefined ? ', which is not among the nodes' : state === 'ready' ? '' : `, which is ${state}`;
-    const reason =
-      `it is on node ${home}${how}: plugin '${plugin}' has separate volumes on each host, so only the agent of node ${home} ` +
-      `makes its calls, once that agent leads; node ${nodeId} leads now`;
+    const trouble = troubleAt?.(plugin, home);
+    const why = troubleAt
+      ? `gets its calls, and can't now: ${trouble ?? 'its agent is to be asked'}`
+      : `makes its calls, once that agent leads; node ${nodeId} leads now`;
+    const reason = `it is on node ${home}${how}: plugin '${plugin}' has separate volumes on each host, so only the agent of node ${home} ${why}`;
     if (state === 'ready' || isForced) return reason;
     return `${reason}; if that host is gone for good, delete it with force, then acknowledge what is left`;
   }

@@ -7,9 +7,10 @@ import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { AdmissionCall, CallFailure, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
+import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
-import type { CallBounds } from './call-bounds.js';
+import type { CallBounds, FarBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
 import { otherDriver } from './other-driver.js';
@@ -70,7 +71,8 @@ export class PluginCalls {
   async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { clock, access } = this.#options;
     const { plugin } = run.input;
-    if (this.#isElsewhere(run) && access.isClosed(plugin)) return this.#away(run, 'elsewhere-or-plugin');
+    if (this.#isElsewhere(run, access.nodeFor(run.input)) && access.isClosed(run.input))
+      return this.#away(run, 'elsewhere-or-plugin');
     if (run.clearInMs() > 0) {
       const isWorthAsking = await run.endDoubts();
       const clearInMs = run.clearInMs();
@@ -112,8 +114,9 @@ export class PluginCalls {
     }
   }
 
-  #isElsewhere({ input }: EffectCall<PluginCall>): boolean {
-    return this.#options.homes?.isElsewhere(input) === true;
+  /** @param node node of the instance that would be called; undefined: this node */
+  #isElsewhere({ input }: EffectCall<PluginCall>, node: string | undefined): boolean {
+    return this.#options.homes?.isElsewhere(input, node) === true;
   }
 
   /** @param place reserved place among the calls in flight, if any */
@@ -123,11 +126,11 @@ export class PluginCalls {
     place: Admitted | undefined,
   ): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
-    const { plugin, isForced } = run.input;
+    const { isForced } = run.input;
     let admitted: Admitted;
     try {
       const waitMs = isForced ? forcedWaitMs : undefined;
-      const entered = place ? place.renew() : await access.enterNow(plugin, { signal: run, waitMs });
+      const entered = place ? place.renew() : await access.enterNow(run.input, { signal: run, waitMs });
       if ('reason' in entered) return { status: 'must-wait', reason: entered.reason, for: 'plugin' };
       admitted = entered;
     } catch (error) {
@@ -135,18 +138,19 @@ export class PluginCalls {
     }
     let isSent = false;
     try {
-      const { observation } = admitted;
+      const { observation, node } = admitted;
       const { homes } = this.#options;
       // Capabilities belong to the driver too, so the driver is compared before them.
       const other = otherDriver(run.input, observation);
-      if (this.#isElsewhere(run) && (other || !work.attaches)) {
-        // Another driver on this host does not know the volumes of the home node's plugin either.
+      if (this.#isElsewhere(run, node) && (other || !work.attaches)) {
+        // Another driver does not know the volumes of the home node's plugin either.
         admitted.leave();
         return await this.#away(run);
       }
       if (other) return { status: 'not-sent', failure: other };
       const isHomeless = homes?.isToBeFound(run.input) === true;
-      if (homes && isHomeless && work.makes && observation.hasService) return { status: 'call-again', home: homes.own };
+      if (homes && isHomeless && work.makes && observation.hasService)
+        return { status: 'call-again', home: node ?? homes.own };
       const refusal = work.refusal?.(observation);
       if (refusal !== undefined) return { status: 'not-sent', failure: lacking(refusal) };
       const precondition = work.precondition?.(observation);
@@ -159,11 +163,11 @@ export class PluginCalls {
       }
       if (homes && isHomeless)
         return { status: 'call-again', home: await homes.find(run.input.plugin, run.input.topology ?? []) };
-      if (this.#isElsewhere(run)) {
+      if (this.#isElsewhere(run, node)) {
         admitted.leave();
         return await this.#away(run);
       }
-      const bounds = new Bounds(run, await this.#secrets(run));
+      const bounds = node === undefined ? new Bounds(run, await this.#secrets(run)) : farBounds(run, work);
       const wasOther = work.hasOtherRecipient?.();
       const client = await admitted.client();
       if (work.prepare) await work.prepare();
@@ -182,7 +186,9 @@ export class PluginCalls {
       admitted.leave(failure);
       const { answerClass } = failure;
       if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
-      return { status: isSent ? 'failed' : 'not-sent', failure, retry };
+      const outcome = error instanceof StagecraftError ? error.outcome : undefined;
+      if (isSent && outcome === 'unknown') run.mayGoOn();
+      return { status: isSent && outcome !== 'refused' ? 'failed' : 'not-sent', failure, retry };
     } finally {
       admitted.leave();
     }
@@ -216,10 +222,12 @@ export class PluginCalls {
 /** Makes the signal only when a client reads it. */
 class Bounds implements CallBounds {
   readonly secrets: Record<string, string>;
+  declare readonly far?: FarBounds;
   readonly #run: EffectCall;
 
-  constructor(run: EffectCall, secrets: Record<string, string>) {
+  constructor(run: EffectCall, secrets: Record<string, string>, far?: FarBounds) {
     this.secrets = secrets;
+    if (far) this.far = far;
     this.#run = run;
   }
 
@@ -230,6 +238,11 @@ class Bounds implements CallBounds {
   onAbort(callback: (reason: unknown) => void): () => void {
     return this.#run.onAbort(callback);
   }
+}
+
+function farBounds(run: EffectCall<PluginCall>, { volumes = [] }: Work<unknown>): Bounds {
+  const { secrets, home, driver } = run.input;
+  return new Bounds(run, {}, { secrets, volumes, home, driver });
 }
 
 interface Answered {

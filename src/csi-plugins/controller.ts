@@ -11,7 +11,7 @@ import { csiError, cutText } from '../csi/codes.js';
 import type { CallOptions } from '../csi/csi-calls.js';
 import type * as plain from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
-import type { ControllerPort, ListedVolume } from '../volumes/controller-port.js';
+import type { ControllerPort, ListedPage, ListRequest } from '../volumes/controller-port.js';
 import { boundedBy, csi } from './bounded.js';
 import { bytesOf, capacityRange, modeOf, volumeCapability } from './volume-words.js';
 
@@ -76,7 +76,7 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
         { volumeId: csiId, secrets: bounds.secrets, mutableParameters },
         bounded(bounds),
       ),
-    listVolumes: (client, bounds) => listed(csi(client), bounded(bounds)),
+    listVolumes: (client, page, bounds) => listed(csi(client), page, bounded(bounds)),
     async getCapacity(client, { capability, parameters = {}, segments }, bounds) {
       const answer = await csi(client).getCapacity(
         {
@@ -96,32 +96,19 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
   };
 };
 
-/**
- * Page by page; a token that the plugin no longer knows is an error, of the class `start-over`. One that it gives twice would
- * lead on for ever.
- */
-async function* listed(client: CsiClient, options: CallOptions): AsyncGenerator<ListedVolume, void> {
-  const tokens = new Set<string>();
-  for (let startingToken = ''; ; ) {
-    const { entries, nextToken } = await client.listVolumes({ startingToken }, options);
-    for (const { volume, status } of entries) {
-      if (!volume) continue;
-      const { volumeCondition } = status ?? {};
-      yield {
-        csiId: volume.volumeId,
-        ...(status && { publishedNodeIds: status.publishedNodeIds }),
-        ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
-        ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
-      };
-    }
-    if (nextToken === '') return;
-    if (tokens.has(nextToken)) {
-      const text = `the plugin gives the token of a page that was read, ${cutText(nextToken)}, again: its list has no end`;
-      throw csiError('ListVolumes', 'OK', text, 'driver-bug');
-    }
-    tokens.add(nextToken);
-    startingToken = nextToken;
-  }
+async function listed(client: CsiClient, request: ListRequest, options: CallOptions): Promise<ListedPage> {
+  const { entries, nextToken } = await client.listVolumes(request, options);
+  const volumes = entries.flatMap(({ volume, status }) => {
+    if (!volume) return [];
+    const { volumeCondition } = status ?? {};
+    return {
+      csiId: volume.volumeId,
+      ...(status && { publishedNodeIds: status.publishedNodeIds }),
+      ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
+      ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
+    };
+  });
+  return { volumes, nextToken };
 }
 
 function createRequest(

@@ -236,7 +236,7 @@ export class MountManager {
 
   /** Failure of a plugin that is known to be unhealthy: a call that it does not answer goes on until its deadline. */
   #silence({ volume, work }: MountContext): Failure | undefined {
-    const trouble = volume && work?.isCalling ? this.#options.access.obstacle(volume.plugin) : undefined;
+    const trouble = volume && work?.isCalling ? this.#options.access.obstacle({ plugin: volume.plugin }) : undefined;
     if (trouble === undefined) return undefined;
     return { code: 'PLUGIN_UNAVAILABLE', message: `a call is under way (${work?.kind}); ${trouble}`, final: false };
   }

@@ -160,7 +160,9 @@ export class MountSteps {
   async reachable(key: VolumeKey, { signal, onWait }: Following): Promise<void> {
     const { volume } = this.#client.contextAt(key) ?? {};
     if (!volume) return;
-    (await this.#options.access.enter(volume.plugin, { signal, waits: (reason) => onWait?.(reason) })).leave();
+    (
+      await this.#options.access.enter({ plugin: volume.plugin }, { signal, waits: (reason) => onWait?.(reason) })
+    ).leave();
     onWait?.(null);
   }
 

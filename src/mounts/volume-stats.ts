@@ -110,7 +110,7 @@ export class Stats {
   async #asked(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { access, clock } = this.#options;
     const { plugin, driver, ...place } = this.#placeOf(address, key);
-    const admitted = await access.enter(plugin, { signal: this.#stop.signal, waitMs, waits: () => {} });
+    const admitted = await access.enter({ plugin }, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
       const other = otherDriver({ plugin, ...(driver && { driver }) }, admitted.observation);
       if (other) throw new StagecraftError(other.code, `${nameOf(key)}: ${other.message}`, { address });
@@ -192,7 +192,7 @@ export class Stats {
       const { key, volume, users } = context;
       if (!volume || !users.some((user) => isIn(user, 'published'))) continue;
       const { plugin } = volume;
-      if (access.obstacle(plugin) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
+      if (access.obstacle({ plugin }) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
       due.set(plugin, [...(due.get(plugin) ?? []), key]);
     }
     for (const [plugin, keys] of due) void this.#lookAtAll(plugin, keys);

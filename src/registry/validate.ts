@@ -57,7 +57,11 @@ function checkOptions(options: Record<string, string>): void {
   if (!texts.every((text) => typeof text === 'string')) throw invalid('options must be an object of strings');
   const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0);
   if (bytes > maxMapBytes) throw invalid(`the options have ${bytes} bytes: at most ${maxMapBytes} are allowed`);
-  const { scope } = options;
+  const { scope, controllers } = options;
+  if (controllers !== undefined && controllers !== 'any' && controllers !== 'one')
+    throw invalid(
+      `the controllers of the plugin, in its options, are '${controllers}': give 'any' where all of its instances may get controller calls, 'one' where only one at a time may`,
+    );
   if (scope === undefined || scope === 'shared' || scope === 'host') return;
   throw invalid(
     `the scope of the plugin, in its options, is '${scope}': give 'shared' where its instances on all hosts have the same volumes, 'host' where each host has its own`,

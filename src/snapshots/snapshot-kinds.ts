@@ -28,6 +28,8 @@ export interface SnapshotKindOptions {
   calls: PluginCalls;
   ids: Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
   timeoutMs: number;
+  /** Longest time until a call that another agent makes begins; default: calls are made here. */
+  startMs?: number;
 }
 
 type Observation = Admitted['observation'];
@@ -133,14 +135,14 @@ async function removeGroup(
 /** CSI ids of the source volumes: no other call about them runs during the call. */
 const volumesOf = (_: string, { sourceIds = [] }: Partial<CreateSnapshotCall>): readonly string[] => sourceIds;
 
-function kindOf({ calls, ids, timeoutMs }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+function kindOf({ calls, ids, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
   const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
     mostCalls: number,
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
   ): Effect => ({
-    sentDeadlineMs: givenUpAfterMs(timeoutMs, mostCalls),
+    sentDeadlineMs: givenUpAfterMs(timeoutMs, { calls: mostCalls, startMs }),
     atMostOnce: true,
     ...(compensates && { compensates }),
     run: (run: EffectCall<TInput>) =>

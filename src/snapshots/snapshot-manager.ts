@@ -104,9 +104,10 @@ export class SnapshotManager<TSpec, TView> {
     const { home, driver, ...sources } = await this.#sourcesOf(key, volumes, limit);
     const known: KnownSpec = { ...rest, ...sources };
     const present = await this.#view(key, limit);
-    const { secrets, clock } = this.#options;
+    const { secrets, clock, homes } = this.#options;
     checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
-    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, known.secrets, { clock, signal: limit });
+    const isChecked = wait || present?.context.csi || homes?.isFar({ plugin: known.plugin, home });
+    if (!isChecked) await refuseWithoutSecrets(secrets, known.secrets, { clock, signal: limit });
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };

@@ -95,6 +95,13 @@ const taskFields = z.strictObject({
       'shared: its instances on all hosts have the same volumes. host: each host has its own. Default: as the driver ' +
         'says, else shared.',
     ),
+  controllers: z
+    .enum(['any', 'one'])
+    .optional()
+    .describe(
+      'any: the instances on all hosts may get controller calls. one: only one of them at a time, for drivers that bear no ' +
+        'more. Default: any.',
+    ),
   healthTimeoutMs: ms.default(30_000).describe('How long a start may take until the plugin answers.'),
   restart: z
     .strictObject({

@@ -6,7 +6,7 @@ import { nameSchema } from '../host/names.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { capabilitySchema, checked, definedCapability, parametersSchema, segmentsSchema } from '../requests/fields.js';
 import type { ControllerPort } from './controller-port.js';
-import { refuseUnknown } from './volume-checks.js';
+import { type KnownPlugins, refuseUnknown } from './volume-checks.js';
 import { bytesIn } from './volume-view.js';
 
 export const capacityRequestSchema = z.strictObject({
@@ -25,22 +25,21 @@ export interface Capacity {
   minimumVolumeBytes?: number | bigint;
 }
 
-export interface CapacityReaderOptions {
+export interface CapacityReaderOptions extends KnownPlugins {
   access: PluginAccess;
   controller: ControllerPort;
-  isKnownPlugin(plugin: string): boolean;
   /** Default time to wait for a plugin that takes no calls. */
   timeoutMs: number;
 }
 
 export const capacityReader =
-  ({ access, controller, isKnownPlugin, timeoutMs: defaultMs }: CapacityReaderOptions) =>
+  ({ access, controller, timeoutMs: defaultMs, ...known }: CapacityReaderOptions) =>
   async (plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity> => {
     const { capability, parameters, segments } = checked(capacityRequestSchema, request, 'the request');
     const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
-    refuseUnknown(checked(nameSchema, plugin, 'the plugin'), { isKnownPlugin });
+    await refuseUnknown(checked(nameSchema, plugin, 'the plugin'), known);
     const bounds = { signal: signal ?? new AbortController().signal };
-    const admitted = await access.enter(plugin, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
+    const admitted = await access.enter({ plugin }, { ...bounds, waitMs: timeoutMs ?? defaultMs, waits: () => {} });
     try {
       if (!admitted.observation.capabilities.has('GET_CAPACITY')) {
         const message = `plugin '${plugin}' does not offer GET_CAPACITY: its free capacity is not known`;

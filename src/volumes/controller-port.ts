@@ -21,6 +21,19 @@ export interface ListedVolume {
   condition?: { abnormal: boolean; message: string };
 }
 
+/** Page of a list: the first one has an empty token. */
+export interface ListRequest {
+  startingToken: string;
+  /** Default: as many as the plugin likes. */
+  maxEntries?: number;
+}
+
+/** `nextToken` is empty after the last page. */
+export interface ListedPage {
+  volumes: ListedVolume[];
+  nextToken: string;
+}
+
 /**
  * Calls of a controller service. Each method makes one call with the given client, and sends all of its request: the caller
  * checks capabilities first.
@@ -55,7 +68,8 @@ export interface ControllerPort {
     request: { csiId: string; mutableParameters: Record<string, string> },
     bounds: CallBounds,
   ): Promise<void>;
-  listVolumes(client: unknown, bounds: { signal: AbortSignal }): AsyncIterable<ListedVolume>;
+  /** Lists one page of volumes. @throws {StagecraftError} also of the class `start-over`: the plugin forgot the token */
+  listVolumes(client: unknown, page: ListRequest, bounds: { signal: AbortSignal }): Promise<ListedPage>;
   getCapacity(
     client: unknown,
     request: { capability?: Capability; parameters?: Record<string, string>; segments?: Segments },

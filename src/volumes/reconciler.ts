@@ -10,7 +10,7 @@ import type { VolumeContext, VolumeObservation } from '../../machines/volume/typ
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
-import type { PluginAccess, PluginAnswer, PluginObservation } from '../calls/plugin-access.js';
+import type { PluginAccess, PluginAnswer, PluginObservation, Target } from '../calls/plugin-access.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
@@ -26,8 +26,11 @@ export interface ReconcilerOptions {
   access: PluginAccess;
   /** Nodes that have reported this plugin, by their CSI node ids. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
-  /** Whether this host's list of the plugin covers volumes with this home; default: it covers all volumes. */
-  isHere?(plugin: string, home: string | null | undefined): boolean;
+  /**
+   * Whether the plugin's list on a node covers volumes with this home; default: it covers all volumes. @param node undefined:
+   * this one
+   */
+  isAt?(plugin: string, home: string | null | undefined, node: string | undefined): boolean;
   /** Error while this runtime does not lead; undefined while it leads. */
   refusal(): StagecraftError | undefined;
   clock: Clock;
@@ -49,6 +52,15 @@ interface Believed {
   context: VolumeContext;
 }
 
+/** List of an instance. */
+interface Listed {
+  listed: Map<string, ListedVolume>;
+  withNodes: boolean;
+  observation: PluginObservation;
+  /** Node of the instance; undefined: this node. */
+  node: string | undefined;
+}
+
 /** Attempts at one listing: the plugin may forget its page token on the way. */
 const listings = 3;
 /** Longest wait for a plugin that takes no calls. After it, the next interval tries again. */
@@ -57,6 +69,8 @@ const waitMs = 10_000;
 const soonMs = 1_000;
 /** Capabilities of a plugin whose list shows the nodes of its volumes. */
 const listsNodes = ['LIST_VOLUMES_PUBLISHED_NODES', 'PUBLISH_UNPUBLISH_VOLUME'];
+/** Volumes of one page, where the list comes as a message of another agent. */
+const mostFarEntries = 1_000;
 /** Shortest time between two comparisons on request. */
 const betweenLooksMs = 60_000;
 
@@ -184,13 +198,30 @@ export class Reconciler {
     return byPlugin;
   }
 
+  /** Compares with the lists of all instances that the volumes have their homes at; with that of any, if they have none. */
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
-    const { listed, withNodes, observation } = await this.#listed(plugin);
-    const { isHere = () => true } = this.#options;
+    const targets = new Map<string | undefined, Target>();
+    for (const { home } of [
+      ...believed.map(({ context }) => context),
+      ...(believed.length === 0 ? [{ home: null }] : []),
+    ]) {
+      const target = { plugin, ...(home && { home }) };
+      targets.set(this.#options.access.nodeFor(target), target);
+    }
+    const parts: Reconciled[] = [];
+    for (const target of targets.values()) parts.push(await this.#compareAt(target, believed));
+    const volumes = parts.reduce((sum, part) => sum + part.volumes, 0);
+    return { plugin, volumes, differing: parts.flatMap(({ differing }) => differing) };
+  }
+
+  async #compareAt(target: Target, believed: Believed[]): Promise<Reconciled> {
+    const { plugin } = target;
+    const { listed, withNodes, observation, node } = await this.#listed(target);
+    const { isAt = () => true } = this.#options;
     // Skips volumes that another driver made: the present driver need not list them.
     const isMade = (driver: string | null | undefined): boolean =>
       otherDriver({ plugin, ...(driver && { driver }) }, observation) === undefined;
-    const volumes = believed.filter(({ context: { home, driver } }) => isHere(plugin, home) && isMade(driver));
+    const volumes = believed.filter(({ context: { home, driver } }) => isAt(plugin, home, node) && isMade(driver));
     const nodes = await this.#options.nodesOf(plugin);
     const differing: string[] = [];
     let failure: unknown;
@@ -216,12 +247,11 @@ export class Reconciler {
     if (refusal) throw refusal;
   }
 
-  async #listed(
-    plugin: string,
-  ): Promise<{ listed: Map<string, ListedVolume>; withNodes: boolean; observation: PluginObservation }> {
+  async #listed(target: Target): Promise<Listed> {
+    const { plugin } = target;
     const { access, controller } = this.#options;
     const { signal } = this.#stop;
-    const admitted = await access.enter(plugin, { signal, waitMs, waits: () => {} });
+    const admitted = await access.enter(target, { signal, waitMs, waits: () => {} });
     let answer: PluginAnswer | undefined;
     try {
       this.#refuseIfNotOurs(); // Entering may have taken long.
@@ -236,10 +266,9 @@ export class Reconciler {
       const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          const listed = new Map<string, ListedVolume>();
-          for await (const volume of controller.listVolumes(client, { signal })) listed.set(volume.csiId, volume);
+          const listed = await allListed(controller, client, { isFar: admitted.node !== undefined, signal });
           answer = { grpcCode: 'OK' };
-          return { listed, withNodes, observation: admitted.seen() };
+          return { listed, withNodes, observation: admitted.seen(), node: admitted.node };
         } catch (error) {
           const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
           if (!isStale || attempt === listings) throw error;
@@ -251,6 +280,32 @@ export class Reconciler {
     } finally {
       admitted.leave(answer);
     }
+  }
+}
+
+/** Reads all pages. A token that the plugin gives twice would lead on for ever. */
+async function allListed(
+  controller: Pick<ControllerPort, 'listVolumes'>,
+  client: unknown,
+  { isFar, signal }: { isFar: boolean; signal: AbortSignal },
+): Promise<Map<string, ListedVolume>> {
+  const listed = new Map<string, ListedVolume>();
+  const tokens = new Set<string>();
+  for (let startingToken = ''; ; ) {
+    const { volumes, nextToken } = await controller.listVolumes(
+      client,
+      { startingToken, ...(isFar && { maxEntries: mostFarEntries }) },
+      { signal },
+    );
+    for (const volume of volumes) listed.set(volume.csiId, volume);
+    if (nextToken === '') return listed;
+    if (tokens.has(nextToken)) {
+      const message = `ListVolumes: the plugin gives the token of a page that was read, ${JSON.stringify(nextToken.slice(0, 100))}, again: its list has no end`;
+      const details = { rpc: 'ListVolumes', grpcCode: 'OK', answerClass: 'driver-bug', final: false } as const;
+      throw new StagecraftError('CSI_ERROR', message, details);
+    }
+    tokens.add(nextToken);
+    startingToken = nextToken;
   }
 }
 

@@ -27,10 +27,18 @@ export function deleted(key: VolumeKey, context: VolumeContext): StagecraftError
 }
 
 /** @throws StagecraftError PLUGIN_NOT_FOUND */
-export function refuseUnknown(plugin: string, ports: { isKnownPlugin(plugin: string): boolean }): void {
-  if (ports.isKnownPlugin(plugin)) return;
+export async function refuseUnknown(plugin: string, { isKnownPlugin, refresh }: KnownPlugins): Promise<void> {
+  if (isKnownPlugin(plugin)) return;
+  await refresh?.();
+  if (isKnownPlugin(plugin)) return;
   const message = `no plugin is registered as '${plugin}': register it, or list those that are`;
   throw new StagecraftError('PLUGIN_NOT_FOUND', message);
+}
+
+export interface KnownPlugins {
+  isKnownPlugin(plugin: string): boolean;
+  /** Reads again which plugins other agents have. @throws {Error} the store is away */
+  refresh?(): Promise<void>;
 }
 
 export const failed = (key: VolumeKey, failure: CallFailure): StagecraftError =>

@@ -6,27 +6,36 @@ import { nameOf } from '../../machines/volume/requests.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { failureOf } from '../../machines/volume/work.js';
-import type { Homes } from '../calls/homes.js';
+import type { Homes, NewHome } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
+import { nodeIdSchema } from '../host/names.js';
 import {
   type AwaitOptions,
   awaitShape,
   checkedOptions,
   type WaitOptions,
-  waitSchema,
+  waitShape,
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { IdOwners } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
-import { addressOf, failed, failedCreation, type KnownSource, refuseUnknown, sourceOf } from './volume-checks.js';
+import {
+  addressOf,
+  failed,
+  failedCreation,
+  type KnownPlugins,
+  type KnownSource,
+  refuseUnknown,
+  sourceOf,
+} from './volume-checks.js';
 import type { Goal, VolumeClient } from './volume-client.js';
 import { stateOf, type Volume, volumeOf } from './volume-view.js';
 
-export interface VolumeCreationPorts {
+export interface VolumeCreationPorts extends KnownPlugins {
   engine: ActorSystem;
   random: Random;
   /** Prefix of the names of volumes at their plugins. */
@@ -34,10 +43,20 @@ export interface VolumeCreationPorts {
   secrets: SecretsProvider;
   /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Homes;
-  isKnownPlugin(plugin: string): boolean;
   /** Driver name that the registered plugin reports (GetPluginInfo); undefined if not known. */
   driverOf?(plugin: string): string | undefined;
   ids: Pick<IdOwners<typeof volumeMachine>, 'takingOver'>;
+}
+
+export interface CreateOptions extends WaitOptions {
+  /** Node where the volume is made, if its plugin has separate volumes on each host. Default: the node of the agent that is asked. */
+  home?: string | undefined;
+}
+
+interface Creating {
+  wait: boolean;
+  place: NewHome;
+  limit: AbortSignal | undefined;
 }
 
 export class VolumeCreation {
@@ -49,24 +68,26 @@ export class VolumeCreation {
     this.#ports = ports;
   }
 
-  async create(spec: VolumeSpec, options: WaitOptions): Promise<Volume> {
+  async create(spec: VolumeSpec, options: CreateOptions): Promise<Volume> {
     this.#client.refuseIfClosed();
     const asked = checked(specSchema, spec, 'the spec of the volume');
-    const { wait, ...waiting } = checkedOptions(waitSchema, options);
-    return this.#client.inTime(waiting, (limit) => this.#create(asked, wait, limit));
+    const { wait, home, askedOn, ...waiting } = checkedOptions(createSchema, options);
+    const place = { named: home, askedOn };
+    return this.#client.inTime(waiting, (limit) => this.#create(asked, { wait, place, limit }));
   }
 
-  async #create(asked: CheckedSpec, wait: boolean, limit: AbortSignal | undefined): Promise<Volume> {
+  async #create(asked: CheckedSpec, { wait, place, limit }: Creating): Promise<Volume> {
     const key = { namespace: asked.namespace, id: asked.id };
     const address = addressOf(key);
     const { random, namePrefix, secrets, homes, ids, driverOf } = this.#ports;
     const present = await this.#client.view(key, limit);
     // A volume that exists has passed this check before.
-    if (!present) refuseUnknown(asked.plugin, this.#ports);
+    if (!present && !this.#ports.isKnownPlugin(asked.plugin)) await refuseUnknown(asked.plugin, this.#ports);
     // Checked before the request is sent: the journal keeps refused requests, too.
     checkSecretRefs(secrets, asked.secrets, present?.context.spec?.secrets);
     const { clock } = this.#client;
-    if (!wait && !present?.context.csi) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
+    const isChecked = wait || present?.context.csi || homes?.isFar({ plugin: asked.plugin });
+    if (!isChecked) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
     const uid = random.id();
     const source: Partial<KnownSource> =
       (await sourceOf(asked, present?.context, {
@@ -75,7 +96,11 @@ export class VolumeCreation {
         homeHere: async (what, call) => homes?.here(what, call),
       })) ?? {};
     const known = knownSpec(asked, source.csiId ?? '');
-    const home = source.home ?? (asked.external && homes?.ofNew(asked.plugin));
+    const home =
+      source.home ??
+      (present
+        ? undefined
+        : await this.#homeOfNew(asked.plugin, { ...place, isExternal: asked.external !== undefined }));
     const driver = source.driver ?? driverOf?.(asked.plugin);
     const name = `${namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
@@ -93,6 +118,14 @@ export class VolumeCreation {
       return undefined;
     };
     return this.#client.until({ key, goal: 'created', reached, signal: limit });
+  }
+
+  /** An agent that has just got the plugin may not be known yet. */
+  async #homeOfNew(plugin: string, place: NewHome): Promise<string | undefined> {
+    const { homes, refresh } = this.#ports;
+    if (!homes?.isUnknown(plugin, place)) return homes?.ofNew(plugin, place);
+    await refresh?.();
+    return homes.ofNew(plugin, place);
   }
 
   async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean }): Promise<void> {
@@ -115,4 +148,9 @@ export class VolumeCreation {
   }
 }
 
+const createSchema = z.strictObject({
+  ...waitShape,
+  home: nodeIdSchema.optional(),
+  askedOn: nodeIdSchema.optional(),
+});
 const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });

@@ -31,6 +31,8 @@ export interface VolumeKindOptions {
   controller: ControllerPort;
   calls: PluginCalls;
   timeoutMs: number;
+  /** Longest time until a call that another agent makes begins; default: calls are made here. */
+  startMs?: number;
   ids: Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
   /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
@@ -69,14 +71,14 @@ function inUse({ pluginCapabilities }: PluginObservation, nodeIds: string[]): Ca
 }
 
 /**
- * Fails a call that the plugin's instance on this host can't make, though the plugin created the volume. Another instance
- * may have the controller service, so the call can't be skipped.
+ * Fails a call that the plugin's instance can't make, though the plugin created the volume. Another instance may have the
+ * controller service, so the call can't be skipped.
  */
 const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: string): CallFailure | undefined => {
   // Volumes that no call has created have the id that their user gave.
   if (isExternal || csiId === ownId(address)) return undefined;
   const message =
-    `the plugin created this volume, but has no ${lacks} on this host: the call waits until the leading agent runs ` +
+    `the plugin created this volume, but no agent has an instance of it with ${lacks} now: the call waits until one runs ` +
     'the plugin with it';
   return { code: 'PLUGIN_LACKS', message, final: false };
 };
@@ -96,12 +98,12 @@ function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
 
 const ownId = (address: string): string => addressParts(address)[2] ?? '';
 
-export function volumeKind({ controller, calls, timeoutMs, ids, lookSoon }: VolumeKindOptions): ActorKind {
+export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, lookSoon }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
   ): Effect => ({
-    sentDeadlineMs: givenUpAfterMs(timeoutMs),
+    sentDeadlineMs: givenUpAfterMs(timeoutMs, { startMs }),
     atMostOnce: true,
     ...(compensates && { compensates }),
     run: (run: EffectCall<TInput>) =>

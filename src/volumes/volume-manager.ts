@@ -11,7 +11,7 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
-import type { AwaitOptions, WaitOptions, WaitReporting } from '../requests/await-options.js';
+import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
@@ -22,7 +22,7 @@ import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
 import { VolumeClient } from './volume-client.js';
-import { VolumeCreation, type VolumeCreationPorts } from './volume-creation.js';
+import { type CreateOptions, VolumeCreation, type VolumeCreationPorts } from './volume-creation.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { listVolumes, type VolumeFilter } from './volume-list.js';
@@ -78,12 +78,13 @@ export class VolumeManager {
   /**
    * Creates a volume, or registers one that exists (`external`). Safe to repeat with the same spec. Resolves once the volume
    * is created.
+   * @param home node where the volume is made, if its plugin has separate volumes on each host; default: where it is asked for
    * @throws StagecraftError INVALID_ARGUMENT with every fault; PLUGIN_NOT_FOUND; VOLUME_EXISTS: this key has another spec, or
    *   another volume has the CSI id; VOLUME_NOT_FOUND, VOLUME_ELSEWHERE: its source; SECRETS_UNAVAILABLE, unless `wait`;
    *   CSI_ERROR, PLUGIN_LACKS: the creation failed; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, CreateVolume
    */
-  create(spec: VolumeSpec, options: WaitOptions = {}): Promise<Volume> {
+  create(spec: VolumeSpec, options: CreateOptions = {}): Promise<Volume> {
     return this.#making.create(spec, options);
   }
 
@@ -237,7 +238,7 @@ export class VolumeManager {
    */
   async reconcile(plugin?: string): Promise<Reconciled[]> {
     this.#client.refuseIfClosed();
-    if (plugin !== undefined) refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
+    if (plugin !== undefined) await refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
     return this.#options.reconciler.run(plugin);
   }
 

@@ -45,8 +45,8 @@ export interface Claiming {
 
 export interface PublishingPorts {
   secrets: SecretsProvider;
-  /** Whether a plugin is known to offer ControllerPublishVolume. */
-  needsPublish(plugin: string): boolean;
+  /** Whether this agent itself would send ControllerPublishVolume to the plugin. */
+  publishesHere(plugin: string): boolean;
 }
 
 /** Publish request after its first checks. The capability is checked against the record later. */
@@ -95,10 +95,10 @@ export class VolumePublishing {
     limit: AbortSignal | undefined,
   ): Promise<VolumeContext> {
     const context = await this.#client.made(known, { signal: limit, onWait });
-    const { secrets, needsPublish } = this.#ports;
+    const { secrets, publishesHere } = this.#ports;
     const { clock } = this.#client;
     // With a claim or a hold, the node has checked the secrets before.
-    if (!wait && !claim && !claiming && hold === undefined && needsPublish(context.spec?.plugin ?? ''))
+    if (!wait && !claim && !claiming && hold === undefined && publishesHere(context.spec?.plugin ?? ''))
       await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
     const wish = {
       readOnly,

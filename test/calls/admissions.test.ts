@@ -62,7 +62,13 @@ describe('calls that have to wait', () => {
 
   const runOf = <TInput>(address: string, input: TInput, sent: object[] = []): EffectCall<TInput> => {
     const { signal } = new AbortController();
-    const silent = { onAbort: () => () => {}, sent: () => {}, clearInMs: () => 0, endDoubts: async () => false };
+    const silent = {
+      onAbort: () => () => {},
+      sent: () => {},
+      mayGoOn: () => {},
+      clearInMs: () => 0,
+      endDoubts: async () => false,
+    };
     const names = { address, id: 'publish', src: 'publish', seq: 1, recovered: false, attempt: 1 };
     return { ...names, ...silent, input, signal, send: (event) => sent.push(event) };
   };

@@ -56,11 +56,11 @@ describe('the node side of a plugin, for its calls', () => {
     await house.register({ ...disk, type: 'csi-controller' });
     expect(port().isKnown('disk')).to.equal(false);
     const access = new PluginAccess(port(), { clock: house.clock, maxInFlight: 1 });
-    expect(access.obstacle('disk')).to.equal(
+    expect(access.obstacle({ plugin: 'disk' })).to.equal(
       "plugin 'disk' can't be called: its node side is not registered here: register it as csi-node",
     );
     const { signal } = new AbortController();
-    const waiting = access.enter('disk', { signal, waits: () => {} });
+    const waiting = access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
     await house.register(disk);
     expect((await waiting).observation.capabilities).to.deep.equal(new Set(['STAGE_UNSTAGE_VOLUME']));
     access.close();
@@ -68,10 +68,10 @@ describe('the node side of a plugin, for its calls', () => {
 
   it('T7 H3 plugin not registered, but a task for it exists: the reason names the task and how to start it', async () => {
     const access = new PluginAccess(port(['disk']), { clock: house.clock, maxInFlight: 1 });
-    expect(access.obstacle('disk')).to.equal(
+    expect(access.obstacle({ plugin: 'disk' })).to.equal(
       "plugin 'disk' can't be called: its node side is not registered here: its task disk has not brought it up, see stagecraft task status disk",
     );
-    expect(access.obstacle('other')).to.include('register it as csi-node');
+    expect(access.obstacle({ plugin: 'other' })).to.include('register it as csi-node');
     access.close();
   });
 
@@ -107,7 +107,10 @@ describe('the node side of a plugin, for its calls', () => {
     const limit = new AbortController();
     const reasons: string[] = [];
     const waiting = refusalOf(
-      access.enter('disk', { signal: limit.signal, waitMs: 1_000, waits: (reason) => reasons.push(reason) }),
+      access.enter(
+        { plugin: 'disk' },
+        { signal: limit.signal, waitMs: 1_000, waits: (reason) => reasons.push(reason) },
+      ),
     );
     await house.clock.advance(1_000);
     expect(await waiting).to.include({ code: 'PLUGIN_UNAVAILABLE' });

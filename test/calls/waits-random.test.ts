@@ -99,10 +99,10 @@ class World {
     expect(this.locks.take(volumes.map((csiId) => lockKey(plugin, csiId)))).to.equal(true);
     const { signal } = new AbortController();
     for (let place = 0; place < this.#maxInFlight; place += 1) {
-      expect(this.access.obstacle(plugin)).to.equal(undefined);
-      await this.access.enter(plugin, { signal, waits: () => {} });
+      expect(this.access.obstacle({ plugin })).to.equal(undefined);
+      await this.access.enter({ plugin }, { signal, waits: () => {} });
     }
-    expect(this.access.obstacle(plugin)).not.to.equal(undefined);
+    expect(this.access.obstacle({ plugin })).not.to.equal(undefined);
   }
 
   #below(count: number): number {
@@ -159,7 +159,13 @@ class World {
 
   #run<TInput>(address: string, input: TInput, signal: AbortSignal): EffectCall<TInput> {
     const names = { address, id: 'publish', src: 'publish', seq: 1, recovered: false, attempt: 1 };
-    const engine = { sent: () => {}, send: () => {}, clearInMs: () => 0, endDoubts: async () => false };
+    const engine = {
+      sent: () => {},
+      mayGoOn: () => {},
+      send: () => {},
+      clearInMs: () => 0,
+      endDoubts: async () => false,
+    };
     return { ...names, ...engine, input, signal, onAbort: (callback) => onAbort(signal, callback) };
   }
 }

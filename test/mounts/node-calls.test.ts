@@ -143,6 +143,7 @@ describe('the calls of a mount', () => {
       recovered: false,
       attempt: 1,
       sent: () => called.push('sent'),
+      mayGoOn: () => {},
       clearInMs: () => 0,
       endDoubts: async () => false,
       send: () => {},

@@ -56,6 +56,7 @@ describe('fingerprint loop', () => {
       recovered: false,
       attempt: 1,
       sent: () => {},
+      mayGoOn: () => {},
       clearInMs: () => 0,
       endDoubts: async () => false,
       send: (event) => sent.push(event),

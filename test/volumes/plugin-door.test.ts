@@ -32,8 +32,8 @@ describe('admission of calls to a plugin', () => {
   };
 
   async function called(...answers: (PluginAnswer | undefined)[]): Promise<string | undefined> {
-    for (const answer of answers) (await access.enter('disk', { signal, waits: () => {} })).leave(answer);
-    return access.obstacle('disk');
+    for (const answer of answers) (await access.enter({ plugin: 'disk' }, { signal, waits: () => {} })).leave(answer);
+    return access.obstacle({ plugin: 'disk' });
   }
   const lost = { grpcCode: 'UNAVAILABLE' };
 
@@ -46,27 +46,27 @@ describe('admission of calls to a plugin', () => {
   it('V9 the next good probe reopens it, even if the clock was set back', async () => {
     expect(await called(lost, lost, lost)).to.include('did not answer');
     see(1_000_000);
-    expect(access.obstacle('disk')).to.include('did not answer');
+    expect(access.obstacle({ plugin: 'disk' })).to.include('did not answer');
     see(0);
-    expect(access.obstacle('disk')).to.include('did not answer');
+    expect(access.obstacle({ plugin: 'disk' })).to.include('did not answer');
     see(400_000);
-    expect(access.obstacle('disk')).to.equal(undefined);
+    expect(access.obstacle({ plugin: 'disk' })).to.equal(undefined);
   });
 
   it('V9 a call begun before a good probe that fails after it does not count as a failure', async () => {
     await called(lost, lost);
-    const begun = await access.enter('disk', { signal, waits: () => {} });
+    const begun = await access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
     see(400_000);
     begun.leave(lost);
-    expect(access.obstacle('disk')).to.equal(undefined);
+    expect(access.obstacle({ plugin: 'disk' })).to.equal(undefined);
     expect(await called(lost)).to.include('did not answer');
   });
 
   it('V9 calls enter in order of arrival, even if others arrive as a turn gets free', async () => {
     const order: number[] = [];
-    const first = await access.enter('disk', { signal, waits: () => {} });
+    const first = await access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
     const others = [1, 2, 3].map(async (at) => {
-      const admitted = await access.enter('disk', { signal, waits: () => {} });
+      const admitted = await access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
       order.push(at);
       if (at === 1) others.push(called({ grpcCode: 'OK' }).then(() => void order.push(4)));
       admitted.leave({ grpcCode: 'OK' });
@@ -79,10 +79,13 @@ describe('admission of calls to a plugin', () => {
   it('V9 turns go on after the queue was empty, and skip calls that gave up', async () => {
     const order: string[] = [];
     for (const round of ['a', 'b']) {
-      const first = await access.enter('disk', { signal, waits: () => {} });
+      const first = await access.enter({ plugin: 'disk' }, { signal, waits: () => {} });
       const givingUp = new AbortController();
       const others = [1, 2, 3].map(async (at) => {
-        const admitted = await access.enter('disk', { signal: at === 2 ? givingUp.signal : signal, waits: () => {} });
+        const admitted = await access.enter(
+          { plugin: 'disk' },
+          { signal: at === 2 ? givingUp.signal : signal, waits: () => {} },
+        );
         order.push(`${round}${at}`);
         admitted.leave({ grpcCode: 'OK' });
       });
