@@ -1,43 +1,70 @@
 /**
- * Lets this agent take requests that another one has to work on: sends them there, and works on those that others send.
- * Without a wire, on a store of one process, every request is local. Why: docs/decisions/0023-any-agent-takes-requests.md
+ * This agent among those on one store: requests that another one has to work on, calls that another one has to make, and the
+ * roster of all. On a store of one process there is no wire, and nothing of this exists. Why:
+ * docs/decisions/0023-any-agent-takes-requests.md
  */
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
-import type { Wire } from '../engine/store.js';
+import type { TextAge, Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { decode } from './messages.js';
+import { CallClient, type Callee } from './call-client.js';
+import { CallServer, type CallServerOptions } from './call-server.js';
+import { decode, encode, type Message } from './messages.js';
+import { Presence, type PresenceOptions } from './presence.js';
 import { ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
+import { type Member, Roster } from './roster.js';
 
 export interface ClusterOptions {
-  wire: Wire | undefined;
-  /** Inbox of this run of the agent: no other run has it. */
-  inbox: string;
+  wire: Wire;
+  nodeId: string;
+  /** Names this run of the agent. */
+  run: string;
   clock: Clock;
   logger: Logger;
+  /** Where the agent that works on volumes reads; undefined: not known. @throws {Error} the store is away */
   route(): Promise<Route | undefined>;
   /** Why this agent does not work on volumes; undefined: it does. */
   refusal(): StagecraftError | undefined;
+  /** Called when the agent that worked on volumes has released its lease. */
+  released(): void;
 }
 
 /** Time between two tries of a request that this agent had to give up. */
 const againMs = 50;
+const listenAgainMs = 1_000;
+/** Senders that are remembered, those heard of last. */
+const mostSenders = 10_000;
+/** Agents that are told of a released lease. */
+const mostSuccessors = 3;
 
 export class Cluster {
+  readonly roster: Roster;
+  readonly calls: CallClient;
+  /** Inbox of this run of the agent: no other run has it. */
+  readonly inbox: string;
   readonly #options: ClusterOptions;
   readonly #methods = new Map<string, Method>();
   readonly #stop = new AbortController();
-  readonly #client: RequestClient | undefined;
-  readonly #server: RequestServer | undefined;
+  readonly #client: RequestClient;
+  readonly #server: RequestServer;
+  #callServer: CallServer | undefined;
+  #presence: Presence | undefined;
+  #sent = 0;
+  /** Highest `send` of each sender: what is lower was received before. */
+  readonly #highest = new Map<string, number>();
   #closed: StagecraftError | undefined;
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    const { wire } = options;
-    if (!wire) return;
-    this.#client = new RequestClient({ ...options, wire });
-    this.#server = new RequestServer({ ...options, wire, methods: this.#methods });
+    this.inbox = `${options.nodeId}/${options.run}`;
+    const { wire, clock } = options;
+    const sender = { wire, clock, inbox: this.inbox, nextSend: () => this.#nextSend() };
+    this.roster = new Roster(options);
+    this.#client = new RequestClient({ ...options, ...sender });
+    this.#server = new RequestServer({ ...options, methods: this.#methods });
+    this.calls = new CallClient({ ...sender, storeMs: () => this.roster.storeMs });
+    this.roster.onChange(() => this.calls.lost((callee) => lossOf(callee, this.roster.members.get(callee.nodeId))));
   }
 
   /** Makes a method known to other agents. */
@@ -45,23 +72,20 @@ export class Cluster {
     this.#methods.set(name, method);
   }
 
-  /** Begins to hear other agents. Without the store it tries again until that answers. */
-  async start(): Promise<void> {
-    const { wire, inbox, logger, clock } = this.#options;
-    if (!wire) return;
-    const { signal } = this.#stop;
-    try {
-      await wire.listen(inbox, (text) => this.#receive(text), signal);
-    } catch (error) {
-      logger.warn({}, `other agents can't be heard yet (${messageOf(error)}); this is tried again`);
-      void pause(clock, 1_000, signal).then(() => (signal.aborted ? undefined : this.start()));
-    }
+  /** Makes calls to plugins of this host for other agents. */
+  serveCalls(options: Pick<CallServerOptions, 'access' | 'locks' | 'secrets' | 'methods'>): void {
+    this.#callServer = new CallServer({ ...this.#options, ...options });
+  }
+
+  /** Begins to receive messages, and joins the roster. Without the store it tries again until that answers. */
+  async start(entry: Pick<PresenceOptions, 'entry' | 'watch'>): Promise<void> {
+    await this.#listen();
+    this.#presence = new Presence({ ...this.#options, ...entry, inbox: this.inbox });
+    await this.#presence.start();
   }
 
   /** Does a request here, or has it done by the agent that works on volumes. */
   async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: RequestOptions = {}): Promise<T> {
-    const client = this.#client;
-    if (!client) return local();
     for (;;) {
       if (!this.#options.refusal()) {
         try {
@@ -72,30 +96,100 @@ export class Cluster {
         }
       } else {
         if (this.#closed) throw this.#closed;
-        const answer = await client.request(name, args, wait);
+        const answer = await this.#client.request(name, args, wait);
         // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
       }
     }
   }
 
+  /** Lets agents that can work on volumes know that nobody does any more. */
+  async handOver(): Promise<void> {
+    const { wire, nodeId } = this.#options;
+    const able = [...this.roster.members.values()].filter((one) => one.nodeId !== nodeId && isPresent(one));
+    const best = able.toSorted((one, other) => Number(hasController(other)) - Number(hasController(one)));
+    const text = encode({ type: 'released', id: this.inbox });
+    await Promise.allSettled(best.slice(0, mostSuccessors).map(({ inbox }) => wire.post(inbox, text)));
+  }
+
   /** Accepts nothing more. */
   refuse(reason: StagecraftError = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed = reason;
-    this.#client?.close(reason);
+    this.#client.close(reason);
   }
 
-  stop(): void {
+  /** Ends the calls that it makes for others, leaves the roster, and receives nothing more. */
+  async stop(): Promise<void> {
+    this.roster.unfollow();
+    this.#callServer?.close();
+    this.#server.close();
+    await this.#presence?.stop();
+    this.calls.close(new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed', { outcome: 'unknown' }));
     this.#stop.abort();
-    this.#server?.close();
   }
 
-  #receive(text: string): void {
+  async #listen(): Promise<void> {
+    const { wire, logger, clock } = this.#options;
+    const { signal } = this.#stop;
+    try {
+      await wire.listen(this.inbox, (text, age) => this.#receive(text, age), signal);
+    } catch (error) {
+      logger.warn({}, `messages of other agents can't be read yet (${messageOf(error)}); this is tried again`);
+      void pause(clock, listenAgainMs, signal).then(() => (signal.aborted ? undefined : this.#listen()));
+    }
+  }
+
+  #receive(text: string, age: TextAge): void {
     const message = decode(text);
     if (!message) return void this.#options.logger.debug({}, 'a message of another agent can not be read: ignored');
-    if (message.type === 'request' || message.type === 'cancel') this.#server?.receive(message);
-    else this.#client?.receive(message);
+    if ('send' in message && this.#isRepeated(message)) return;
+    switch (message.type) {
+      case 'request':
+        this.#server.receive(message);
+        break;
+      case 'cancel':
+        if (!this.#callServer?.cancel(message.id)) this.#server.receive(message);
+        break;
+      case 'call':
+        this.#callServer?.receive(message, age);
+        break;
+      case 'called':
+        this.calls.receive(message);
+        break;
+      case 'released':
+        this.#options.released();
+        break;
+      default:
+        this.#client.receive(message);
+    }
+  }
+
+  #isRepeated({ from, send }: Extract<Message, { send: number }>): boolean {
+    if (send <= (this.#highest.get(from) ?? 0)) return true;
+    this.#highest.delete(from);
+    this.#highest.set(from, send);
+    const [oldest] = this.#highest.keys();
+    if (this.#highest.size > mostSenders && oldest !== undefined) this.#highest.delete(oldest);
+    return false;
+  }
+
+  #nextSend(): number {
+    this.#sent += 1;
+    return this.#sent;
   }
 }
 
 const isMoved = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'NOT_LEADER';
+
+export const isPresent = ({ silentSinceMs }: Member): boolean => silentSinceMs === undefined;
+
+/** Whether an agent has a controller plugin that can be called. */
+export const hasController = ({ plugins }: Pick<Member, 'plugins'>): boolean =>
+  Object.values(plugins).some(({ types, trouble }) => types.includes('csi-controller') && trouble === undefined);
+
+/** Returns why a call of this agent gets no answer any more. */
+function lossOf({ nodeId, inbox }: Callee, member: Member | undefined): string | undefined {
+  if (!member || member.inbox !== inbox) return `the agent of node ${nodeId} has ended`;
+  if (isPresent(member)) return undefined;
+  return `the agent of node ${nodeId} is silent`;
+}

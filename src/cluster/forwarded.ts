@@ -12,12 +12,23 @@ type AnyMethod = (...args: unknown[]) => Promise<unknown>;
 /**
  * Makes an object with the same methods, and serves them for other agents. Methods that are not named stay local: they read.
  * @param name names the object in messages
+ * @param cluster undefined: all methods are local
  */
-export function forwarded<T extends object>(target: T, name: string, methods: Forwarded, cluster: Cluster): T {
+export function forwarded<T extends object>(
+  target: T,
+  name: string,
+  methods: Forwarded,
+  cluster: Cluster | undefined,
+): T {
+  if (!cluster) return target;
   for (const [method, place] of Object.entries(methods))
-    cluster.serve(`${name}.${method}`, (args, { signal, onWait }) => {
+    cluster.serve(`${name}.${method}`, (args, { signal, from, onWait }) => {
       const given = [...args];
-      if (place !== undefined) given[place] = { ...Object(args[place]), signal, ...(waits.has(name) && { onWait }) };
+      const more = {
+        ...(waits.has(name) && { onWait }),
+        ...(depends.has(`${name}.${method}`) && { askedOn: nodeOf(from) }),
+      };
+      if (place !== undefined) given[place] = { ...Object(args[place]), signal, ...more };
       return methodOf(target, method)(...given);
     });
   return new Proxy(target, {
@@ -39,6 +50,12 @@ export function forwarded<T extends object>(target: T, name: string, methods: Fo
 
 /** Objects whose methods report what they wait for. */
 const waits: ReadonlySet<string> = new Set(['claims']);
+
+/** Methods whose work depends on the node where they are asked for. */
+const depends: ReadonlySet<string> = new Set(['volumes.create']);
+
+/** The node of an inbox. */
+const nodeOf = (inbox: string): string => inbox.slice(0, inbox.lastIndexOf('/'));
 
 const timeoutIn = ({ timeoutMs }: { timeoutMs?: unknown }): number | undefined =>
   typeof timeoutMs === 'number' && timeoutMs > 0 ? timeoutMs : undefined;

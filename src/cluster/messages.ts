@@ -1,6 +1,6 @@
 /** Messages between agents on one store, as text. */
 import { z } from 'zod';
-import { isErrorCode, StagecraftError } from '../errors.js';
+import { type ErrorDetails, isErrorCode, messageOf, StagecraftError } from '../errors.js';
 
 /** Raised with each change that older agents can't read. */
 const format = 1;
@@ -12,7 +12,7 @@ const id = z.string().min(1).max(200);
 const failure = z.looseObject({ code: z.string(), message: z.string() });
 
 const schema = z.discriminatedUnion('type', [
-  /** A call of a method. `send` rises with everything that this sender sends, so that a repeat by the store is known. */
+  /** A request: a call of a method. `send` rises with everything that this sender sends, so that a repeat by the store is known. */
   z.object({
     type: z.literal('request'),
     from: id,
@@ -23,16 +23,47 @@ const schema = z.discriminatedUnion('type', [
   }),
   /** The caller does not wait any more. */
   z.object({ type: z.literal('cancel'), from: id, send: z.int(), id }),
-  /** Reason why the call waits; null: it goes on. */
+  /** Reason why the request waits; null: it goes on. */
   z.object({ type: z.literal('waits'), id, reason: z.string().nullable() }),
   /** The receiver does not work on volumes, or not any more. */
   z.object({ type: z.literal('moved'), id }),
   z.object({ type: z.literal('answer'), id, value: z.unknown().optional(), error: failure.optional() }),
+  /**
+   * A call to a plugin of the receiver. `sentAtMs`: when the sender declared it, or earlier, on the clock of the store. The
+   * receiver makes it only if it is not too old.
+   */
+  z.object({
+    type: z.literal('call'),
+    from: id,
+    send: z.int(),
+    id,
+    plugin: z.string(),
+    method: z.string().max(100),
+    request: z.unknown(),
+    secrets: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
+    volumes: z.array(z.string()),
+    home: z.string().optional(),
+    driver: z.string().optional(),
+    timeoutMs: z.int().positive(),
+    sentAtMs: z.number(),
+  }),
+  /** End of a call. `isMade`: whether it was made, or may have been. */
+  z.object({
+    type: z.literal('called'),
+    id,
+    isMade: z.boolean(),
+    value: z.unknown().optional(),
+    error: failure.optional(),
+  }),
+  /** The sender has released the lease under which volumes are worked on: who can take it should do so now. */
+  z.object({ type: z.literal('released'), id }),
 ]);
 
 export type Message = z.output<typeof schema>;
 export type Request = Extract<Message, { type: 'request' }>;
 export type Cancel = Extract<Message, { type: 'cancel' }>;
+export type Call = Extract<Message, { type: 'call' }>;
+export type Called = Extract<Message, { type: 'called' }>;
 
 const bigints = '$bigint';
 
@@ -41,6 +72,23 @@ export const encode = (message: Message): string =>
   JSON.stringify({ format, ...message }, (_, value: unknown) =>
     typeof value === 'bigint' ? { [bigints]: String(value) } : value,
   );
+
+/** Returns the text of an answer. One that can't be sent becomes an error for its caller. */
+export function textOf(message: Message): string {
+  let why = `it has more than ${longestBytes} bytes`;
+  try {
+    const text = encode(message);
+    if (Buffer.byteLength(text) < longestBytes) return text;
+  } catch (error) {
+    why = messageOf(error);
+  }
+  const failed = new StagecraftError('CALL_FAILED', `the answer can not be sent (${why}): look at the state`);
+  const { id } = message;
+  const error = errorData(failed);
+  return encode(
+    message.type === 'called' ? { type: 'called', id, isMade: message.isMade, error } : { type: 'answer', id, error },
+  );
+}
 
 /** @returns undefined for what is no message, or one of another format */
 export function decode(text: string): Message | undefined {
@@ -67,6 +115,10 @@ export function errorData(error: unknown): { code: string; message: string } {
   return { ...details, code: error.code, message: error.message };
 }
 
-export function errorOf({ code, message, ...details }: { code: string; message: string }): Error {
+export function errorOf({
+  code,
+  message,
+  ...details
+}: { code: string; message: string } & Pick<ErrorDetails, 'outcome'>): Error {
   return isErrorCode(code) ? new StagecraftError(code, message, details) : new Error(message);
 }

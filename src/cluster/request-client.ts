@@ -20,6 +20,8 @@ export interface RequestClientOptions {
   clock: Clock;
   /** Inbox of this agent. */
   inbox: string;
+  /** Number of the next message that this agent sends. */
+  nextSend(): number;
   /** The latest route; undefined: none is known. @throws {Error} the store is away */
   route(): Promise<Route | undefined>;
   /** Why this agent can't do it itself; undefined: it can, from now on. */
@@ -64,7 +66,6 @@ export class RequestClient {
   /** Since when the store gives no answer. */
   #awaySinceMs: number | undefined;
   #requests = 0;
-  #sent = 0;
   #cancelLook: (() => void) | undefined;
   #closed: StagecraftError | undefined;
 
@@ -77,10 +78,10 @@ export class RequestClient {
    * @throws {StagecraftError} the error that the owner answers; TIMEOUT, ABORTED, RUNTIME_CLOSED: the request stands
    */
   request(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: RequestOptions): Promise<unknown> {
-    const { clock, inbox } = this.#options;
+    const { clock, inbox, nextSend } = this.#options;
     this.#requests += 1;
     const id = `${inbox}:${this.#requests}`;
-    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: this.#sent, id, method, args });
+    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id, method, args });
     if (refusal) return Promise.reject(refusal);
     const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, beganMs: clock.monotonicMs() };
     return new Promise((resolve, reject) => {
@@ -97,7 +98,7 @@ export class RequestClient {
       this.#pending.set(id, pending);
       const giveUp = (error: StagecraftError): void => {
         if (pending.sentTo !== 0)
-          void this.#post({ type: 'cancel', from: inbox, send: this.#next(), id }).catch(() => {});
+          void this.#post({ type: 'cancel', from: inbox, send: nextSend(), id }).catch(() => {});
         pending.end({ error });
       };
       if (signal)
@@ -160,8 +161,8 @@ export class RequestClient {
       const { id, method, args } = pending;
       pending.sentMs = nowMs;
       pending.sentTo = route.epoch;
-      const from = this.#options.inbox;
-      const request: Message = { type: 'request', from, send: this.#next(), id, method, args };
+      const { inbox: from, nextSend } = this.#options;
+      const request: Message = { type: 'request', from, send: nextSend(), id, method, args };
       if (!(await this.#options.wire.post(route.inbox, encode(request)))) pending.sentTo = -route.epoch;
     }
   }
@@ -186,11 +187,6 @@ export class RequestClient {
       if (isLong) end({ error: new StagecraftError('STORE_UNAVAILABLE', `${reason}: ${advice}`, { outcome, cause }) });
       else onWait(reason);
     }
-  }
-
-  #next(): number {
-    this.#sent += 1;
-    return this.#sent;
   }
 
   async #post(message: Message): Promise<void> {

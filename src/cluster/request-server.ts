@@ -1,13 +1,13 @@
 /** Takes requests of other agents, while this one works on volumes, and answers them. */
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { type Cancel, encode, errorData, longestBytes, type Message, type Request } from './messages.js';
+import { StagecraftError } from '../errors.js';
+import { type Cancel, errorData, type Message, type Request, textOf } from './messages.js';
 
 /** A method that other agents may call. It rejects as its local callers know it. */
 export type Method = (
   args: unknown[],
-  wait: { signal: AbortSignal; onWait(reason: string | null): void },
+  wait: { signal: AbortSignal; from: string; onWait(reason: string | null): void },
 ) => Promise<unknown>;
 
 export interface RequestServerOptions {
@@ -41,8 +41,6 @@ const moves = new Set(['NOT_LEADER', 'FENCED', 'RUNTIME_CLOSED']);
 export class RequestServer {
   readonly #options: RequestServerOptions;
   readonly #received = new Map<string, Received>();
-  /** Highest `send` of each sender: what is lower was heard before. */
-  readonly #highest = new Map<string, number>();
   #cancelSweep: (() => void) | undefined;
 
   constructor(options: RequestServerOptions) {
@@ -50,9 +48,7 @@ export class RequestServer {
   }
 
   receive(message: Request | Cancel): void {
-    const { from, send, id } = message;
-    if (send <= (this.#highest.get(from) ?? 0)) return;
-    this.#highest.set(from, send);
+    const { id } = message;
     if (message.type === 'cancel') {
       this.#received.get(id)?.wait.abort(gone);
       this.#received.delete(id);
@@ -88,7 +84,7 @@ export class RequestServer {
   async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {
     const { from, wait } = received;
     const answer = await this.#outcome(method, args, {
-      signal: wait.signal,
+      ...{ signal: wait.signal, from },
       onWait: (reason) => {
         if (!wait.signal.aborted) this.#post(from, { type: 'waits', id, reason });
       },
@@ -130,19 +126,6 @@ export class RequestServer {
   #post(to: string, message: Message): void {
     this.#options.wire.post(to, textOf(message)).catch(() => {});
   }
-}
-
-/** An answer that can't be sent is an error for its caller. */
-function textOf(message: Message): string {
-  let why = `it has more than ${longestBytes} bytes`;
-  try {
-    const text = encode(message);
-    if (Buffer.byteLength(text) < longestBytes) return text;
-  } catch (error) {
-    why = messageOf(error);
-  }
-  const failed = new StagecraftError('CALL_FAILED', `the answer can not be sent (${why}): look at the state`);
-  return encode({ type: 'answer', id: message.id, error: errorData(failed) });
 }
 
 const gone = new StagecraftError('ABORTED', 'the agent that asked does not wait any more');

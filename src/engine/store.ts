@@ -248,11 +248,18 @@ export interface Wire {
   roster(since: number): Promise<RosterChanges>;
 }
 
-/**
- * Takes one text. `ageMs`: it was put into the inbox at most so many milliseconds ago, on this process's monotonic clock;
- * Infinity: not known. A process that was frozen gets the true age or more.
- */
-export type Receive = (text: string, ageMs: number) => void;
+/** Takes one text. */
+export type Receive = (text: string, age: TextAge) => void;
+
+export interface TextAge {
+  /**
+   * The text was put into the inbox at most so many milliseconds ago, on the monotonic clock of this process; Infinity: not
+   * known. A process that was frozen gets the true age or more.
+   */
+  ageMs: number;
+  /** Moment at which it was put there, or later, on the clock of the store. */
+  putAtMs: number;
+}
 
 export interface Beat {
   nodeId: string;
@@ -265,6 +272,8 @@ export interface Beat {
 }
 
 export interface RosterChanges {
+  /** Moment of the answer on the clock of the store, milliseconds since the epoch. */
+  storeMs: number;
   /** Pass it as `since` to read the next changes. */
   version: number;
   /** Whether these are all entries: those read before are void. */

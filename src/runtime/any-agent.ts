@@ -41,7 +41,7 @@ const claims: Forwarded = {
 type Side = Pick<ControllerSide, 'volumes' | 'snapshots' | 'groupSnapshots' | 'nodes'>;
 
 /** The controller side as callers on this agent have it. */
-export const onAnyAgent = (side: Side, cluster: Cluster): Side => ({
+export const onAnyAgent = (side: Side, cluster: Cluster | undefined): Side => ({
   volumes: forwarded(side.volumes, 'volumes', volumes, cluster),
   snapshots: forwarded(side.snapshots, 'snapshots', snapshots, cluster),
   groupSnapshots: forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster),
@@ -49,5 +49,5 @@ export const onAnyAgent = (side: Side, cluster: Cluster): Side => ({
 });
 
 /** Claims at the agent that works on volumes. `claimAndPublish` is for claims in one process: elsewhere it is two requests. */
-export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster): ClaimClient =>
+export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster | undefined): ClaimClient =>
   forwarded(local, 'claims', claims, cluster);

@@ -6,9 +6,12 @@ import { isClusterOwned } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { Homes } from '../calls/homes.js';
-import { PluginAccess } from '../calls/plugin-access.js';
+import { PluginAccess, type PluginPort, type Target } from '../calls/plugin-access.js';
 import { PluginCalls } from '../calls/plugin-calls.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
+import { startMs } from '../cluster/call-limits.js';
+import { type Cluster, hasController, isPresent } from '../cluster/cluster.js';
+import { instancesOf } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
 import { pause } from '../engine/clock.js';
@@ -39,9 +42,11 @@ import { capacityReader } from '../volumes/capacity.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
 import { Reconciler } from '../volumes/reconciler.js';
 import { UnstagedWitness, type UnstagedWitnessOptions } from '../volumes/unstaged-witness.js';
+import type { KnownPlugins } from '../volumes/volume-checks.js';
 import { type VolumeEvent, volumeEventOf } from '../volumes/volume-events.js';
 import { volumeKind, volumesTopic } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
+import { callsAnywhere, callsOf } from './far-calls.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
 import type { RuntimeOptions } from './options.js';
 import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
@@ -64,8 +69,8 @@ export interface ControllerSideOptions {
    * @throws StagecraftError HOST_UNFIT
    */
   shownHere: UnstagedWitnessOptions['shownHere'];
-  /** Where other agents send their requests to this one. */
-  inbox: string;
+  /** Other agents on the store; undefined: the store is of one process. */
+  cluster: Cluster | undefined;
   /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
 }
@@ -76,6 +81,8 @@ const followRetryMs = 1_000;
 const leaseName = 'volumes/0';
 /** Time from the leader's last sign of life to the moment when another agent may lead. */
 const leaseTtlMs = 6_000;
+/** Pause between requests for the lease: agents that have no controllers, which may be many, seldom ask. */
+const retryMs = { controllers: 250, none: 2_000 };
 
 export class ControllerSide {
   readonly nodes: NodeManager;
@@ -84,6 +91,8 @@ export class ControllerSide {
   readonly groupSnapshots: SnapshotManager<GroupSnapshotSpec, GroupSnapshot>;
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
+  /** Plugins of this node as their controller calls see them. */
+  readonly plugins: PluginPort;
   readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
   readonly #reports: NodeReports;
@@ -95,13 +104,18 @@ export class ControllerSide {
     const { nodeId, calls: limits = {}, secrets = noSecrets } = runtime;
     const { clock, random, logger, troubles } = options.engine;
     const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = limits;
+    const { cluster } = options;
+    const local = pluginPort(plugins, isTasked);
+    this.plugins = local;
     const engine = electedEngine(options, {
       hasControllers: () => plugins.list('csi-controller').length > 0,
+      canCall: () => plugins.list('csi-controller').some(({ name }) => local.observation(name).trouble === undefined),
       elected: () => {
         forget();
         this.#ownNode.begin();
       },
       resigned: () => {
+        cluster?.roster.unfollow();
         forget();
         for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
       },
@@ -138,49 +152,56 @@ export class ControllerSide {
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 
-    const port = pluginPort(plugins, isTasked);
+    const port = cluster ? instancesOf({ local, roster: cluster.roster, nodeId }) : local;
     const access = new PluginAccess(port, { clock, maxInFlight });
-    const controller = csiController({ timeoutMs });
+    const own = { controller: csiController({ timeoutMs }), snapshots: csiSnapshots({ timeoutMs }) };
+    cluster?.serveCalls({ access, locks, secrets, methods: new Map(callsOf(own)) });
+    const { controller, snapshots } = cluster ? callsAnywhere(own, { calls: cluster.calls, timeoutMs }) : own;
+    const far = cluster ? { startMs } : {};
     const homes = new Homes({
       nodeId,
       scopeOf: (plugin) => access.scope(plugin),
       nodesAt: (plugin, topology) => this.nodes.at(plugin, topology),
       stateOf: (id) => this.nodes.stateOf(id),
+      ...(cluster && {
+        troubleAt: (plugin: string, node: string) => access.troubleAt(plugin, node === nodeId ? undefined : node),
+        nodeFor: (target: Target) => access.nodeFor(target),
+        hasInstance: (plugin: string, node: string) => access.hasInstance(plugin, node === nodeId ? undefined : node),
+      }),
     });
     this.#reconciler = new Reconciler({
       ...{ engine, controller, access, clock, logger, troubles },
       nodesOf: (plugin) => this.nodes.byCsiId(plugin),
-      isHere: (plugin, home) => homes.isHere(plugin, home),
+      isAt: (plugin, home, node) => homes.isAt(plugin, home, node),
       refusal: () => engine.refusal,
       intervalMs: runtime.reconcile?.intervalMs ?? defaultReconcileMs,
     });
-    // Refuses first if another agent leads: that agent may know plugins that this agent does not.
-    const isKnownPlugin = (plugin: string): boolean => {
-      engine.leader();
-      return port.isKnown(plugin);
+    const known: KnownPlugins = {
+      // Refuses first if another agent leads: that agent may know plugins that this agent does not.
+      isKnownPlugin: (plugin) => {
+        engine.leader();
+        return port.isKnown(plugin);
+      },
+      ...(cluster && { refresh: async () => void (await cluster.roster.read()) }),
     };
     const named = { engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
-      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, isKnownPlugin, admission, target },
-      driverOf: (plugin) => port.observation(plugin).driver,
-      needsPublish: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME'),
-      // Reads only: any agent that has the plugin may ask it.
-      capacity: capacityReader({
-        ...{ access, controller, timeoutMs },
-        isKnownPlugin: (plugin) => port.isKnown(plugin) || isKnownPlugin(plugin),
-      }),
+      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, ...known, admission, target },
+      driverOf: (plugin) => access.driver(plugin),
+      publishesHere: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME') && !homes.isFar({ plugin }),
+      capacity: capacityReader({ access, controller, timeoutMs, ...known }),
     });
 
     const retry = { ...defaultBackoff, ...runtime.retry };
     const calls = new PluginCalls({ access, homes, secrets, clock, retry, locks });
     engine.host([
       volumeKind({
-        ...{ controller, calls, timeoutMs, ids: ids.volumes },
+        ...{ controller, calls, timeoutMs, ...far, ids: ids.volumes },
         lookSoon: (plugin) => this.#reconciler.lookSoon(plugin),
       }),
-      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots }),
+      ...snapshotKinds({ snapshots, calls, timeoutMs, ...far, ids: ids.snapshots }),
       nodeKind({ afterMs: runtime.fencing?.afterMs, clock, fence }),
     ]);
   }
@@ -237,14 +258,16 @@ export class ControllerSide {
   }
 
   /** Ends what is under way and gives the lease back: another agent takes over. */
-  stop(): Promise<void> {
-    return this.engine.stop();
+  async stop(): Promise<void> {
+    const isLeading = this.leadership.isOurs;
+    await this.engine.stop();
+    if (isLeading) await this.#options.cluster?.handOver();
   }
 }
 
 function electedEngine(
-  { engine: ports, lease: { owner, ...lease }, topics, node, runtime, inbox }: ControllerSideOptions,
-  { hasControllers, elected, resigned }: { hasControllers: () => boolean; elected: () => void; resigned: () => void },
+  { engine: ports, lease: { owner, ...lease }, topics, node, runtime, cluster }: ControllerSideOptions,
+  { hasControllers, canCall, elected, resigned }: Campaign,
 ): ElectedEngine {
   const { clock, random, logger, troubles, store } = ports;
   const { nodeId } = runtime;
@@ -256,7 +279,7 @@ function electedEngine(
         topics,
         lease: {
           ...{ ...(owner !== undefined && { owner }), name: leaseName, holder, ttlMs: leaseTtlMs },
-          ...{ covers: isClusterOwned, inUse: notLeader, wants: hasControllers },
+          ...{ covers: isClusterOwned, inUse: notLeader, wants: canCall },
           wanted: () => {
             if (!hasControllers()) engine.yield(yielding());
           },
@@ -277,15 +300,37 @@ function electedEngine(
     random,
     logger,
     troubles,
+    retryMs: () => (hasControllers() ? retryMs.controllers : retryMs.none),
+    prepare: async () => {
+      await cluster?.roster.follow();
+      const others = [...(cluster?.roster.members.values() ?? [])].filter((one) => one.nodeId !== nodeId);
+      return !hasControllers() && others.some((one) => isPresent(one) && hasController(one)) ? yielding() : undefined;
+    },
     elected: ({ epoch, tookOver }) => {
       // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       elected();
-      void tellElected(topics, leaseName, { at: clock.now(), nodeId, leader: holder, epoch, inbox });
+      void tellElected(topics, leaseName, {
+        at: clock.now(),
+        nodeId,
+        leader: holder,
+        epoch,
+        ...(cluster && { inbox: cluster.inbox }),
+      });
     },
     resigned,
   });
   return engine;
+}
+
+/** An agent's part in the choice of the one that leads. */
+interface Campaign {
+  /** Whether a controller plugin is registered. */
+  hasControllers(): boolean;
+  /** Whether a controller plugin can be called. */
+  canCall(): boolean;
+  elected(): void;
+  resigned(): void;
 }
 
 function notLeader(holder: string, isSilent: boolean): StagecraftError {

@@ -123,9 +123,11 @@ function healthOf(seen: Seen): Omit<PluginObservation, 'hasService' | 'capabilit
   const { status, isSeenHealthy } = seen;
   const scope = scopeOf(seen);
   const driver = status.fingerprint.pluginName;
+  const isSole = status.info.options?.controllers === 'one';
   return {
     ...(scope && { scope }),
     ...(driver !== undefined && { driver }),
+    ...(isSole && { isSole }),
     pluginCapabilities: new Set(status.fingerprint.pluginCapabilities),
     wellAtMs: isSeenHealthy ? (status.checkedAt ?? 0) : 0,
     ...(!isSeenHealthy && (status.healthy ? unseen : { trouble: status.description })),

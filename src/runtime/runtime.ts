@@ -51,6 +51,7 @@ import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import { PluginNames } from './plugin-names.js';
 import type { IsTasked } from './plugin-port.js';
+import { presenceOf } from './presence-of.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 import { type Events, RuntimeEvents } from './runtime-events.js';
 import { type RuntimeStats, Stats } from './runtime-stats.js';
@@ -242,15 +243,17 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const locks = new VolumeLocks();
   const tables = new MountTables();
-  const inbox = `${nodeId}/${randomUUID()}`;
   const store = shared.handle();
-  const cluster: Cluster = new Cluster({
-    ...{ wire: store.wire, inbox, clock, logger },
-    route: () => routeIn(store),
-    refusal: () => controllerSide.engine.refusal,
-  });
+  const cluster: Cluster | undefined =
+    store.wire &&
+    new Cluster({
+      ...{ wire: store.wire, nodeId, run: randomUUID(), clock, logger },
+      route: () => routeIn(store),
+      refusal: () => controllerSide.engine.refusal,
+      released: () => controllerSide.engine.hurry(),
+    });
   const controllerSide: ControllerSide = new ControllerSide({
-    ...{ runtime: options, inbox },
+    ...{ runtime: options, cluster },
     engine: { store: shared.handle(), clock, random, logger, troubles, policy, feed },
     ...{ lease, plugins, isTasked, locks },
     topics: engine.topics,
@@ -305,7 +308,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   const anyAgent = onAnyAgent(controllerSide, cluster);
-  await cluster.start();
+  await cluster?.start(presenceOf({ nodeId, engine, plugins, port: controllerSide.plugins, clock }));
   await controllerSide.start();
   await nodeSide.start();
   const actors = actorControl(engine, controllerSide.engine);
@@ -321,7 +324,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const refuse = (reason?: StagecraftError): void => {
     for (const part of [plugins, tasks]) part.close(reason);
     nodeSide.refuse(reason);
-    cluster.refuse(reason);
+    cluster?.refuse(reason);
     controllerSide.refuse(reason);
   };
   void engine.lost.then(async (reason) => {
@@ -359,7 +362,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         refuse();
         try {
           await controllerSide.stop().catch(tell);
-          cluster.stop();
+          await cluster?.stop();
           await root
             .stop(release, () => tasks.list())
             .catch(withoutStore)
@@ -370,7 +373,6 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
         } finally {
           // A plugin that runs on may use the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
-          cluster.stop();
           clients.end();
           dataDir.unlock();
         }

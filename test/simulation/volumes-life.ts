@@ -117,7 +117,7 @@ export class VolumesLife implements Caller {
       intervalMs: Number.POSITIVE_INFINITY, // only when it is asked for
     });
     this.volumes = new VolumeManager({
-      needsPublish: () => false,
+      publishesHere: () => false,
       engine: this.engine,
       clock,
       random,

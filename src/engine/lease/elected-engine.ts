@@ -37,6 +37,13 @@ export interface ElectedEngineOptions {
   random: Pick<Random, 'next'>;
   logger: Logger;
   troubles: TroubleLog;
+  /**
+   * Prepares a term: the lease is granted, and no work has begun. Returns why another runtime should lead, if one should: then
+   * the lease is released for a while. Default: nothing is to be prepared.
+   */
+  prepare?(): Promise<StagecraftError | undefined>;
+  /** Average pause between requests for the lease while another runtime leads, in milliseconds; default 250. */
+  retryMs?(): number;
   /** Called when a term begins, before any work in it. `tookOver`: this runtime stood by before. */
   elected(term: { epoch: number; tookOver: boolean }): void;
   /** Called when a term ends other than by `stop`. Another runtime continues the term's work. */
@@ -54,7 +61,7 @@ interface Owed {
  * Average pause between a standby's requests for the lease. Randomized, as a standby in step with another would always
  * lose.
  */
-const retryMs = 250;
+const defaultRetryMs = 250;
 /** Pause after `yield`: longer than another runtime needs to ask. */
 const yieldMs = 3_000;
 
@@ -72,6 +79,8 @@ export class ElectedEngine implements ActorSystem, Inbox {
   /** Reason of a `yield` until the term has ended; absent otherwise. */
   #yielded: StagecraftError | undefined;
   #endTerm: (reason: StagecraftError) => void = () => {};
+  /** Ends the pause before the next request for the lease. */
+  #hurry = new AbortController();
   #campaign: Promise<void> = Promise.resolve();
   #kinds: readonly ActorKind[] = [];
 
@@ -110,9 +119,15 @@ export class ElectedEngine implements ActorSystem, Inbox {
     this.#endTerm(reason);
   }
 
+  /** Asks for the lease at once: it was released. */
+  hurry(): void {
+    if (this.#refusal && !this.#yielded) this.#hurry.abort();
+  }
+
   /** Ends the term, releases the lease, and competes no more. */
   async stop(): Promise<void> {
     this.#stop.abort();
+    this.#hurry.abort();
     this.#options.troubles.abandon(this);
     // Waits for an election under way: a lease granted at this moment must be released too.
     if (this.#refusal) await this.#campaign;
@@ -200,9 +215,11 @@ export class ElectedEngine implements ActorSystem, Inbox {
         await this.#endOfTerm();
       }
       decided();
-      const pauseMs = this.#yielded ? yieldMs : retryMs * (0.75 + this.#options.random.next() / 2);
+      const { random, retryMs = () => defaultRetryMs } = this.#options;
+      const pauseMs = this.#yielded ? yieldMs : retryMs() * (0.75 + random.next() / 2);
+      if (!signal.aborted) await pause(clock, pauseMs, this.#hurry.signal);
       this.#yielded = undefined;
-      if (!signal.aborted) await pause(clock, pauseMs, signal);
+      if (!signal.aborted) this.#hurry = new AbortController();
     }
   }
 
@@ -216,6 +233,8 @@ export class ElectedEngine implements ActorSystem, Inbox {
       this.#standBy(error);
       return false;
     }
+    if (this.#stop.signal.aborted) return false;
+    this.#yielded ??= await this.#options.prepare?.();
     if (this.#stop.signal.aborted) return false;
     if (this.#yielded) {
       await this.#renounce(this.#yielded);

@@ -131,7 +131,8 @@ class InboxReader {
     for (const entry of entries) {
       this.#last = entry.id.join('-');
       const text = entryText(entry);
-      if (text !== '') this.#receive(text, this.#emptiedMs === undefined ? Infinity : this.#nowMs() - this.#emptiedMs);
+      const ageMs = this.#emptiedMs === undefined ? Infinity : this.#nowMs() - this.#emptiedMs;
+      if (text !== '') this.#receive(text, { ageMs, putAtMs: entry.id[0] });
     }
     if (entries.length < mostRead) this.#emptiedMs = beganMs;
   }

@@ -1,0 +1,150 @@
+/**
+ * Calls to plugins on other hosts, made by the agents there. A call is sent again under its id until it is answered: the agent
+ * there knows the calls that it has begun, and begins none that is too old. The other side: call-server.ts
+ */
+import { type Abortable, onAbort } from '../abort.js';
+import type { FarBounds } from '../calls/call-bounds.js';
+import type { Clock } from '../engine/clock.js';
+import type { Wire } from '../engine/store.js';
+import { StagecraftError } from '../errors.js';
+import { startMs } from './call-limits.js';
+import { type Called, encode, errorOf, longestBytes, type Message } from './messages.js';
+
+export interface CallClientOptions {
+  wire: Pick<Wire, 'post'>;
+  clock: Clock;
+  /** Inbox of this agent. */
+  inbox: string;
+  /** Number of the next message that this agent sends. */
+  nextSend(): number;
+  /** A moment on the clock of the store that is not after now; undefined: not known. */
+  storeMs(): number | undefined;
+}
+
+/** The agent that has the plugin. */
+export interface Callee {
+  nodeId: string;
+  inbox: string;
+}
+
+export interface FarCall {
+  plugin: string;
+  method: string;
+  request: unknown;
+  bounds: FarBounds & { signal: Abortable };
+  /** Limit of the call at the plugin. */
+  timeoutMs: number;
+}
+
+interface Pending {
+  callee: Callee;
+  /** Whether a message may have arrived. */
+  mayHaveArrived: boolean;
+  end(outcome: { value: unknown } | { error: unknown }): void;
+}
+
+/** Pauses between repeats of a call without an answer: the first is lost within the time that it has to begin. */
+const firstRepeatMs = 1_500;
+const repeatMs = 5_000;
+
+export class CallClient {
+  readonly #options: CallClientOptions;
+  readonly #pending = new Map<string, Pending>();
+  #calls = 0;
+
+  constructor(options: CallClientOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Has a call made. Declare it (`sent`) just before.
+   * @throws {StagecraftError} the error of the plugin; with outcome `refused`: the call was not made, and will not be; with
+   *   outcome `unknown`: it may be under way for as long as `startMs` and its limit allow
+   */
+  call(callee: Callee, { plugin, method, request, bounds, timeoutMs }: FarCall): Promise<unknown> {
+    const { clock, inbox, nextSend, storeMs } = this.#options;
+    this.#calls += 1;
+    const id = `${inbox}:c${this.#calls}`;
+    const sentAtMs = storeMs();
+    if (sentAtMs === undefined) return Promise.reject(notMade(`agent ${callee.nodeId} is not known yet`));
+    const { secrets, volumes, home, driver } = bounds;
+    const message = (): Message => ({
+      ...{ type: 'call', from: inbox, send: nextSend(), id, plugin, method, request, secrets, timeoutMs, sentAtMs },
+      ...{ volumes: [...volumes], ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) },
+    });
+    if (Buffer.byteLength(encode(message())) > longestBytes)
+      return Promise.reject(notMade(`the request has more than ${longestBytes} bytes: no other agent can be asked`));
+    return new Promise((resolve, reject) => {
+      const ends: (() => void)[] = [];
+      const pending: Pending = {
+        callee,
+        mayHaveArrived: false,
+        end: (outcome) => {
+          if (!this.#pending.delete(id)) return;
+          for (const end of ends) end();
+          if ('error' in outcome) reject(outcome.error);
+          else resolve(outcome.value);
+        },
+      };
+      this.#pending.set(id, pending);
+      let cancelRepeat: () => void = () => {};
+      const send = async (againMs: number): Promise<void> => {
+        cancelRepeat = clock.after(againMs, () => void send(repeatMs));
+        await this.#send(pending, encode(message()));
+      };
+      ends.push(() => cancelRepeat());
+      const late = (): void => {
+        const why = `agent ${callee.nodeId} gave no answer in the time that the call had`;
+        pending.end({ error: new StagecraftError('CALL_FAILED', `${why}: it may have been made`) });
+      };
+      ends.push(clock.after(startMs + timeoutMs, late));
+      ends.push(
+        onAbort(bounds.signal, (reason) => {
+          const cancel: Message = { type: 'cancel', from: inbox, send: nextSend(), id };
+          void this.#options.wire.post(callee.inbox, encode(cancel)).catch(() => {});
+          pending.end({ error: reason });
+        }),
+      );
+      if (this.#pending.has(id)) void send(firstRepeatMs);
+    });
+  }
+
+  receive({ id, isMade, value, error }: Called): void {
+    const pending = this.#pending.get(id);
+    if (!pending) return;
+    if (!error) pending.end({ value });
+    else pending.end({ error: isMade ? errorOf(error) : errorOf({ ...error, outcome: 'refused' }) });
+  }
+
+  /** Ends the calls of an agent that has gone, or is away: what became of them is not known. */
+  lost(isLost: (callee: Callee) => string | undefined): void {
+    for (const { callee, mayHaveArrived, end } of [...this.#pending.values()]) {
+      const why = isLost(callee);
+      if (why !== undefined) end({ error: mayHaveArrived ? unknown(why) : notMade(why) });
+    }
+  }
+
+  close(reason: StagecraftError): void {
+    for (const { end } of [...this.#pending.values()]) end({ error: reason });
+  }
+
+  async #send(pending: Pending, text: string): Promise<void> {
+    const { callee, end } = pending;
+    try {
+      if (await this.#options.wire.post(callee.inbox, text)) pending.mayHaveArrived = true;
+      else {
+        const why = `the agent of node ${callee.nodeId} has ended`;
+        end({ error: pending.mayHaveArrived ? unknown(why) : notMade(why) });
+      }
+    } catch {
+      // It may have arrived. It is sent again, or its time passes.
+      pending.mayHaveArrived = true;
+    }
+  }
+}
+
+const notMade = (why: string): StagecraftError =>
+  new StagecraftError('PLUGIN_UNAVAILABLE', `the call was not made: ${why}`, { outcome: 'refused' });
+
+const unknown = (why: string): StagecraftError =>
+  new StagecraftError('CALL_FAILED', `${why}: whether its call was made is not known`, { outcome: 'unknown' });

@@ -1,0 +1,177 @@
+/**
+ * Makes calls to the plugins of this host for the agent that works on volumes. It checks again what that agent has checked, since
+ * the plugin here may have changed; it resolves the secrets itself, and begins no call that is too old. The other side: call-client.ts
+ */
+import type { CallBounds } from '../calls/call-bounds.js';
+import { otherDriver } from '../calls/other-driver.js';
+import type { PluginAccess } from '../calls/plugin-access.js';
+import { lockKey, type VolumeLocks } from '../calls/volume-locks.js';
+import type { Clock } from '../engine/clock.js';
+import type { TextAge, Wire } from '../engine/store.js';
+import { StagecraftError } from '../errors.js';
+import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
+import { startMs } from './call-limits.js';
+import { type Call, type Called, errorData, textOf } from './messages.js';
+
+/** Method of a port to plugins that other agents may have called. */
+export type CallMethod = (client: unknown, request: unknown, bounds: CallBounds) => Promise<unknown>;
+
+export interface CallServerOptions {
+  wire: Pick<Wire, 'post'>;
+  clock: Clock;
+  nodeId: string;
+  access: Pick<PluginAccess, 'enterHere'>;
+  locks: VolumeLocks;
+  secrets: SecretsProvider;
+  methods: ReadonlyMap<string, CallMethod>;
+}
+
+interface Known {
+  from: string;
+  stop: AbortController;
+  /** The end of the call, kept for repeats; absent while it is under way. */
+  called?: Called;
+  endedMs?: number;
+}
+
+/** Ends of calls are kept for so long: a repeat after that is too old to begin. */
+const keptMs = 60_000;
+const sweepMs = 10_000;
+/** Calls of one agent under way, at most. */
+const mostOfOne = 1_000;
+
+export class CallServer {
+  readonly #options: CallServerOptions;
+  readonly #calls = new Map<string, Known>();
+  #cancelSweep: (() => void) | undefined;
+
+  constructor(options: CallServerOptions) {
+    this.#options = options;
+  }
+
+  receive(call: Call, { ageMs, putAtMs }: TextAge): void {
+    const known = this.#calls.get(call.id);
+    if (known) {
+      if (known.called) this.#post(known.from, known.called);
+      return;
+    }
+    const { clock } = this.#options;
+    const beganMs = clock.monotonicMs() - ageMs - Math.max(0, putAtMs - call.sentAtMs);
+    const isLate = (): boolean => clock.monotonicMs() - beganMs > startMs;
+    if (isLate()) this.#post(call.from, notMade(call, late()));
+    else if (this.#underWay(call.from) >= mostOfOne) this.#post(call.from, notMade(call, crowded()));
+    else void this.#run(call, isLate);
+  }
+
+  /** The agent that sent the call does not wait any more. @returns whether it is a call of this server */
+  cancel(id: string): boolean {
+    const known = this.#calls.get(id);
+    known?.stop.abort(gone);
+    return known !== undefined;
+  }
+
+  /** Ends all calls. */
+  close(): void {
+    this.#cancelSweep?.();
+    for (const { stop } of this.#calls.values()) stop.abort(closed);
+  }
+
+  #underWay(from: string): number {
+    let count = 0;
+    for (const known of this.#calls.values()) if (known.from === from && !known.called) count += 1;
+    return count;
+  }
+
+  async #run(call: Call, isLate: () => boolean): Promise<void> {
+    const { clock } = this.#options;
+    const known: Known = { from: call.from, stop: new AbortController() };
+    this.#calls.set(call.id, known);
+    this.#cancelSweep ??= clock.after(sweepMs, () => this.#sweep());
+    const cancel = clock.after(call.timeoutMs, () => known.stop.abort(timedOut(call)));
+    const called = await this.#called(call, { isLate, signal: known.stop.signal });
+    cancel();
+    Object.assign(known, { called, endedMs: clock.monotonicMs() });
+    this.#post(call.from, called);
+  }
+
+  /** Never rejects. */
+  async #called(call: Call, { isLate, signal }: { isLate: () => boolean; signal: AbortSignal }): Promise<Called> {
+    const { locks, access, methods } = this.#options;
+    const { id, plugin, request } = call;
+    const method = methods.get(call.method);
+    if (!method) return notMade(call, new StagecraftError('INVALID_ARGUMENT', unknownMethod(call.method)));
+    const keys = call.volumes.map((csiId) => lockKey(plugin, csiId));
+    if (!locks.take(keys))
+      return notMade(call, unavailable(`another call to plugin '${plugin}' about it is under way there`));
+    try {
+      const admitted = await access.enterHere(plugin, { signal, waitMs: startMs });
+      if ('reason' in admitted) return notMade(call, unavailable(admitted.reason));
+      let isMade = false;
+      try {
+        const refusal = this.#refusal(call, admitted.seen());
+        if (refusal) return notMade(call, refusal);
+        const secrets = await this.#secrets(call, signal);
+        const client = await admitted.client();
+        const since = this.#refusal(call, admitted.seen()) ?? (isLate() ? late() : undefined);
+        if (since) return notMade(call, since);
+        signal.throwIfAborted();
+        isMade = true;
+        const value = await method(client, request, { secrets, signal });
+        admitted.leave({ grpcCode: 'OK' });
+        return { type: 'called', id, isMade, value };
+      } catch (error) {
+        admitted.leave(error instanceof StagecraftError ? error : undefined);
+        return { type: 'called', id, isMade, error: errorData(error) };
+      } finally {
+        admitted.leave();
+      }
+    } catch (error) {
+      return notMade(call, error);
+    } finally {
+      locks.leave(keys);
+    }
+  }
+
+  /** Returns why the plugin as it is here must not get the call. */
+  #refusal({ plugin, home, driver }: Call, seen: { driver?: string; scope?: string }): StagecraftError | undefined {
+    const other = otherDriver({ plugin, ...(driver !== undefined && { driver }) }, seen);
+    if (other) return new StagecraftError('OTHER_DRIVER', other.message, { final: true });
+    const { nodeId } = this.#options;
+    if (seen.scope !== 'host' || home === nodeId) return undefined;
+    return unavailable(`plugin '${plugin}' of node ${nodeId} knows only the volumes of that node`);
+  }
+
+  #secrets({ secrets: refs }: Call, signal: AbortSignal): Promise<Record<string, string>> {
+    const { secrets, clock } = this.#options;
+    return resolveSecrets(secrets, refs, { clock, signal });
+  }
+
+  #sweep(): void {
+    const nowMs = this.#options.clock.monotonicMs();
+    for (const [id, { endedMs = nowMs }] of this.#calls) if (nowMs - endedMs > keptMs) this.#calls.delete(id);
+    this.#cancelSweep = this.#calls.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
+  }
+
+  /** The call is sent again if its end is lost. */
+  #post(to: string, called: Called): void {
+    this.#options.wire.post(to, textOf(called)).catch(() => {});
+  }
+}
+
+const notMade = ({ id }: Call, error: unknown): Called => ({
+  type: 'called',
+  id,
+  isMade: false,
+  error: errorData(error),
+});
+
+const unavailable = (why: string): StagecraftError =>
+  new StagecraftError('PLUGIN_UNAVAILABLE', `the call was not made: ${why}`);
+const late = (): StagecraftError => unavailable(`it arrived late, more than ${startMs / 1_000} s after it was sent`);
+const crowded = (): StagecraftError => unavailable(`${mostOfOne} calls of the same agent are under way there`);
+const unknownMethod = (method: string): string => `this agent makes no call '${method}': update it`;
+
+const gone = new StagecraftError('ABORTED', 'the agent that asked for the call does not wait any more');
+const closed = new StagecraftError('RUNTIME_CLOSED', 'the agent that made the call has ended', { outcome: 'unknown' });
+const timedOut = ({ timeoutMs, method }: Call): StagecraftError =>
+  new StagecraftError('TIMEOUT', `${method}: no answer of the plugin within ${timeoutMs} ms`);

@@ -1,0 +1,40 @@
+/** What this agent says of itself in the roster: its version, and its plugins as controller calls see them. */
+import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import type { PluginPort } from '../calls/plugin-access.js';
+import type { PresenceOptions } from '../cluster/presence.js';
+import { type RosterPlugin, rosterPluginOf } from '../cluster/roster-entry.js';
+import type { Clock } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import { packageVersion } from '../host/version.js';
+import type { PluginRegistry } from '../registry/plugin-registry.js';
+
+export interface PresenceOfOptions {
+  nodeId: string;
+  engine: Pick<Engine, 'observe'>;
+  plugins: Pick<PluginRegistry, 'list'>;
+  port: Pick<PluginPort, 'observation'>;
+  clock: Clock;
+}
+
+export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'entry' | 'watch'> {
+  const { nodeId, engine, plugins, port, clock } = options;
+  const version = packageVersion();
+  const startedAtMs = clock.now();
+  const prefixes = ['plugins', 'plugin'].map((machine) => nodeOwnedPrefix(machine, nodeId));
+  return {
+    entry: () => {
+      const types = new Map<string, string[]>();
+      for (const type of ['csi-controller', 'csi-node'])
+        for (const { name } of plugins.list(type)) types.set(name, [...(types.get(name) ?? []), type]);
+      const entries = [...types].map(([name, of]): [string, RosterPlugin] => [
+        name,
+        rosterPluginOf(port.observation(name), of),
+      ]);
+      return { version, startedAtMs, plugins: Object.fromEntries(entries) };
+    },
+    watch: (changed) =>
+      engine.observe(({ address }) => {
+        if (prefixes.some((prefix) => address.startsWith(prefix))) changed();
+      }),
+  };
+}
