@@ -23,6 +23,7 @@ import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers 
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
 import { openInspector } from './open-inspector.js';
+import { clusterOf } from './secret-files.js';
 import { agentSocketPath } from './socket-path.js';
 import { storeOf } from './store.js';
 
@@ -55,7 +56,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const { kind: storeKind, words, ...store } = await storeOf(config);
   const runtime = await createRuntime({
     ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
-    ...{ calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, ...secretsOf(config) },
+    ...{ calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix },
+    ...{ ...secretsOf(config), ...clusterOf(config) },
   });
   const socketPath = agentSocketPath(runtime.dataDir);
   const version = packageVersion();

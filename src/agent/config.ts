@@ -84,6 +84,7 @@ const configSchema = z.strictObject({
   nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
+  cluster: z.strictObject({ keyFile: z.string().min(1).optional() }).optional(),
   ...settingsShape,
   secrets: secretsSchema.optional(),
   tasks: z
@@ -130,6 +131,7 @@ export function loadConfig(file?: string): AgentConfig {
   const { redis } = config.store ?? {};
   if (redis?.passwordFile) redis.passwordFile = beside(redis.passwordFile);
   if (redis?.caFile) redis.caFile = beside(redis.caFile);
+  if (config.cluster?.keyFile) config.cluster.keyFile = beside(config.cluster.keyFile);
   if (config.secrets?.directory) config.secrets.directory = beside(config.secrets.directory);
   return { ...config, file: resolve(file), dataDir: beside(config.dataDir) };
 }

@@ -1,9 +1,9 @@
 /** Makes the store that the configuration names. Without it, the runtime uses the embedded store. */
 import { X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import type { RedisStoreOptions, Store } from '../stores/index.js';
 import type { AgentConfig, Fault } from './config.js';
+import { contentOf } from './secret-files.js';
 
 export type StoreKind = 'lmdb' | 'redis';
 
@@ -60,13 +60,5 @@ function certificateIn(file: string): string {
   } catch (cause) {
     const advice = 'name the PEM file of the certificate authority that signed the certificate of the server';
     throw new Error(`${file} holds no certificate (${messageOf(cause)}): ${advice}`, { cause });
-  }
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new Error(`can't be read (${messageOf(cause)}): correct the path, or let the agent read it`, { cause });
   }
 }

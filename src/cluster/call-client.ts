@@ -8,6 +8,7 @@ import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { startMs } from './call-limits.js';
+import type { MessageOutcome } from './message-counts.js';
 import { type Called, encode, errorOf, longestBytes, type Message } from './messages.js';
 
 export interface CallClientOptions {
@@ -109,11 +110,12 @@ export class CallClient {
     });
   }
 
-  receive({ id, isMade, value, error }: Called): void {
+  receive({ id, isMade, value, error }: Called): MessageOutcome {
     const pending = this.#pending.get(id);
-    if (!pending) return;
+    if (!pending) return 'late';
     if (!error) pending.end({ value });
     else pending.end({ error: isMade ? errorOf(error) : errorOf({ ...error, outcome: 'refused' }) });
+    return 'accepted';
   }
 
   /** Ends the calls of an agent that has gone, or is away: what became of them is not known. */

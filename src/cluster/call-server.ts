@@ -11,6 +11,7 @@ import type { TextAge, Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { startMs } from './call-limits.js';
+import type { MessageOutcome } from './message-counts.js';
 import { type Call, type Called, errorData, textOf } from './messages.js';
 
 /** Method of a port to plugins that other agents may have called. */
@@ -49,18 +50,25 @@ export class CallServer {
     this.#options = options;
   }
 
-  receive(call: Call, { ageMs, putAtMs }: TextAge): void {
+  receive(call: Call, { ageMs, putAtMs }: TextAge): MessageOutcome {
     const known = this.#calls.get(call.id);
     if (known) {
       if (known.called) this.#post(known.from, known.called);
-      return;
+      return 'accepted';
     }
     const { clock } = this.#options;
     const beganMs = clock.monotonicMs() - ageMs - Math.max(0, putAtMs - call.sentAtMs);
     const isLate = (): boolean => clock.monotonicMs() - beganMs > startMs;
-    if (isLate()) this.#post(call.from, notMade(call, late()));
-    else if (this.#underWay(call.from) >= mostOfOne) this.#post(call.from, notMade(call, crowded()));
-    else void this.#run(call, isLate);
+    if (isLate()) {
+      this.#post(call.from, notMade(call, late()));
+      return 'late';
+    }
+    if (this.#underWay(call.from) >= mostOfOne) {
+      this.#post(call.from, notMade(call, crowded()));
+      return 'flooding';
+    }
+    void this.#run(call, isLate);
+    return 'accepted';
   }
 
   /** The agent that sent the call does not wait any more. @returns whether it is a call of this server */

@@ -9,6 +9,7 @@ import type { TextAge, Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
+import type { MessageCounts, MessageOutcome } from './message-counts.js';
 import { decode, encode, type Message } from './messages.js';
 import { Presence, type PresenceOptions } from './presence.js';
 import { ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
@@ -20,6 +21,7 @@ export interface ClusterOptions {
   nodeId: string;
   /** Names this run of the agent. */
   run: string;
+  messages: MessageCounts;
   clock: Clock;
   logger: Logger;
   /** Where the agent that works on volumes reads; undefined: not known. @throws {Error} the store is away */
@@ -140,27 +142,28 @@ export class Cluster {
   }
 
   #receive(text: string, age: TextAge): void {
+    const outcome = this.#outcomeOf(text, age);
+    if (outcome) this.#options.messages.add(outcome);
+  }
+
+  #outcomeOf(text: string, age: TextAge): MessageOutcome | undefined {
     const message = decode(text);
-    if (!message) return void this.#options.logger.debug({}, 'a message of another agent can not be read: ignored');
-    if ('send' in message && this.#isRepeated(message)) return;
+    if (typeof message === 'string') return message;
+    if ('send' in message && this.#isRepeated(message)) return 'repeated';
     switch (message.type) {
       case 'request':
-        this.#server.receive(message);
-        break;
+        return this.#server.receive(message);
       case 'cancel':
-        if (!this.#callServer?.cancel(message.id)) this.#server.receive(message);
-        break;
+        return this.#callServer?.cancel(message.id) ? 'accepted' : this.#server.receive(message);
       case 'call':
-        this.#callServer?.receive(message, age);
-        break;
+        return this.#callServer?.receive(message, age);
       case 'called':
-        this.calls.receive(message);
-        break;
+        return this.calls.receive(message);
       case 'released':
         this.#options.released();
-        break;
+        return 'accepted';
       default:
-        this.#client.receive(message);
+        return this.#client.receive(message);
     }
   }
 

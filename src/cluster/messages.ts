@@ -1,9 +1,13 @@
 /** Messages between agents on one store, as text. */
 import { z } from 'zod';
 import { type ErrorDetails, isErrorCode, messageOf, StagecraftError } from '../errors.js';
+import type { Unreadable } from './message-counts.js';
 
 /** Raised with each change that older agents can't read. */
 const format = 1;
+
+/** Beginning of a signed text: sealed-wire.ts */
+export const sealMark = 'signed 1 ';
 
 /** A longer message is no message. */
 export const longestBytes = 1 * 2 ** 20;
@@ -90,15 +94,17 @@ export function textOf(message: Message): string {
   );
 }
 
-/** @returns undefined for what is no message, or one of another format */
-export function decode(text: string): Message | undefined {
-  if (Buffer.byteLength(text) > longestBytes) return undefined;
+/** @returns the message, or why there is none */
+export function decode(text: string): Message | Unreadable {
+  if (Buffer.byteLength(text) > longestBytes) return 'too-large';
+  if (text.startsWith(sealMark)) return 'newer';
   try {
     const parsed: unknown = JSON.parse(text, (_, value: unknown) => bigintIn(value));
-    if (Reflect.get(Object(parsed), 'format') !== format) return undefined;
-    return schema.safeParse(parsed).data;
+    const stated: unknown = Reflect.get(Object(parsed), 'format');
+    if (typeof stated === 'number' && stated !== format) return 'newer';
+    return (stated === format && schema.safeParse(parsed).data) || 'malformed';
   } catch {
-    return undefined; // No JSON: it is ignored, as everything that is no message.
+    return 'malformed'; // No JSON.
   }
 }
 

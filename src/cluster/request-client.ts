@@ -6,6 +6,7 @@ import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import type { MessageOutcome } from './message-counts.js';
 import { encode, errorOf, longestBytes, type Message } from './messages.js';
 
 /** Where the agent that works on volumes reads. */
@@ -109,17 +110,19 @@ export class RequestClient {
   }
 
   /** Takes a message that came for this agent. */
-  receive(message: Message): void {
+  receive(message: Message): MessageOutcome {
     const pending = this.#pending.get(message.id);
-    if (!pending) return;
+    if (!pending) return message.id.startsWith(`${this.#options.inbox}:`) ? 'late' : 'foreign';
     if (message.type === 'waits') pending.onWait(message.reason);
     if (message.type === 'moved') {
       pending.sentTo = -Math.abs(pending.sentTo);
       this.#route = undefined;
     }
-    if (message.type !== 'answer') return;
-    const { error, value } = message;
-    pending.end(error ? { error: errorOf(error) } : { value });
+    if (message.type === 'answer') {
+      const { error, value } = message;
+      pending.end(error ? { error: errorOf(error) } : { value });
+    }
+    return 'accepted';
   }
 
   /** Ends all requests. */

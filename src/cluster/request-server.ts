@@ -2,6 +2,7 @@
 import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
+import type { MessageOutcome } from './message-counts.js';
 import { type Cancel, errorData, type Message, type Request, textOf } from './messages.js';
 
 /** A method that other agents may call. It rejects as its local callers know it. */
@@ -47,12 +48,12 @@ export class RequestServer {
     this.#options = options;
   }
 
-  receive(message: Request | Cancel): void {
+  receive(message: Request | Cancel): MessageOutcome {
     const { id } = message;
-    if (message.type === 'cancel') {
-      this.#received.get(id)?.wait.abort(gone);
-      this.#received.delete(id);
-    } else this.#accept(message);
+    if (message.type === 'request') return this.#accept(message);
+    this.#received.get(id)?.wait.abort(gone);
+    this.#received.delete(id);
+    return 'accepted';
   }
 
   /** Ends all waits: the next owner is asked. */
@@ -62,23 +63,24 @@ export class RequestServer {
     this.#received.clear();
   }
 
-  #accept({ from, id, method, args }: Request): void {
+  #accept({ from, id, method, args }: Request): 'accepted' | 'flooding' {
     if (this.#options.refusal()) {
       this.#post(from, { type: 'moved', id });
-      return;
+      return 'accepted';
     }
     const known = this.#received.get(id);
     if (known) {
       known.receivedMs = this.#options.clock.monotonicMs();
       if (known.answer) this.#post(from, known.answer);
-      return;
+      return 'accepted';
     }
     const own = [...this.#received.values()].filter((one) => one.from === from && !one.answer).length;
-    if (own >= mostOfOne) return;
+    if (own >= mostOfOne) return 'flooding';
     const received: Received = { from, receivedMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
     this.#received.set(id, received);
     this.#cancelSweep ??= this.#options.clock.after(sweepMs, () => this.#sweep());
     void this.#answer(id, received, { method, args });
+    return 'accepted';
   }
 
   async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {

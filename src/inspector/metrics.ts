@@ -39,6 +39,16 @@ export function runtimeMetrics(
       for (const { machine, state, count } of counts().actors) this.set({ machine, state }, count);
     },
   });
+  new Counter({
+    name: 'stagecraft_messages_total',
+    help: 'Messages that other agents on the same store have sent, by what became of them',
+    labelNames: ['outcome'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { outcome, count } of counts().messages) this.inc({ outcome }, count);
+    },
+  });
   const gauge = (name: string, help: string, value: () => number): void => {
     new Gauge({
       ...{ name, help, registers },

@@ -7,6 +7,9 @@ const count = z.int().positive();
 /** Default times of plugin probes. */
 export const defaultTimes = { intervalMs: 30_000, timeoutMs: 30_000 };
 
+/** Size of the key that signs messages between agents: a shorter one could be guessed. */
+export const shortestKeyBytes = 32;
+
 const everyMs = z.strictObject({ intervalMs: ms.optional() }).prefault({});
 
 export const settingsShape = {

@@ -1,8 +1,12 @@
 /** Which requests any agent takes: those that change volumes, snapshots and nodes, and the claims of nodes. */
 import type { Cluster } from '../cluster/cluster.js';
 import { type Forwarded, forwarded } from '../cluster/forwarded.js';
+import type { MessageCounts } from '../cluster/message-counts.js';
+import { sealedWire } from '../cluster/sealed-wire.js';
+import type { Store, Wire } from '../engine/store.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { ControllerSide } from './controller-side.js';
+import type { ClusterKey } from './options.js';
 
 const volumes: Forwarded = {
   create: 1,
@@ -51,3 +55,8 @@ export const onAnyAgent = (side: Side, cluster: Cluster | undefined): Side => ({
 /** Claims at the agent that works on volumes. `claimAndPublish` is for claims in one process: elsewhere it is two requests. */
 export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster | undefined): ClaimClient =>
   forwarded(local, 'claims', claims, cluster);
+
+/** Returns how a runtime reaches others on its store, with signatures if it has a key. */
+export function wireOf({ wire }: Store, { key }: ClusterKey = {}, messages: MessageCounts): Wire | undefined {
+  return wire && key !== undefined ? sealedWire(wire, key, (outcome) => messages.add(outcome)) : wire;
+}

@@ -15,7 +15,7 @@ import type { Dispenser } from '../registry/dispenser.js';
 import type { FingerprintTimes } from '../registry/fingerprint-loop.js';
 import { dispenserFaults } from '../registry/validate.js';
 import { checked } from '../requests/fields.js';
-import { settingsShape } from '../requests/settings.js';
+import { settingsShape, shortestKeyBytes } from '../requests/settings.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
 
 export interface RuntimeOptions {
@@ -31,6 +31,8 @@ export interface RuntimeOptions {
   fingerprint?: Partial<FingerprintTimes>;
   /** Calls to plugins for volumes. */
   calls?: CallOptions;
+  /** Messages between the runtimes that share a store. */
+  cluster?: ClusterKey;
   /** Backoff after failures; default: 100 ms, doubling up to 5 min, with full jitter. */
   retry?: Partial<BackoffPolicy>;
   /** Time until the volumes on a node that is down are given up; default: never. */
@@ -67,6 +69,14 @@ export interface RuntimeOptions {
   random?: Random;
   /** E.g. pino; default: nothing is logged. */
   logger?: Logger;
+}
+
+export interface ClusterKey {
+  /**
+   * Signs all messages, and refuses those without this signature: at least 32 bytes, the same for all runtimes on the store.
+   * Default: nothing is signed. Not for a store of one process.
+   */
+  key?: string | Uint8Array | undefined;
 }
 
 export interface CallOptions {
@@ -143,6 +153,11 @@ const dispensersSchema = z
   })
   .optional();
 
+const keySchema = z.custom<string | Uint8Array>(
+  (key) => (typeof key === 'string' || key instanceof Uint8Array) && Buffer.byteLength(key) >= shortestKeyBytes,
+  `must be a text or a Uint8Array of at least ${shortestKeyBytes} bytes`,
+);
+
 const shape = {
   nodeId: nodeIdSchema,
   dataDir: z
@@ -154,6 +169,7 @@ const shape = {
     storeMethods,
     "leave it out, or give redisStore('redis://…') or another of stagecraft/stores",
   ),
+  cluster: z.strictObject({ key: keySchema.optional() }).optional(),
   secrets: secretsSchema,
   claims: port<ClaimClient>('a ClaimClient', claimMethods, 'leave it out where volumes are managed in this process'),
   dispensers: dispensersSchema,
@@ -164,9 +180,14 @@ const shape = {
   logger: port<Logger>('a logger', loggerMethods, 'leave it out, or take one of pino'),
 } satisfies Record<keyof RuntimeOptions, z.ZodType>;
 
-const optionsSchema = z.strictObject(shape, {
-  error: ({ code }) => (code === 'invalid_type' ? 'must be an object: give at least { nodeId, dataDir }' : undefined),
-});
+const optionsSchema = z
+  .strictObject(shape, {
+    error: ({ code }) => (code === 'invalid_type' ? 'must be an object: give at least { nodeId, dataDir }' : undefined),
+  })
+  .refine(({ cluster, store }) => cluster?.key === undefined || store?.wire, {
+    path: ['cluster', 'key'],
+    message: 'has no use: this store is for one runtime, which gets no messages. Leave it out, or give redisStore(…)',
+  });
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
 export function checkOptions(options: RuntimeOptions): void {

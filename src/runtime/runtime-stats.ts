@@ -2,6 +2,7 @@
 import type { StateValue } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
+import type { MessageCounts } from '../cluster/message-counts.js';
 import type { EndedCall } from '../csi/csi-calls.js';
 import type { CommitNotice } from '../engine/actor/actor-ports.js';
 import type { Engine } from '../engine/engine.js';
@@ -27,6 +28,8 @@ export interface RuntimeCounts {
   crashes: number;
   /** Calls to plugins that failed, and are made again. */
   retries: number;
+  /** Messages that other agents have sent, by what became of them: docs/metrics.md */
+  messages: ReturnType<MessageCounts['list']>;
 }
 
 export interface RuntimeStats {
@@ -44,9 +47,12 @@ export class Stats implements RuntimeStats {
   #crashes = 0;
   #retries = 0;
 
+  readonly #messages: MessageCounts;
+
   /** @param engines those that run actors now */
-  constructor(engines: () => Engine[]) {
+  constructor(engines: () => Engine[], messages: MessageCounts) {
     this.#engines = engines;
+    this.#messages = messages;
   }
 
   onCall(listener: (call: PluginCall) => void): () => void {
@@ -81,6 +87,7 @@ export class Stats implements RuntimeStats {
     return {
       actors: [...counts.values()],
       ...{ queued, effects, quarantined, commits: this.#commits, crashes: this.#crashes, retries: this.#retries },
+      messages: this.#messages.list(),
     };
   }
 }

@@ -10,6 +10,7 @@ import { pluginTypes } from '../../machines/task/task-context.js';
 import type { Allocations as AllocationManager } from '../allocs/allocations.js';
 import { VolumeLocks } from '../calls/volume-locks.js';
 import { Cluster } from '../cluster/cluster.js';
+import { MessageCounts } from '../cluster/message-counts.js';
 import { csiDispensers } from '../csi-plugins/dispenser.js';
 import { defaultPolicy } from '../engine/actor/policy.js';
 import { systemClock } from '../engine/clock.js';
@@ -40,7 +41,7 @@ import { TaskLogs } from '../tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
-import { claimsOnAnyAgent, onAnyAgent } from './any-agent.js';
+import { claimsOnAnyAgent, onAnyAgent, wireOf } from './any-agent.js';
 import { ControllerSide } from './controller-side.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
@@ -220,7 +221,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
 
   // First everything that asks and watches actors.
   const mounts = new MountClient({ node: nodeId, engine, clock });
-  const stats = new Stats(() => actorEngines(engine, controllerSide.engine));
+  const messages = new MessageCounts();
+  const stats = new Stats(() => actorEngines(engine, controllerSide.engine), messages);
   const dispensers = csiDispensers({ onCall: (info, call) => stats.called(info, call) });
   const clients = new Clients({ ...dispensers, ...options.dispensers }, { clock, logger });
   const asked = new Waiters();
@@ -244,10 +246,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const locks = new VolumeLocks();
   const tables = new MountTables();
   const store = shared.handle();
+  const wire = wireOf(store, options.cluster, messages);
   const cluster: Cluster | undefined =
-    store.wire &&
+    wire &&
     new Cluster({
-      ...{ wire: store.wire, nodeId, run: randomUUID(), clock, logger },
+      ...{ wire, messages, nodeId, run: randomUUID(), clock, logger },
       route: () => routeIn(store),
       refusal: () => controllerSide.engine.refusal,
       released: () => controllerSide.engine.hurry(),

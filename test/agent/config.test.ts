@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { secretsOf } from '../../src/agent/agent.js';
 import { loadConfig, parseConfig } from '../../src/agent/config.js';
+import { clusterOf } from '../../src/agent/secret-files.js';
 import { storeOf } from '../../src/agent/store.js';
 import { StagecraftError } from '../../src/errors.js';
 
@@ -166,6 +167,32 @@ stats: { intervalMs: 5000 }`;
       ]);
     });
 
+    it('A3 D11 a key for messages is read without white space; a short or missing one is refused with its line', () => {
+      const text = 'store: { redis: { url: redis://a } }\ncluster:\n  keyFile: key\n';
+      const file = join(directory, 'agent.yaml');
+      const keyOf = (yaml: string): unknown => {
+        writeFileSync(file, yaml);
+        try {
+          return clusterOf(loadConfig(file));
+        } catch (error) {
+          if (error instanceof StagecraftError && error.code === 'CONFIG_INVALID')
+            return (error.faults ?? []).map((fault) => fault.replaceAll(directory, 'DIR')).join('\n');
+          throw error;
+        }
+      };
+      expect(keyOf(text)).to.match(/^DIR\/agent\.yaml:3: cluster\.keyFile: can't be read \(ENOENT.*correct the path/);
+      writeFileSync(join(directory, 'key'), ` ${'k'.repeat(31)}\n`);
+      expect(keyOf(text)).to.equal(
+        'DIR/agent.yaml:3: cluster.keyFile: DIR/key has 31 bytes, but a key has at least 32: write one into it with: openssl rand -hex 32',
+      );
+      writeFileSync(join(directory, 'key'), ` ${'k'.repeat(32)}\n`);
+      expect(keyOf(text)).to.deep.equal({ cluster: { key: 'k'.repeat(32) } });
+      expect(keyOf('nodeId: a\n')).to.deep.equal({});
+      expect(keyOf('cluster: { keyFile: key }\n')).to.equal(
+        'DIR/agent.yaml:1: cluster.keyFile: has no use: only agents on one Redis send each other messages. Add store.redis, or remove keyFile',
+      );
+    });
+
     it('A3 a caFile without a certificate is refused, and the message says what it must be', async () => {
       writeFileSync(join(directory, 'ca.pem'), 'no certificate\n');
       expect(await refusalOf('url: rediss://a\ncaFile: ca.pem')).to.match(
@@ -196,7 +223,7 @@ stats: { intervalMs: 5000 }`;
 
   it('A3 an unknown key is refused with file, line and the allowed keys', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, inspector, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, cluster, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, inspector, log',
     ]);
   });
 

@@ -1,14 +1,19 @@
 /** Requests between agents over a wire that loses, doubles, delays and reorders, while owners come and go. */
 import { expect } from 'chai';
+import { Cluster } from '../../src/cluster/cluster.js';
 import { forwarded } from '../../src/cluster/forwarded.js';
+import { MessageCounts } from '../../src/cluster/message-counts.js';
 import { decode, encode } from '../../src/cluster/messages.js';
 import { ownWork, RequestClient, type Route } from '../../src/cluster/request-client.js';
 import { type Method, RequestServer } from '../../src/cluster/request-server.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
 import { refusalOf } from '../refusal.js';
+import { MemoryWires } from '../support/memory-wire.js';
 
 /** Numbers from a seed. */
 function diceOf(seed: number): () => number {
@@ -46,7 +51,7 @@ class World {
     });
     this.readers.set(inbox, (text) => {
       const message = decode(text);
-      if (message) client.receive(message);
+      if (typeof message !== 'string') client.receive(message);
     });
     return client;
   }
@@ -63,7 +68,8 @@ class World {
     if (before?.isDead) this.readers.delete(`owner-${epoch - 1}`);
     this.readers.set(inbox, (text) => {
       const message = decode(text);
-      if (message?.type === 'request' || message?.type === 'cancel') server.receive(message);
+      if (typeof message === 'string') return;
+      if (message.type === 'request' || message.type === 'cancel') server.receive(message);
     });
     this.route = { inbox, epoch };
     return server;
@@ -244,22 +250,55 @@ describe('requests between agents', () => {
     expect(volumes).to.equal(target);
   });
 
-  it('D11 what is no message is ignored: garbage, another format, unknown types, too large, prototype keys', () => {
+  it('D11 what is no message is refused with why: no JSON, other fields, another format, too large', () => {
     const good = encode({ type: 'moved', id: 'a:1' });
     expect(decode(good)).to.deep.equal({ type: 'moved', id: 'a:1' });
+    expect(decode('x'.repeat(2 ** 20 + 1))).to.equal('too-large');
+    expect(decode(good.replace('"format":1', '"format":2'))).to.equal('newer');
     for (const text of [
-      ...['', 'null', '[]', '{', '{"format":1}', 'x'.repeat(2 ** 20 + 1)],
-      good.replace('"format":1', '"format":2'),
+      ...['', 'null', '[]', '{', '{"format":1}', '{"format":"1"}'],
       good.replace('"moved"', '"other"'),
       good.replace('"a:1"', '7'),
       JSON.stringify({ format: 1, type: 'request', from: 'a', send: 1, id: 'a:1', method: 'm', args: 'none' }),
       JSON.stringify({ format: 1, type: 'waits', id: 'a:1', reason: 7 }),
       JSON.stringify({ format: 1, type: 'answer', id: 'a:1', error: { code: 7 } }),
     ])
-      expect(decode(text), text.slice(0, 80)).to.equal(undefined);
+      expect(decode(text), text).to.equal('malformed');
     const odd = decode('{"format":1,"type":"answer","id":"a:1","value":{"__proto__":{"polluted":true}}}');
     expect(odd).to.have.property('type', 'answer');
     expect(Reflect.get({}, 'polluted')).to.equal(undefined);
+  });
+
+  it('D11 each message is counted by what became of it', async () => {
+    const { clock } = world;
+    const wires = new MemoryWires({ clock, random: seededRandom(1) });
+    const messages = new MessageCounts();
+    const cluster = new Cluster({
+      ...{ wire: wires.wire(), messages, nodeId: 'a', run: '1', clock, logger: silentLogger },
+      route: async () => undefined,
+      refusal: () => undefined,
+      released: () => undefined,
+    });
+    cluster.serve('wait', () => new Promise(() => {}));
+    const entry = { version: '1', startedAtMs: 0, plugins: {} };
+    await cluster.start({ entry: () => entry, watch: () => () => {} });
+    const request = (send: number): string =>
+      encode({ type: 'request', from: 'b', send, id: `b:${send}`, method: 'wait', args: [] });
+    const sent = [
+      ...['{', 'x'.repeat(2 ** 20 + 1), '{"format":2}'],
+      encode({ type: 'answer', id: 'a/1:1', value: 'too late' }),
+      encode({ type: 'answer', id: 'a/former:1', value: 'for another run' }),
+      ...Array.from({ length: 1_001 }, (_, at) => request(at + 1)),
+      request(7),
+      encode({ type: 'cancel', from: 'b', send: 1_002, id: 'b:1' }),
+    ];
+    for (const text of sent) await wires.wire().post('a/1', text);
+    await clock.advance(10);
+    expect(Object.fromEntries(messages.list().map(({ outcome, count }) => [outcome, count]))).to.deep.equal({
+      ...{ accepted: 1_001, malformed: 1, 'too-large': 1, newer: 1, unsigned: 0, foreign: 1 },
+      ...{ repeated: 1, late: 1, flooding: 1 },
+    });
+    await cluster.stop();
   });
 
   it('D11 what is too large, or no data, is refused before it is sent, and an answer like that is an error', async () => {

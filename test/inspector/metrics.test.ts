@@ -50,6 +50,7 @@ describe('metrics', function () {
     expect(after.get('stagecraft_actor_crashes_total')).to.equal(0);
     expect(after.get('stagecraft_store_available')).to.equal(1);
     expect(after.get('stagecraft_leader')).to.equal(1);
+    expect(after.get('stagecraft_messages_total{outcome="accepted"}')).to.equal(0);
     expect(after.get('stagecraft_actors{machine="node",state="ready"}')).to.be.above(0);
   });
 

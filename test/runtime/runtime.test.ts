@@ -71,6 +71,13 @@ describe('createRuntime', () => {
         { store: { ...memoryStore(), due: 5 } },
         'store: must be a store, but lacks open',
       ],
+      ['a short key', { cluster: { key: 'hunter2' } }, 'cluster.key: must be a text or a Uint8Array of at least 32'],
+      [
+        'a key for a store of one process',
+        { cluster: { key: 'hunter2'.repeat(5) }, store: memoryStore() },
+        'cluster.key: has no use: this store is for one runtime',
+      ],
+      ['a key for the embedded store', { cluster: { key: 'hunter2'.repeat(5) } }, 'cluster.key: has no use'],
       ['a time for a clock', { clock: 5 }, 'clock: must be a clock, not number'],
       [
         'a clock that lacks something',
