@@ -222,7 +222,8 @@ export interface Store {
  */
 export interface Wire {
   /**
-   * Puts a text into an inbox. Resolves with whether there is such an inbox; its reader may have died since.
+   * Puts a text into an inbox, within 6 s of this call or never. Resolves with whether there is such an inbox; its reader
+   * may have died since.
    * @throws {Error} the store is unreachable or fails; the text may have arrived
    */
   post(inbox: string, text: string): Promise<boolean>;

@@ -5,7 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { onAbort } from '../../src/abort.js';
-import type { Wire } from '../../src/engine/store.js';
+import { systemClock } from '../../src/engine/clock.js';
+import type { StoreEvents, Wire } from '../../src/engine/store.js';
 import { RedisKeys } from '../../src/stores/redis/redis-keys.js';
 import { type RedisStoreOptions, redisSettings } from '../../src/stores/redis/redis-options.js';
 import { RedisServer } from '../../src/stores/redis/redis-servers.js';
@@ -107,6 +108,32 @@ describe('wire, Redis servers that fail', function () {
     await gone;
   });
 
+  it('D5 a server is frozen while a text is on its way: the text is not put in once its time is over', async () => {
+    const server = await lab.server();
+    const connect = async (): Promise<RedisServer> => {
+      const made = new RedisServer(redisSettings({ url: server.url, commandTimeoutMs: 200 }), silent);
+      onAbort(stop.signal, () => made.close());
+      await made.open();
+      return made;
+    };
+    const servers = await connect();
+    const keys = new RedisKeys('p:');
+    const options = { keys, servers: () => servers, reading: connect, clock: systemClock, putWithinMs: 400 };
+    const wire = redisWire(options);
+    const heard: string[] = [];
+    await (await opened({ url: server.url, prefix: 'p:' })).listen('a', (text) => heard.push(text), stop.signal);
+    expect(await wire.post('a', 'before')).to.equal(true);
+    server.signal('SIGSTOP');
+    const lost = await wire.post('a', 'lost').catch(() => 'no answer');
+    // The time in which nothing happens is what this is about.
+    await sleep(600);
+    server.signal('SIGCONT');
+    expect(lost).to.equal('no answer');
+    await eventually('it can be sent again', () => wire.post('a', 'after').catch(() => false));
+    await eventually('it is heard', () => heard.includes('after'));
+    expect(heard).to.deep.equal(['before', 'after']);
+  });
+
   it('D5 a server that has only an older entry of a node: its next beat is refused, so that it gives the entry', async () => {
     const server = await lab.server();
     const [wire, reader] = [await opened({ url: server.url }), await opened({ url: server.url })];
@@ -158,7 +185,8 @@ describe('wire, Redis servers that fail', function () {
       client = server.client();
       nowMs = 0;
       const connect = async (suspect = (): void => {}): Promise<RedisServer> => {
-        const made = new RedisServer(redisSettings({ url: server.url }), { warn: () => {}, suspect });
+        const settings = redisSettings({ url: server.url, commandTimeoutMs: 1_500 });
+        const made = new RedisServer(settings, { ...silent, suspect });
         await made.open();
         onAbort(stop.signal, () => made.close());
         return made;
@@ -210,6 +238,15 @@ describe('wire, Redis servers that fail', function () {
       expect(new Set(heard.slice(1))).to.deep.equal(new Set([5_000]));
     });
 
+    it('D5 the clock of the server is far ahead of what it was: texts are put in all the same', async () => {
+      await wire.listen('a', () => {}, stop.signal);
+      nowMs = 60_000;
+      await wire.post('a', 'x');
+      // As if the server's clock were a minute ahead now.
+      nowMs = 0;
+      expect(await wire.post('a', 'y')).to.equal(true);
+    });
+
     it('D7 other data may answer: what was heard comes again, of unknown age', async () => {
       const heard: [string, number][] = [];
       await wire.listen('a', (text, { ageMs }) => heard.push([text, ageMs]), stop.signal);
@@ -221,6 +258,8 @@ describe('wire, Redis servers that fail', function () {
     });
   });
 });
+
+const silent: StoreEvents = { warn: () => {}, suspect: () => {} };
 
 /** How often each command was called. */
 async function callsOf(client: Redis): Promise<Map<string, number>> {

@@ -1,17 +1,19 @@
-/** Inboxes of agents as streams in Redis. Reading blocks, so it has connections of its own. Roster: redis-roster.ts */
+/**
+ * Inboxes of agents as streams in Redis. Reading blocks, so it has connections of its own. Sending: redis-post.ts.
+ * Roster: redis-roster.ts
+ */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { onAbort } from '../../abort.js';
 import type { Clock } from '../../engine/clock.js';
 import type { Receive, Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
+import { redisPost } from './redis-post.js';
 import { entriesOf, type StreamEntry } from './redis-replies.js';
 import { redisRoster } from './redis-roster.js';
 import { entryText } from './redis-rows.js';
 import { type Call, command } from './redis-script.js';
 import { askAll, type RedisServers } from './redis-servers.js';
 
-/** Texts that an inbox keeps, about: a reader that is further behind loses the oldest. */
-const mostTexts = 10_000;
 /** Longest wait of one read, ms. A text that comes after an idle time is believed to be at most twice as old. */
 export const blockMs = 1_000;
 const mostRead = 500;
@@ -30,19 +32,15 @@ export interface RedisWireOptions {
    */
   reading(suspect: () => void): Promise<RedisServers>;
   clock: Pick<Clock, 'monotonicMs'>;
+  /** Time after which a text is not put into an inbox any more, ms; default 5,000. */
+  putWithinMs?: number;
 }
 
 export function redisWire(options: RedisWireOptions): Wire {
-  const { keys, servers } = options;
   const { beat, leave, roster } = redisRoster(options);
   const readers = new Set<InboxReader>();
   return {
-    async post(inbox, text) {
-      const key = keys.wire(inbox);
-      const args = ['NOMKSTREAM', 'MAXLEN', '~', String(mostTexts), '*', 't', text];
-      const [id] = await askAll(servers(), [command(bucketOf(inbox), 'xadd', key, ...args)]);
-      return id !== null;
-    },
+    post: redisPost(options),
     async listen(inbox, receive, signal) {
       const reader = new InboxReader(inbox, receive, options);
       await reader.open(signal);
