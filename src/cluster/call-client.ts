@@ -18,8 +18,6 @@ export interface CallClientOptions {
   inbox: string;
   /** Number of the next message that this agent sends. */
   nextSend(): number;
-  /** A moment on the clock of the store that is not after now; undefined: not known. */
-  storeMs(): number | undefined;
 }
 
 /** The agent that has the plugin. */
@@ -63,15 +61,19 @@ export class CallClient {
    *   outcome `unknown`: it may be under way for as long as `startMs` and its limit allow
    */
   call(callee: Callee, { plugin, method, request, bounds, timeoutMs }: FarCall): Promise<unknown> {
-    const { clock, inbox, nextSend, storeMs } = this.#options;
+    const { clock, inbox, nextSend } = this.#options;
     this.#calls += 1;
     const id = `${inbox}:c${this.#calls}`;
-    const sentAtMs = storeMs();
-    if (sentAtMs === undefined) return Promise.reject(notMade(`agent ${callee.nodeId} is not known yet`));
+    const declaredMs = clock.monotonicMs();
     const { secrets, volumes, home, driver } = bounds;
     const message = (): Message => ({
-      ...{ type: 'call', from: inbox, send: nextSend(), id, plugin, method, request, secrets, timeoutMs, sentAtMs },
-      ...{ volumes: [...volumes], ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) },
+      ...{ type: 'call', from: inbox, send: nextSend(), id, plugin, method, request, secrets, timeoutMs },
+      ...{
+        ageMs: clock.monotonicMs() - declaredMs,
+        volumes: [...volumes],
+        ...(home !== undefined && { home }),
+        ...(driver !== undefined && { driver }),
+      },
     });
     if (Buffer.byteLength(encode(message())) > longestBytes)
       return Promise.reject(notMade(`the request has more than ${longestBytes} bytes: no other agent can be asked`));

@@ -7,10 +7,10 @@ import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { lockKey, type VolumeLocks } from '../calls/volume-locks.js';
 import type { Clock } from '../engine/clock.js';
-import type { TextAge, Wire } from '../engine/store.js';
+import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { startMs } from './call-limits.js';
+import { mostAgeMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
 import { type Call, type Called, errorData, textOf } from './messages.js';
 
@@ -50,15 +50,15 @@ export class CallServer {
     this.#options = options;
   }
 
-  receive(call: Call, { ageMs, putAtMs }: TextAge): MessageOutcome {
+  receive(call: Call, ageMs: number): MessageOutcome {
     const known = this.#calls.get(call.id);
     if (known) {
       if (known.called) this.#post(known.from, known.called);
       return 'accepted';
     }
     const { clock } = this.#options;
-    const beganMs = clock.monotonicMs() - ageMs - Math.max(0, putAtMs - call.sentAtMs);
-    const isLate = (): boolean => clock.monotonicMs() - beganMs > startMs;
+    const declaredMs = clock.monotonicMs() - ageMs - call.ageMs;
+    const isLate = (): boolean => clock.monotonicMs() - declaredMs > mostAgeMs;
     if (isLate()) {
       this.#post(call.from, notMade(call, late()));
       return 'late';
@@ -112,7 +112,7 @@ export class CallServer {
     if (!locks.take(keys))
       return notMade(call, unavailable(`another call to plugin '${plugin}' about it is under way there`));
     try {
-      const admitted = await access.enterHere(plugin, { signal, waitMs: startMs });
+      const admitted = await access.enterHere(plugin, { signal, waitMs: mostAgeMs });
       if ('reason' in admitted) return notMade(call, unavailable(admitted.reason));
       let isMade = false;
       try {
@@ -175,7 +175,7 @@ const notMade = ({ id }: Call, error: unknown): Called => ({
 
 const unavailable = (why: string): StagecraftError =>
   new StagecraftError('PLUGIN_UNAVAILABLE', `the call was not made: ${why}`);
-const late = (): StagecraftError => unavailable(`it arrived late, more than ${startMs / 1_000} s after it was sent`);
+const late = (): StagecraftError => unavailable(`it arrived late, more than ${mostAgeMs / 1_000} s after it was sent`);
 const crowded = (): StagecraftError => unavailable(`${mostOfOne} calls of the same agent are under way there`);
 const unknownMethod = (method: string): string => `this agent makes no call '${method}': update it`;
 

@@ -5,7 +5,7 @@
  */
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
-import type { TextAge, Wire } from '../engine/store.js';
+import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
@@ -65,7 +65,7 @@ export class Cluster {
     this.roster = new Roster(options);
     this.#client = new RequestClient({ ...options, ...sender });
     this.#server = new RequestServer({ ...options, methods: this.#methods });
-    this.calls = new CallClient({ ...sender, storeMs: () => this.roster.storeMs });
+    this.calls = new CallClient(sender);
     this.roster.onChange(() => this.calls.lost((callee) => lossOf(callee, this.roster.members.get(callee.nodeId))));
   }
 
@@ -134,19 +134,19 @@ export class Cluster {
     const { wire, logger, clock } = this.#options;
     const { signal } = this.#stop;
     try {
-      await wire.listen(this.inbox, (text, age) => this.#receive(text, age), signal);
+      await wire.listen(this.inbox, (text, ageMs) => this.#receive(text, ageMs), signal);
     } catch (error) {
       logger.warn({}, `messages of other agents can't be read yet (${messageOf(error)}); this is tried again`);
       void pause(clock, listenAgainMs, signal).then(() => (signal.aborted ? undefined : this.#listen()));
     }
   }
 
-  #receive(text: string, age: TextAge): void {
-    const outcome = this.#outcomeOf(text, age);
+  #receive(text: string, ageMs: number): void {
+    const outcome = this.#outcomeOf(text, ageMs);
     if (outcome) this.#options.messages.add(outcome);
   }
 
-  #outcomeOf(text: string, age: TextAge): MessageOutcome | undefined {
+  #outcomeOf(text: string, ageMs: number): MessageOutcome | undefined {
     const message = decode(text);
     if (typeof message === 'string') return message;
     if ('send' in message && this.#isRepeated(message)) return 'repeated';
@@ -156,7 +156,7 @@ export class Cluster {
       case 'cancel':
         return this.#callServer?.cancel(message.id) ? 'accepted' : this.#server.receive(message);
       case 'call':
-        return this.#callServer?.receive(message, age);
+        return this.#callServer?.receive(message, ageMs);
       case 'called':
         return this.calls.receive(message);
       case 'released':

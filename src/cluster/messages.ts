@@ -33,8 +33,8 @@ const schema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('moved'), id }),
   z.object({ type: z.literal('answer'), id, value: z.unknown().optional(), error: failure.optional() }),
   /**
-   * A call to a plugin of the receiver. `sentAtMs`: when the sender declared it, or earlier, on the clock of the store. The
-   * receiver makes it only if it is not too old.
+   * A call to a plugin of the receiver. `ageMs`: time since the sender declared it. The receiver makes it only if it is not too
+   * old.
    */
   z.object({
     type: z.literal('call'),
@@ -49,7 +49,7 @@ const schema = z.discriminatedUnion('type', [
     home: z.string().optional(),
     driver: z.string().optional(),
     timeoutMs: z.int().positive(),
-    sentAtMs: z.number(),
+    ageMs: z.number().nonnegative(),
   }),
   /** End of a call. `isMade`: whether it was made, or may have been. */
   z.object({

@@ -30,8 +30,6 @@ export class Roster {
   #members = new Map<string, Member>();
   #version = 0;
   #following: AbortController | undefined;
-  /** Clock of the store at the last read, and the own monotonic clock just after it. */
-  #clock: { storeMs: number; ownMs: number } | undefined;
 
   constructor(options: RosterOptions) {
     this.#options = options;
@@ -39,11 +37,6 @@ export class Roster {
 
   get members(): ReadonlyMap<string, Member> {
     return this.#members;
-  }
-
-  /** A moment on the clock of the store that is not after now; undefined: the roster was not read yet. */
-  get storeMs(): number | undefined {
-    return this.#clock && this.#clock.storeMs + (this.#options.clock.monotonicMs() - this.#clock.ownMs);
   }
 
   /** Calls back with the plugins whose instances have changed. @returns a function that unsubscribes */
@@ -69,7 +62,6 @@ export class Roster {
   /** Reads the roster now. @throws {Error} the store is away */
   async read(): Promise<ReadonlyMap<string, Member>> {
     const changes = await this.#options.wire.roster(this.#version);
-    this.#clock = { storeMs: changes.storeMs, ownMs: this.#options.clock.monotonicMs() };
     const plugins = this.#apply(changes);
     if (plugins.size > 0) for (const listener of [...this.#listeners]) listener(plugins);
     return this.#members;
@@ -91,7 +83,7 @@ export class Roster {
   }
 
   /** @returns plugins whose instances have changed */
-  #apply({ version, isComplete, changed, away, storeMs }: RosterChanges): Set<string> {
+  #apply({ version, isComplete, changed, away }: RosterChanges): Set<string> {
     const before = this.#members;
     const members = isComplete ? new Map<string, Member>() : new Map(before);
     const touched = new Set(isComplete ? before.keys() : []);
@@ -103,9 +95,9 @@ export class Roster {
     }
     for (const [nodeId, member] of members) {
       const silentMs = away.get(nodeId);
-      const silentSinceMs = silentMs === undefined ? undefined : storeMs - silentMs;
-      if (silentSinceMs === member.silentSinceMs) continue;
+      if ((silentMs === undefined) === (member.silentSinceMs === undefined)) continue;
       const { silentSinceMs: _, ...rest } = member;
+      const silentSinceMs = silentMs === undefined ? undefined : this.#options.clock.now() - silentMs;
       members.set(nodeId, silentSinceMs === undefined ? rest : { ...rest, silentSinceMs });
       touched.add(nodeId);
     }

@@ -222,7 +222,7 @@ export interface Store {
  */
 export interface Wire {
   /**
-   * Puts a text into an inbox, within 6 s of this call or never. Resolves with whether there is such an inbox; its reader
+   * Puts a text into an inbox, within `putWithinMs` of this call or never. Resolves with whether there is such an inbox; its reader
    * may have died since.
    * @throws {Error} the store is unreachable or fails; the text may have arrived
    */
@@ -249,18 +249,14 @@ export interface Wire {
   roster(since: number): Promise<RosterChanges>;
 }
 
-/** Takes one text. */
-export type Receive = (text: string, age: TextAge) => void;
+/** `post` puts a text into the inbox within so many milliseconds of its call, or never. */
+export const putWithinMs = 3_000;
 
-export interface TextAge {
-  /**
-   * The text was put into the inbox at most so many milliseconds ago, on the monotonic clock of this process; Infinity: not
-   * known. A process that was frozen gets the true age or more.
-   */
-  ageMs: number;
-  /** Moment at which it was put there, or later, on the clock of the store. */
-  putAtMs: number;
-}
+/**
+ * Takes one text. `ageMs`: it was put into the inbox at most so many milliseconds ago, on the monotonic clock of this process;
+ * Infinity: not known. A process that was frozen gets the true age or more.
+ */
+export type Receive = (text: string, ageMs: number) => void;
 
 export interface Beat {
   nodeId: string;
@@ -273,8 +269,6 @@ export interface Beat {
 }
 
 export interface RosterChanges {
-  /** Moment of the answer on the clock of the store, milliseconds since the epoch. */
-  storeMs: number;
   /** Pass it as `since` to read the next changes. */
   version: number;
   /** Whether these are all entries: those read before are void. */

@@ -1,6 +1,5 @@
 /** Wires in memory: the contract of all wires, then their faults. */
 import { expect } from 'chai';
-import type { TextAge } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
 import { MemoryWires, type WireFaults } from '../support/memory-wire.js';
@@ -37,7 +36,7 @@ describe('wire, in memory with faults', () => {
   async function heardOf(faults: Partial<WireFaults>, seed = 7): Promise<Heard[]> {
     const wires = new MemoryWires({ clock, random: seededRandom(seed), faults });
     const heard: Heard[] = [];
-    const receive = (text: string, { ageMs }: TextAge): void =>
+    const receive = (text: string, ageMs: number): void =>
       void heard.push({ text: Number(text), ageMs, atMs: clock.monotonicMs() });
     await wires.wire().listen('a', receive, new AbortController().signal);
     for (let text = 0; text < 200; text += 1) {
@@ -91,7 +90,7 @@ describe('wire, in memory with faults', () => {
   it('D7 a frozen reader gets what has come meanwhile, as old as it is', async () => {
     const wires = new MemoryWires({ clock, random: seededRandom(1) });
     const heard: [string, number][] = [];
-    await wires.wire().listen('n/1', (text, { ageMs }) => heard.push([text, ageMs]), new AbortController().signal);
+    await wires.wire().listen('n/1', (text, ageMs) => heard.push([text, ageMs]), new AbortController().signal);
     wires.freeze('n/');
     await wires.wire().post('n/1', 'first');
     await clock.advance(5_000);

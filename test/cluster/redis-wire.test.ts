@@ -60,7 +60,7 @@ describe('wire, Redis servers that fail', function () {
     const server = await lab.server({ config: ['appendonly yes', 'appendfsync always'] });
     const wire = await opened({ url: server.url });
     const heard: [string, number][] = [];
-    await wire.listen('a', (text, { ageMs }) => heard.push([text, ageMs]), stop.signal);
+    await wire.listen('a', (text, ageMs) => heard.push([text, ageMs]), stop.signal);
     await wire.post('a', 'before');
     await eventually('it is heard', () => heard.length === 1);
     await server.kill();
@@ -118,7 +118,7 @@ describe('wire, Redis servers that fail', function () {
     };
     const servers = await connect();
     const keys = new RedisKeys('p:');
-    const options = { keys, servers: () => servers, reading: connect, clock: systemClock, putWithinMs: 400 };
+    const options = { keys, servers: () => servers, reading: connect, clock: systemClock, withinMs: 400 };
     const wire = redisWire(options);
     const heard: string[] = [];
     await (await opened({ url: server.url, prefix: 'p:' })).listen('a', (text) => heard.push(text), stop.signal);
@@ -226,7 +226,7 @@ describe('wire, Redis servers that fail', function () {
 
     it('D7 a text is as old as the last read that emptied the inbox, however many reads it takes to get there', async () => {
       const heard: number[] = [];
-      await wire.listen('a', (_, { ageMs }) => heard.push(ageMs), stop.signal);
+      await wire.listen('a', (_, ageMs) => heard.push(ageMs), stop.signal);
       await wire.post('a', 'first');
       await eventually('it is heard', () => heard.length === 1);
       await eventually('it waits', async () => String(await client.client('LIST')).includes('cmd=xread'));
@@ -249,7 +249,7 @@ describe('wire, Redis servers that fail', function () {
 
     it('D7 other data may answer: what was heard comes again, of unknown age', async () => {
       const heard: [string, number][] = [];
-      await wire.listen('a', (text, { ageMs }) => heard.push([text, ageMs]), stop.signal);
+      await wire.listen('a', (text, ageMs) => heard.push([text, ageMs]), stop.signal);
       await wire.post('a', 'x');
       await eventually('it is heard', () => heard.length === 1);
       suspect();

@@ -70,11 +70,7 @@ export function wireSuite(name: string, start: () => Promise<WireHarness>): void
       it('D7 a text is believed to be at least as old as it is', async () => {
         const [sender, reader] = [await harness.wire(), await harness.wire()];
         const heard: { text: string; ageMs: number; heardMs: number }[] = [];
-        await reader.listen(
-          'a',
-          (text, { ageMs }) => heard.push({ text, ageMs, heardMs: harness.nowMs() }),
-          stop.signal,
-        );
+        await reader.listen('a', (text, ageMs) => heard.push({ text, ageMs, heardMs: harness.nowMs() }), stop.signal);
         const putMs = new Map<string, number>();
         for (let at = 0; at < 50; at += 1) {
           await sender.post('a', String(at));
@@ -129,8 +125,7 @@ export function wireSuite(name: string, start: () => Promise<WireHarness>): void
         await beat('a', '1');
         await beat('b', '2', 'y');
         const second = await reader.roster(first.version);
-        expect({ ...second, storeMs: 0 }).to.deep.equal({ ...first, storeMs: 0, isComplete: false, changed: [] });
-        expect(second.storeMs).to.be.at.least(first.storeMs);
+        expect(second).to.deep.equal({ ...first, isComplete: false, changed: [] });
         await beat('b', '2', '');
         const third = await reader.roster(second.version);
         expect(third.isComplete).to.equal(false);

@@ -124,7 +124,7 @@ export class MemoryWires {
     const hear = (): void => {
       if (this.#inboxes.get(name) !== inbox) return;
       if (inbox.isFrozen) inbox.pile.push(hear);
-      else inbox.receive(text, { ageMs: this.#clock.monotonicMs() - putMs, putAtMs: putMs });
+      else inbox.receive(text, this.#clock.monotonicMs() - putMs);
     };
     this.#clock.after(waitMs, hear);
   }
@@ -174,8 +174,7 @@ export class MemoryWires {
     const changed = [...this.#entries]
       .filter(([, { entry, version }]) => (isComplete ? entry !== undefined : version > since))
       .map(([nodeId, { run, entry }]) => ({ nodeId, run, ...(entry !== undefined && { entry }) }));
-    const storeMs = this.#clock.monotonicMs();
-    return { storeMs, version: this.#version, isComplete, changed, away };
+    return { version: this.#version, isComplete, changed, away };
   }
 
   #change(): number {

@@ -3,7 +3,7 @@
  * any more. The age that a reader gets says nothing of the time before.
  */
 import type { Clock } from '../../engine/clock.js';
-import type { Wire } from '../../engine/store.js';
+import { putWithinMs, type Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
 import { numberOf, rowOf } from './redis-replies.js';
 import { call, command, script } from './redis-script.js';
@@ -11,9 +11,9 @@ import { askAll, type RedisServers } from './redis-servers.js';
 
 /** Texts that an inbox keeps, about: a reader that is further behind loses the oldest. */
 const mostTexts = 10_000;
-const putWithinMs = 5_000;
 /** An answer that took longer says too little about the server's clock. */
 const longestAnswerMs = 1_000;
+const defaultMs = putWithinMs - longestAnswerMs;
 
 /**
  * KEYS: inbox. ARGV: moment on the server's clock after which nothing is put in, mostTexts, text. Returns the server's
@@ -32,15 +32,11 @@ export interface RedisPostOptions {
   keys: Pick<RedisKeys, 'wire'>;
   servers(): RedisServers;
   clock: Pick<Clock, 'monotonicMs'>;
-  putWithinMs?: number;
+  /** Default: so that the port's limit holds, however late the answers are that the server's clock is known from. */
+  withinMs?: number;
 }
 
-export function redisPost({
-  keys,
-  servers,
-  clock,
-  putWithinMs: withinMs = putWithinMs,
-}: RedisPostOptions): Wire['post'] {
+export function redisPost({ keys, servers, clock, withinMs = defaultMs }: RedisPostOptions): Wire['post'] {
   /** By bucket, how far its server's clock is ahead of this process's: at most so much. */
   const ahead = new Map<number, number>();
 

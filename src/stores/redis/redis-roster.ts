@@ -65,7 +65,7 @@ if known[1] == ARGV[2] and known[2] then remove(ARGV[1]) end
 `);
 
 /**
- * ARGV: since, keptMs. Returns the server's time, version, whether all entries come, then lists of node, run and entry of each change, and
+ * ARGV: since, keptMs. Returns version, whether all entries come, then lists of node, run and entry of each change, and
  * of node and silence of those away.
  */
 const rosterScript = script(`${shared}
@@ -100,7 +100,7 @@ for _, node in ipairs(redis.call('ZRANGE', changes, first, '+inf', 'BYSCORE')) d
     changed[#changed + 1] = {node, known[1] or '', known[2]}
   end
 end
-return {text(nowMs), text(version), isComplete and 1 or 0, changed, away}
+return {text(version), isComplete and 1 or 0, changed, away}
 `);
 
 export interface RedisRosterOptions {
@@ -129,11 +129,8 @@ export function redisRoster({ keys, servers }: RedisRosterOptions): Pick<Wire, '
       await ask(leaveScript, [nodeId, run]);
     },
     async roster(since) {
-      const [storeMs, version, isComplete, changed, away] = rowOf(
-        await ask(rosterScript, [String(since), String(keptMs)]),
-      );
+      const [version, isComplete, changed, away] = rowOf(await ask(rosterScript, [String(since), String(keptMs)]));
       return {
-        storeMs: numberOf(storeMs),
         version: numberOf(version),
         isComplete: isComplete === 1,
         changed: rowOf(changed).map((row) => changeOf(rowOf(row))),

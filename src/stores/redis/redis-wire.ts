@@ -32,8 +32,8 @@ export interface RedisWireOptions {
    */
   reading(suspect: () => void): Promise<RedisServers>;
   clock: Pick<Clock, 'monotonicMs'>;
-  /** Time after which a text is not put into an inbox any more, ms; default 5,000. */
-  putWithinMs?: number;
+  /** Time after which a text is not put into an inbox any more, ms; default: within the limit of the port. */
+  withinMs?: number;
 }
 
 export function redisWire(options: RedisWireOptions): Wire {
@@ -130,7 +130,7 @@ class InboxReader {
       this.#last = entry.id.join('-');
       const text = entryText(entry);
       const ageMs = this.#emptiedMs === undefined ? Infinity : this.#nowMs() - this.#emptiedMs;
-      if (text !== '') this.#receive(text, { ageMs, putAtMs: entry.id[0] });
+      if (text !== '') this.#receive(text, ageMs);
     }
     if (entries.length < mostRead) this.#emptiedMs = beganMs;
   }
