@@ -184,10 +184,10 @@ export class Cluster {
 
 const isMoved = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'NOT_LEADER';
 
-export const isPresent = ({ silentSinceMs }: Member): boolean => silentSinceMs === undefined;
+const isPresent = ({ silentSinceMs }: Member): boolean => silentSinceMs === undefined;
 
 /** Whether an agent has a controller plugin that can be called. */
-export const hasController = ({ plugins }: Pick<Member, 'plugins'>): boolean =>
+const hasController = ({ plugins }: Pick<Member, 'plugins'>): boolean =>
   Object.values(plugins).some(({ types, trouble }) => types.includes('csi-controller') && trouble === undefined);
 
 /** Returns why a call of this agent gets no answer any more. */

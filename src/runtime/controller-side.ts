@@ -10,7 +10,7 @@ import { PluginAccess, type PluginPort, type Target } from '../calls/plugin-acce
 import { PluginCalls } from '../calls/plugin-calls.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
 import { startMs } from '../cluster/call-limits.js';
-import { type Cluster, hasController, isPresent } from '../cluster/cluster.js';
+import type { Cluster } from '../cluster/cluster.js';
 import { instancesOf } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
@@ -301,11 +301,7 @@ function electedEngine(
     logger,
     troubles,
     retryMs: () => (hasControllers() ? retryMs.controllers : retryMs.none),
-    prepare: async () => {
-      await cluster?.roster.follow();
-      const others = [...(cluster?.roster.members.values() ?? [])].filter((one) => one.nodeId !== nodeId);
-      return !hasControllers() && others.some((one) => isPresent(one) && hasController(one)) ? yielding() : undefined;
-    },
+    prepare: async () => cluster?.roster.follow(),
     elected: ({ epoch, tookOver }) => {
       // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');

@@ -37,11 +37,8 @@ export interface ElectedEngineOptions {
   random: Pick<Random, 'next'>;
   logger: Logger;
   troubles: TroubleLog;
-  /**
-   * Prepares a term: the lease is granted, and no work has begun. Returns why another runtime should lead, if one should: then
-   * the lease is released for a while. Default: nothing is to be prepared.
-   */
-  prepare?(): Promise<StagecraftError | undefined>;
+  /** Prepares a term: the lease is granted, and no work has begun. Must not reject. Default: nothing is to be prepared. */
+  prepare?(): Promise<void>;
   /** Average pause between requests for the lease while another runtime leads, in milliseconds; default 250. */
   retryMs?(): number;
   /** Called when a term begins, before any work in it. `tookOver`: this runtime stood by before. */
@@ -234,7 +231,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
       return false;
     }
     if (this.#stop.signal.aborted) return false;
-    this.#yielded ??= await this.#options.prepare?.();
+    await this.#options.prepare?.();
     if (this.#stop.signal.aborted) return false;
     if (this.#yielded) {
       await this.#renounce(this.#yielded);

@@ -32,11 +32,14 @@ describe('an elected engine', () => {
   let right: Side;
   /** Names of the sides that should lead, if they can. */
   const fit = new Set<string>();
+  /** Prepares each term; replaced by a test. */
+  let prepare: () => Promise<void>;
 
   beforeEach(async () => {
     lab = new Lab();
     seeds = 0;
     fit.clear();
+    prepare = async () => {};
     await lab.data.open();
     left = await side('left');
     right = await side('right');
@@ -83,6 +86,7 @@ describe('an elected engine', () => {
       random: seededRandom(seeds),
       logger: silentLogger,
       troubles: new TroubleLog({ clock, logger: silentLogger }),
+      prepare: () => prepare(),
       elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
     }).host(kinds);
@@ -203,6 +207,42 @@ describe('an elected engine', () => {
     expect(right.elections.length).to.be.at.least(2);
     expect(right.resigned.map(({ code }) => code)).to.deep.equal(['NOT_LEADER']);
     expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+  });
+
+  it('D6 lease released, and a standby hears of that: it leads at once', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    await left.elected.stop();
+    right.elected.hurry();
+    await lab.rest();
+    expect(leads(right)).to.equal(true);
+    expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
+  });
+
+  it('D6 news of a released lease while this side leads: nothing changes', async () => {
+    left.elected.hurry();
+    await lab.clock.advance(leaseTtlMs);
+    expect([leads(left), leads(right)]).to.deep.equal([true, false]);
+    expect(left.elections).to.have.length(1);
+  });
+
+  it('D3 lease granted: no work begins before the term is prepared; stopped meanwhile, it is released', async () => {
+    let prepared: () => void = () => {};
+    prepare = () => new Promise((resolve) => (prepared = resolve));
+    await left.elected.stop();
+    await lab.clock.advance(2_000);
+    expect([leads(right), right.elections.length]).to.deep.equal([false, 0]);
+    prepared();
+    await lab.rest();
+    expect(leads(right)).to.equal(true);
+    const third = await side('third');
+    await stop(right);
+    await lab.clock.advance(2_000);
+    const stopped = third.elected.stop();
+    prepared();
+    await lab.clock.advance(10_000);
+    await stopped;
+    const asked = { name: 'shared/0', owner: 'x', ttlMs: leaseTtlMs, holder: 'x' };
+    expect((await lab.data.acquireLease(asked)).status).to.equal('granted');
   });
 
   it('stopped during the request for the lease: the lease is released', async () => {
