@@ -45,6 +45,7 @@ export class CallServer {
   readonly #options: CallServerOptions;
   readonly #calls = new Map<string, Known>();
   #cancelSweep: (() => void) | undefined;
+  #isClosed = false;
 
   constructor(options: CallServerOptions) {
     this.#options = options;
@@ -59,6 +60,10 @@ export class CallServer {
     const { clock } = this.#options;
     const declaredMs = clock.monotonicMs() - ageMs - call.ageMs;
     const isLate = (): boolean => clock.monotonicMs() - declaredMs > mostAgeMs;
+    if (this.#isClosed) {
+      this.#post(call.from, notMade(call, closed));
+      return 'accepted';
+    }
     if (isLate()) {
       this.#post(call.from, notMade(call, late()));
       return 'late';
@@ -78,8 +83,9 @@ export class CallServer {
     return known !== undefined;
   }
 
-  /** Ends all calls. */
+  /** Ends all calls, and begins no more. */
   close(): void {
+    this.#isClosed = true;
     this.#cancelSweep?.();
     for (const { stop } of this.#calls.values()) stop.abort(closed);
   }

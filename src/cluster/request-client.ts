@@ -50,8 +50,10 @@ interface Pending {
   end(outcome: { value: unknown } | { error: Error }): void;
 }
 
-/** Time between two looks at who works on volumes, while something waits. */
+/** Longest time between two looks at who works on volumes, while something waits. */
 const lookMs = 500;
+/** Time to the next look after an owner has said that it is none any more: the next one takes over soon. */
+const soonMs = 40;
 /** A request without an answer is sent again after this: it may have been lost. */
 const repeatMs = 5_000;
 /** A store without an answer is waited for so long. */
@@ -68,6 +70,8 @@ export class RequestClient {
   #awaySinceMs: number | undefined;
   #requests = 0;
   #cancelLook: (() => void) | undefined;
+  /** Time to the look after the next one. */
+  #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
 
   constructor(options: RequestClientOptions) {
@@ -117,6 +121,8 @@ export class RequestClient {
     if (message.type === 'moved') {
       pending.sentTo = -Math.abs(pending.sentTo);
       this.#route = undefined;
+      this.#pauseMs = 2 * soonMs;
+      this.#lookAfter(soonMs);
     }
     if (message.type === 'answer') {
       const { error, value } = message;
@@ -138,7 +144,7 @@ export class RequestClient {
    */
   async #look(known?: Route): Promise<void> {
     this.#cancelLook?.();
-    const { clock, refusal } = this.#options;
+    const { refusal } = this.#options;
     if (!refusal()) {
       for (const { end } of this.#pending.values()) end({ value: ownWork });
       return;
@@ -151,8 +157,13 @@ export class RequestClient {
       this.#giveUpIfLong(error);
     }
     if (this.#pending.size === 0 || this.#closed) return;
+    this.#lookAfter(this.#pauseMs);
+    this.#pauseMs = Math.min(2 * this.#pauseMs, lookMs);
+  }
+
+  #lookAfter(delayMs: number): void {
     this.#cancelLook?.();
-    this.#cancelLook = clock.after(lookMs, () => void this.#look());
+    this.#cancelLook = this.#options.clock.after(delayMs, () => void this.#look());
   }
 
   async #sendAll(route: Route | undefined): Promise<void> {

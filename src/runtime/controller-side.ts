@@ -81,8 +81,8 @@ const followRetryMs = 1_000;
 const leaseName = 'volumes/0';
 /** Time from the leader's last sign of life to the moment when another agent may lead. */
 const leaseTtlMs = 6_000;
-/** Pause between requests for the lease: agents that have no controllers, which may be many, seldom ask. */
-const retryMs = { controllers: 250, none: 2_000 };
+/** Pauses between requests for the lease: agents without controllers, which may be many, seldom ask. */
+const retryMs = { able: 250, unable: 2_000 };
 
 export class ControllerSide {
   readonly nodes: NodeManager;
@@ -300,7 +300,7 @@ function electedEngine(
     random,
     logger,
     troubles,
-    retryMs: () => (hasControllers() ? retryMs.controllers : retryMs.none),
+    retryMs: () => (!cluster || hasControllers() ? retryMs.able : retryMs.unable),
     prepare: async () => cluster?.roster.follow(),
     elected: ({ epoch, tookOver }) => {
       // An agent that leads from its start has nothing new to log.
