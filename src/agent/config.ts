@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
-import { settingsShape } from '../requests/settings.js';
+import { ownSchema, settingsShape } from '../requests/settings.js';
 import { taskSchema } from '../tasks/spec.js';
 import { offsetOf } from './yaml-place.js';
 
@@ -84,7 +84,7 @@ const configSchema = z.strictObject({
   nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
   store: z.strictObject({ redis: redisSchema }).optional(),
-  cluster: z.strictObject({ keyFile: z.string().min(1).optional() }).optional(),
+  cluster: z.strictObject({ own: ownSchema.optional(), keyFile: z.string().min(1).optional() }).optional(),
   ...settingsShape,
   secrets: secretsSchema.optional(),
   tasks: z

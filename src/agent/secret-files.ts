@@ -13,21 +13,26 @@ export function contentOf(file: string): string {
 }
 
 /**
- * Returns the runtime's option `cluster` with the key that the configuration names.
- * @throws StagecraftError CONFIG_INVALID for a file that can't be used, and for a key without a store that agents share
+ * Returns the runtime's option `cluster`, with the key that the configuration names.
+ * @throws StagecraftError CONFIG_INVALID for a file that can't be used, and for settings without a store that agents share
  */
-export function clusterOf({ cluster, store, invalid }: Pick<AgentConfig, 'cluster' | 'store' | 'invalid'>): {
-  cluster?: { key: string };
+export function clusterOf({ cluster = {}, store, invalid }: Pick<AgentConfig, 'cluster' | 'store' | 'invalid'>): {
+  cluster?: { own?: 'auto' | 'never' | undefined; key?: string };
 } {
-  const file = cluster?.keyFile;
-  if (file === undefined) return {};
-  const refuse = (message: string): StagecraftError => invalid([{ path: ['cluster', 'keyFile'], message }]);
-  if (!store)
-    throw refuse('has no use: only agents on one Redis send each other messages. Add store.redis, or remove keyFile');
+  const { own, keyFile } = cluster;
+  const refuse = (name: string, message: string): StagecraftError => invalid([{ path: ['cluster', name], message }]);
+  if (!store && keyFile !== undefined)
+    throw refuse(
+      'keyFile',
+      'has no use: only agents on one Redis send each other messages. Add store.redis, or remove keyFile',
+    );
+  if (!store && own === 'never')
+    throw refuse('own', 'must be auto: no other agent can work on the volumes of an embedded store. Add store.redis');
+  if (keyFile === undefined) return own === undefined ? {} : { cluster: { own } };
   try {
-    return { cluster: { key: keyIn(file) } };
+    return { cluster: { ...(own && { own }), key: keyIn(keyFile) } };
   } catch (error) {
-    throw refuse(messageOf(error));
+    throw refuse('keyFile', messageOf(error));
   }
 }
 

@@ -12,6 +12,9 @@ export const shortestKeyBytes = 32;
 
 const everyMs = z.strictObject({ intervalMs: ms.optional() }).prefault({});
 
+/** Whether an agent may work on the volumes of all agents on its store. */
+export const ownSchema = z.enum(['auto', 'never']);
+
 export const settingsShape = {
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
   logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),

@@ -6,7 +6,7 @@ import { sealedWire } from '../cluster/sealed-wire.js';
 import type { Store, Wire } from '../engine/store.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { ControllerSide } from './controller-side.js';
-import type { ClusterKey } from './options.js';
+import type { ClusterSettings } from './options.js';
 
 const volumes: Forwarded = {
   create: 1,
@@ -57,6 +57,6 @@ export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster | undefine
   forwarded(local, 'claims', claims, cluster);
 
 /** Returns how a runtime reaches others on its store, with signatures if it has a key. */
-export function wireOf({ wire }: Store, { key }: ClusterKey = {}, messages: MessageCounts): Wire | undefined {
+export function wireOf({ wire }: Store, { key }: ClusterSettings = {}, messages: MessageCounts): Wire | undefined {
   return wire && key !== undefined ? sealedWire(wire, key, (outcome) => messages.add(outcome)) : wire;
 }

@@ -300,6 +300,7 @@ function electedEngine(
     random,
     logger,
     troubles,
+    never: runtime.cluster?.own === 'never' ? neverOwns() : undefined,
     retryMs: () => (!cluster || hasControllers() ? retryMs.able : retryMs.unable),
     prepare: async () => cluster?.roster.follow(),
     elected: ({ epoch, tookOver }) => {
@@ -336,6 +337,9 @@ function notLeader(holder: string, isSilent: boolean): StagecraftError {
     : `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
   return new StagecraftError('NOT_LEADER', message);
 }
+
+const neverOwns = (): StagecraftError =>
+  new StagecraftError('NOT_LEADER', 'no agent is known that works on volumes: this one never does (cluster.own)');
 
 const yielding = (): StagecraftError =>
   new StagecraftError(

@@ -15,7 +15,7 @@ import type { Dispenser } from '../registry/dispenser.js';
 import type { FingerprintTimes } from '../registry/fingerprint-loop.js';
 import { dispenserFaults } from '../registry/validate.js';
 import { checked } from '../requests/fields.js';
-import { settingsShape, shortestKeyBytes } from '../requests/settings.js';
+import { ownSchema, settingsShape, shortestKeyBytes } from '../requests/settings.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
 
 export interface RuntimeOptions {
@@ -31,8 +31,8 @@ export interface RuntimeOptions {
   fingerprint?: Partial<FingerprintTimes>;
   /** Calls to plugins for volumes. */
   calls?: CallOptions;
-  /** Messages between the runtimes that share a store. */
-  cluster?: ClusterKey;
+  /** Part of this runtime among those that share its store. */
+  cluster?: ClusterSettings;
   /** Backoff after failures; default: 100 ms, doubling up to 5 min, with full jitter. */
   retry?: Partial<BackoffPolicy>;
   /** Time until the volumes on a node that is down are given up; default: never. */
@@ -71,7 +71,12 @@ export interface RuntimeOptions {
   logger?: Logger;
 }
 
-export interface ClusterKey {
+export interface ClusterSettings {
+  /**
+   * Whether this runtime may work on the volumes of all: `auto`, the default, if it is to; `never` for hosts that only use them.
+   * Not for a store of one process.
+   */
+  own?: 'auto' | 'never' | undefined;
   /**
    * Signs all messages, and refuses those without this signature: at least 32 bytes, the same for all runtimes on the store.
    * Default: nothing is signed. Not for a store of one process.
@@ -169,7 +174,7 @@ const shape = {
     storeMethods,
     "leave it out, or give redisStore('redis://…') or another of stagecraft/stores",
   ),
-  cluster: z.strictObject({ key: keySchema.optional() }).optional(),
+  cluster: z.strictObject({ own: ownSchema.optional(), key: keySchema.optional() }).optional(),
   secrets: secretsSchema,
   claims: port<ClaimClient>('a ClaimClient', claimMethods, 'leave it out where volumes are managed in this process'),
   dispensers: dispensersSchema,
@@ -187,6 +192,10 @@ const optionsSchema = z
   .refine(({ cluster, store }) => cluster?.key === undefined || store?.wire, {
     path: ['cluster', 'key'],
     message: 'has no use: this store is for one runtime, which gets no messages. Leave it out, or give redisStore(…)',
+  })
+  .refine(({ cluster, store }) => cluster?.own !== 'never' || store?.wire, {
+    path: ['cluster', 'own'],
+    message: 'must be auto: this store is for one runtime, and no other one can work on its volumes',
   });
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */

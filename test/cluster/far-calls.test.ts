@@ -32,10 +32,14 @@ describe('calls where the plugin is', function () {
     return made;
   }
 
-  async function agent(nodeId: string, options: { secrets?: Record<string, string> } = {}): Promise<Runtime> {
+  async function agent(
+    nodeId: string,
+    options: { secrets?: Record<string, string>; own?: 'never' } = {},
+  ): Promise<Runtime> {
     const runtime = await createRuntime({
       ...{ nodeId, dataDir: join(scene.directory(), 'data'), store: redisStore(server.url), logger: loggerInto([]) },
       ...{ retry: { initialMs: 5, maxMs: 50 }, calls: { timeoutMs: 5_000 }, fingerprint: { intervalMs: 200 } },
+      ...(options.own && { cluster: { own: options.own } }),
       ...(options.secrets && { secrets: { resolve: async () => options.secrets ?? {} } }),
     });
     scene.atEnd(() => runtime.close().catch(() => undefined));
@@ -157,5 +161,16 @@ describe('calls where the plugin is', function () {
     expect(late.code).to.equal('TIMEOUT');
     expect(late.message).to.include('node agent-b');
     expect(rpcs(driver)).to.have.lengthOf(2);
+  });
+
+  it('D10 an agent that never works on volumes stands by for none, and has its requests done', async () => {
+    const worker = await agent('agent-a', { own: 'never' });
+    const owner = await agent('agent-b');
+    await register(owner, driver, 'disk');
+    expect((await worker.volumes.create(volumeOf('data'))).state).to.equal('created');
+    await owner.close();
+    const late = await refusalOf(worker.volumes.delete(key, { timeoutMs: 1_500 }));
+    expect([late.code, worker.leadership.isOurs]).to.deep.equal(['TIMEOUT', false]);
+    expect(late.message).to.include('no agent is known that works on volumes');
   });
 });

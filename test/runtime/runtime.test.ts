@@ -77,6 +77,7 @@ describe('createRuntime', () => {
         { cluster: { key: 'hunter2'.repeat(5) }, store: memoryStore() },
         'cluster.key: has no use: this store is for one runtime',
       ],
+      ['no owner on a store of one process', { cluster: { own: 'never' } }, 'cluster.own: must be auto'],
       ['a key for the embedded store', { cluster: { key: 'hunter2'.repeat(5) } }, 'cluster.key: has no use'],
       ['a time for a clock', { clock: 5 }, 'clock: must be a clock, not number'],
       [

@@ -37,6 +37,8 @@ export interface ElectedEngineOptions {
   random: Pick<Random, 'next'>;
   logger: Logger;
   troubles: TroubleLog;
+  /** Why this runtime never asks for the lease. Default: it asks. */
+  never?: StagecraftError | undefined;
   /** Prepares a term: the lease is granted, and no work has begun. Must not reject. Default: nothing is to be prepared. */
   prepare?(): Promise<void>;
   /** Average pause between requests for the lease while another runtime leads, in milliseconds; default 250. */
@@ -104,7 +106,13 @@ export class ElectedEngine implements ActorSystem, Inbox {
   }
 
   /** Resolves once this runtime leads and has restored its actors, or knows that another one leads. */
-  start(): Promise<void> {
+  async start(): Promise<void> {
+    const { never } = this.#options;
+    if (never) this.#refusal = never;
+    else await this.#elections();
+  }
+
+  #elections(): Promise<void> {
     return new Promise((decided) => {
       this.#campaign = this.#run(decided);
     });
