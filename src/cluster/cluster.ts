@@ -105,6 +105,16 @@ export class Cluster {
     }
   }
 
+  /** Reads the roster again. @throws {StagecraftError} STORE_UNAVAILABLE */
+  async refresh(): Promise<void> {
+    try {
+      await this.roster.read();
+    } catch (cause) {
+      const message = `the store does not answer (${messageOf(cause)}): nothing was asked, ask again later`;
+      throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
+    }
+  }
+
   /** Lets agents that can work on volumes know that nobody does any more. */
   async handOver(): Promise<void> {
     const { wire, nodeId } = this.#options;

@@ -118,18 +118,16 @@ export function anywhere<K extends string, P extends Port<K>>(port: P, names: re
     const local: CallMethod = port[name].bind(port) as CallMethod;
     const method: CallMethod = (client, request, bounds) => {
       if (!(client instanceof FarPlugin)) return local(client, request, bounds);
-      const call = { plugin: client.plugin, method: name, request, timeoutMs: far.timeoutMs };
-      return far.calls.call(client.callee, {
-        ...call,
-        bounds: { ...(bounds.far ?? nothing), signal: sourceOf(bounds) },
-      });
+      const { plugin, callee } = client;
+      // A call about no volume asks the instance as it is.
+      const about: FarBounds = bounds.far ?? { secrets: {}, volumes: [], home: callee.nodeId };
+      const limits = { timeoutMs: far.timeoutMs, bounds: { ...about, signal: sourceOf(bounds) } };
+      return far.calls.call(callee, { plugin, method: name, request, ...limits });
     };
     return [name, method] as const;
   });
   return { ...port, ...Object.fromEntries(methods) };
 }
-
-const nothing: FarBounds = { secrets: {}, volumes: [] };
 
 const sourceOf = (bounds: CallBounds): AbortSignal | { onAbort: NonNullable<CallBounds['onAbort']> } =>
   bounds.onAbort ? { onAbort: (callback) => bounds.onAbort?.(callback) ?? (() => {}) } : bounds.signal;

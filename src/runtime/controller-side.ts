@@ -182,7 +182,7 @@ export class ControllerSide {
         engine.leader();
         return port.isKnown(plugin);
       },
-      ...(cluster && { refresh: async () => void (await cluster.roster.read()) }),
+      ...(cluster && { refresh: () => cluster.refresh() }),
     };
     const named = { engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);

@@ -152,6 +152,7 @@ describe('calls where the plugin is', function () {
     await owner.volumes.create(volumeOf('named'), { home: 'agent-b' });
     const homes = { ours: rpcs(driver).length, theirs: rpcs(second).length };
     expect(homes).to.deep.equal({ ours: 1, theirs: 2 });
+    expect(await owner.volumes.reconcile('disk')).to.have.nested.property('[0].volumes', 3);
     await owner.volumes.delete({ id: 'theirs' });
     await other.volumes.delete({ id: 'ours' });
     expect(rpcs(driver)).to.deep.equal(['CreateVolume', 'DeleteVolume']);
