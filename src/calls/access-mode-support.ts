@@ -3,7 +3,7 @@
  * side.
  */
 import type { AccessMode, Capability } from '../../machines/kit/csi-types.js';
-import type { PluginObservation } from './plugin-access.js';
+import type { PluginObservation } from './plugin-port.js';
 
 const newerModes: ReadonlySet<AccessMode> = new Set(['single-node-single-writer', 'single-node-multi-writer']);
 

@@ -12,7 +12,8 @@ import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import { failureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
-import type { Admitted, PluginAccess } from './plugin-access.js';
+import type { PluginAccess } from './plugin-access.js';
+import type { Admitted } from './plugin-port.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 /** Time for which an admitted call keeps its place; a commit takes less. */

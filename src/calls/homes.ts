@@ -6,7 +6,7 @@
 import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
-import type { Target } from './plugin-access.js';
+import type { Target } from './plugin-port.js';
 
 /** Home node of a volume or snapshot, and the driver that made it, by the driver's own name. Absent: not known. */
 export interface Origin {

@@ -5,7 +5,7 @@
  */
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
-import type { PluginObservation } from './plugin-access.js';
+import type { PluginObservation } from './plugin-port.js';
 
 /** Returns why the call must not be made. Undefined if it may, or if one of the drivers is not known. */
 export function otherDriver(

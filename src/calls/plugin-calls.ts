@@ -14,7 +14,8 @@ import type { CallBounds, FarBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
 import { otherDriver } from './other-driver.js';
-import type { Admitted, PluginAccess, PluginObservation } from './plugin-access.js';
+import type { PluginAccess } from './plugin-access.js';
+import type { Admitted, PluginObservation } from './plugin-port.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 export interface PluginCallsOptions {

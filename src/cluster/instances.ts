@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import type { CallBounds, FarBounds } from '../calls/call-bounds.js';
-import type { PluginObservation, PluginPort } from '../calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../calls/plugin-port.js';
 import type { CallClient, Callee } from './call-client.js';
 import type { CallMethod } from './call-server.js';
 import type { Member, Roster } from './roster.js';

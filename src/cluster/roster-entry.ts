@@ -1,6 +1,6 @@
 /** Entry of an agent in the roster: where it reads, and what it says of its plugins. */
 import { z } from 'zod';
-import type { PluginObservation } from '../calls/plugin-access.js';
+import type { PluginObservation } from '../calls/plugin-port.js';
 
 /** Raised with each change that older agents can't read. */
 const format = 1;

@@ -2,7 +2,7 @@
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
-import type { PluginObservation, PluginPort } from '../calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../calls/plugin-port.js';
 import type { Engine } from '../engine/engine.js';
 import type { NodePluginsPort } from '../nodes/node-reporter.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';

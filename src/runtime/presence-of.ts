@@ -1,6 +1,6 @@
 /** What this agent says of itself in the roster: its version, and its plugins as controller calls see them. */
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import type { PluginPort } from '../calls/plugin-access.js';
+import type { PluginPort } from '../calls/plugin-port.js';
 import type { PresenceOptions } from '../cluster/presence.js';
 import { type RosterPlugin, rosterPluginOf } from '../cluster/roster-entry.js';
 import type { Clock } from '../engine/clock.js';

@@ -12,8 +12,8 @@ import type {
 } from '../../machines/snapshot/types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginCall } from '../calls/homes.js';
-import type { Admitted } from '../calls/plugin-access.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import type { Admitted } from '../calls/plugin-port.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
 import { type IdOwners, idsOfSnapshot } from '../volumes/id-owners.js';

@@ -10,7 +10,8 @@ import type { VolumeContext, VolumeObservation } from '../../machines/volume/typ
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
-import type { PluginAccess, PluginAnswer, PluginObservation, Target } from '../calls/plugin-access.js';
+import type { PluginAccess } from '../calls/plugin-access.js';
+import type { PluginAnswer, PluginObservation, Target } from '../calls/plugin-port.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';

@@ -4,8 +4,9 @@ import type { AdmissionCall, CallOutcome, Wait } from '../../machines/kit/csi-ty
 import { Admissions, ticketMs } from '../../src/calls/admissions.js';
 import type { PluginCall } from '../../src/calls/homes.js';
 import { Homes } from '../../src/calls/homes.js';
-import { PluginAccess, type PluginObservation } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
+import type { PluginObservation } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { noSecrets } from '../../src/secrets/secrets.js';

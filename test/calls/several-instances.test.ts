@@ -1,12 +1,7 @@
 /** Admission of calls to a plugin that has instances on several nodes, as the roster tells of them. */
 import { expect } from 'chai';
-import {
-  type Admitted,
-  PluginAccess,
-  type PluginObservation,
-  type PluginPort,
-  type Target,
-} from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
+import type { Admitted, PluginObservation, PluginPort, Target } from '../../src/calls/plugin-port.js';
 import { FarPlugin, instancesOf } from '../../src/cluster/instances.js';
 import type { Member } from '../../src/cluster/roster.js';
 import { rosterPluginOf } from '../../src/cluster/roster-entry.js';

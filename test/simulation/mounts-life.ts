@@ -1,8 +1,9 @@
 /** One runtime of a history of mounts: the mounts of its node, composed as src/runtime/node-side.ts does, on a host that is simulated. */
 
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
+import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiNode } from '../../src/csi-plugins/node.js';
 import { pause } from '../../src/engine/clock.js';

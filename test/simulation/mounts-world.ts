@@ -1,5 +1,5 @@
 /** All that is around the runtimes of a history of mounts: kernel, plugin, whoever has the volumes; and what befalls them. */
-import type { PluginPort } from '../../src/calls/plugin-access.js';
+import type { PluginPort } from '../../src/calls/plugin-port.js';
 import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { type MountPaths, mountPaths } from '../../src/mounts/paths.js';
 import { keyOf } from './mounts-allocs.js';

@@ -1,5 +1,5 @@
 /** How the plugin of a history looks to runtimes: registered, answering, known; and when it was seen well. */
-import type { PluginObservation, PluginPort } from '../../src/calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../../src/calls/plugin-port.js';
 import type { MortalClock, Timeline } from './timeline.js';
 
 export type Trouble = 'dead' | 'unhealthy' | 'unknown' | 'deregistered';

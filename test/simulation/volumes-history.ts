@@ -5,7 +5,7 @@ import { StateMachine } from 'xstate';
 import * as machines from '../../machines/index.js';
 import { clusterOwnedPrefixes, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Leftover } from '../../machines/volume/types.js';
-import type { PluginPort } from '../../src/calls/plugin-access.js';
+import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';

@@ -1,7 +1,8 @@
 /** One runtime of a history of volumes: what belongs to volumes and nodes of it, composed as src/runtime/runtime.ts does. */
 
-import { PluginAccess, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
+import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
 import { csiSnapshots } from '../../src/csi-plugins/snapshots.js';

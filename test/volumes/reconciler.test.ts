@@ -1,7 +1,8 @@
 /** Tests rounds over many plugins and volumes: a plugin that hangs or a quarantined volume does not block others. */
 import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
-import { PluginAccess, type PluginObservation, type PluginPort } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
+import type { PluginObservation, PluginPort } from '../../src/calls/plugin-port.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
 import type { ActorSystem, ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';

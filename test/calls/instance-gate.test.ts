@@ -1,6 +1,7 @@
 /** Tests the admission of calls to one plugin: failures that block it, its reopening, and the order of calls. */
 import { expect } from 'chai';
-import { PluginAccess, type PluginAnswer, type PluginObservation } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
+import type { PluginAnswer, PluginObservation } from '../../src/calls/plugin-port.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 
 describe('admission of calls to a plugin', () => {
