@@ -33,7 +33,7 @@ import { isWithin } from '../volumes/volume-checks.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
-import { nodePluginsSchema } from './node-report.js';
+import { reportSchema } from './node-report.js';
 
 export interface NodeStatus {
   id: string;
@@ -43,8 +43,6 @@ export interface NodeStatus {
   /** Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it. */
   fence?: { reason: string; at: number; isDone: boolean };
 }
-
-const reportSchema = z.strictObject({ id: nodeIdSchema, plugins: nodePluginsSchema });
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);
 const unstagedSchema = z.strictObject({ claimGeneration: z.int().nonnegative(), allocId: nameSchema.optional() });
@@ -96,31 +94,17 @@ export class NodeManager {
   async hear(report: NodeReport, mark: ReportMark): Promise<void> {
     try {
       await this.#report(report, mark);
-      this.#refused.delete(report.id);
+      this.keepRefusal(report.id, undefined);
     } catch (error) {
-      this.#keepRefusal(report.id, error);
+      this.keepRefusal(report.id, error);
       throw error;
     }
   }
 
-  /**
-   * Checks a report of this host, also while another agent leads.
-   * @throws StagecraftError NODE_EXISTS: the leader can't take it
-   */
-  async refuseUntakeable({ id, plugins }: NodeReport): Promise<void> {
-    const address = nodeAddress(id);
-    const refusal = (thing: string, holder: string): StagecraftError => isOther(id, thing, holder);
-    try {
-      await this.#refuseIfHeld(namesOf({ plugins: plugins.map(definedPlugin) }), { address, refusal });
-      this.#refused.delete(id);
-    } catch (error) {
-      this.#keepRefusal(id, error);
-      throw error;
-    }
-  }
-
-  #keepRefusal(id: string, error: unknown): void {
-    if (error instanceof StagecraftError && error.code === 'NODE_EXISTS') this.#refused.set(id, error);
+  /** Keeps why the report of a node's agent is refused, for later errors about that node. @param error undefined: it is accepted */
+  keepRefusal(id: string, error: unknown): void {
+    if (error === undefined) this.#refused.delete(id);
+    else if (error instanceof StagecraftError && error.code === 'NODE_EXISTS') this.#refused.set(id, error);
   }
 
   async #report(report: NodeReport, mark?: ReportMark): Promise<void> {
@@ -271,12 +255,6 @@ export class NodeManager {
   async reported(id: string): Promise<NodePlugin[] | undefined> {
     const view = await this.#nodes.read(nodeAddress(id));
     return view && statusOf(view).plugins;
-  }
-
-  /** Whether a report of the node's own agent was committed, even if the node has changed since. */
-  async hasHeard(id: string, mark: ReportMark): Promise<boolean> {
-    const view = await this.#nodes.read(nodeAddress(id));
-    return view !== undefined && isHeard(view.context, mark);
   }
 
   /** Finds the nodes with this plugin in one of these topologies; all nodes with it if none is given. */

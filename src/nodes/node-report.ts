@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { NodePlugin } from '../../machines/node/node.js';
 import { messageOf } from '../errors.js';
-import { csiNodeIdSchema, nameSchema } from '../host/names.js';
+import { csiNodeIdSchema, nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, segmentsSchema } from '../requests/fields.js';
 
 const pluginSchema = z.strictObject({
@@ -19,6 +19,8 @@ export const nodePluginsSchema = z.array(pluginSchema).superRefine((plugins, con
       context.addIssue({ code: 'custom', path: [at, 'name'], message: `names '${name}' a second time` });
   }
 });
+
+export const reportSchema = z.strictObject({ id: nodeIdSchema, plugins: nodePluginsSchema });
 
 /** Describes what is wrong with a plugin in a report; undefined if nothing is. */
 export const faultsOf = (plugin: NodePlugin): string | undefined => {

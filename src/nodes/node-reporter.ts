@@ -9,7 +9,7 @@ import { isSameData } from '../../machines/kit/same-data.js';
 import type { NodePlugin } from '../../machines/node/node.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
-import { messageOf } from '../errors.js';
+import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeManager } from './node-manager.js';
 import { faultsOf } from './node-report.js';
 import type { NodeReports } from './node-reports.js';
@@ -36,6 +36,8 @@ export interface NodeReporterOptions {
  */
 const graceMs = 30_000;
 const retryMs = 1_000;
+/** A refused report waits for somebody who changes another node. */
+const refusedRetryMs = 10_000;
 
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
@@ -69,7 +71,7 @@ export class NodeReporter {
     void this.#look();
   }
 
-  /** Reports again as a term begins: in the term before, another caller may have changed this node. */
+  /** Reports again as a term begins here: in the term before, another caller may have changed this node. */
   begin(): void {
     this.#term += 1;
     this.#reported = undefined;
@@ -91,14 +93,17 @@ export class NodeReporter {
       // Changes during a report go into the next one.
       for (let next = this.#next(stored); next && !this.#isStopped; next = this.#next(stored)) {
         const term = this.#term;
-        await this.#options.reports.report({ id: this.#options.nodeId, plugins: next });
+        await this.#options.reports.report({ id: this.#options.nodeId, plugins: next }, (reason) => {
+          if (reason !== null) this.#warn(reason);
+        });
         if (term === this.#term) this.#reported = next;
         this.#trouble = undefined;
       }
     } catch (error) {
       if (this.#isStopped) return;
       this.#warn(messageOf(error));
-      this.#lookAfter(retryMs);
+      const isRefused = error instanceof StagecraftError && error.code === 'NODE_EXISTS';
+      this.#lookAfter(isRefused ? refusedRetryMs : retryMs);
     } finally {
       this.#isReporting = false;
     }

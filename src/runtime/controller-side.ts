@@ -96,7 +96,6 @@ export class ControllerSide {
   readonly plugins: PluginPort;
   readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
-  readonly #reports: NodeReports;
   readonly #ownNode: NodeReporter;
 
   constructor(options: ControllerSideOptions) {
@@ -143,13 +142,9 @@ export class ControllerSide {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
     };
     const { watched } = options;
-    this.#reports = new NodeReports({
-      ...{ nodes: this.nodes, topics: options.topics, clock, logger, troubles },
-      leads: () => engine.refusal === undefined,
-      epoch: () => watched.epoch,
-    });
+    const reports = new NodeReports({ nodes: this.nodes, owner: cluster, epoch: () => watched.epoch, troubles });
     this.#ownNode = new NodeReporter({
-      ...{ nodeId, nodes: this.nodes, reports: this.#reports, clock, logger },
+      ...{ nodeId, nodes: this.nodes, reports, clock, logger },
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 
@@ -246,7 +241,6 @@ export class ControllerSide {
   async start(): Promise<void> {
     await this.engine.start();
     this.#reconciler.start();
-    this.#reports.start();
     this.#ownNode.start();
   }
 
@@ -254,7 +248,6 @@ export class ControllerSide {
   refuse(reason?: StagecraftError): void {
     this.#reconciler.stop();
     this.#ownNode.stop();
-    this.#reports.stop();
     for (const part of [this.volumes, this.snapshots, this.groupSnapshots, this.nodes]) part.close(reason);
   }
 

@@ -7,13 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../src/engine/clock.js';
 import { SharedStore } from '../../src/engine/storage/shared-store.js';
-import type { Store } from '../../src/engine/store.js';
+import type { Store, Wire } from '../../src/engine/store.js';
 import type { RuntimeOptions } from '../../src/runtime/options.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { faultyStore } from '../support/faulty-store.js';
+import type { MemoryWires } from '../support/memory-wire.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 import { nodes, pluginName } from '../volumes/volume-house.js';
 
@@ -48,14 +49,10 @@ export class Agent {
     this.#runtime = await createRuntime({
       ...options,
       logger: { debug: () => {}, info: keep('info'), warn: keep('warn'), error: keep('error') },
-      store: faultyStore(store, {
-        how: async (_, proceed) => {
-          await this.#live();
-          const answer = await proceed();
-          await this.#live();
-          return answer;
-        },
-      }),
+      store: {
+        ...faultyStore(store, { how: (_, proceed) => this.#whileAlive(proceed) }),
+        ...(store.wire && { wire: this.#wire(store.wire) }),
+      },
       clock: {
         now: () => clock.now(),
         monotonicMs: () => clock.monotonicMs(),
@@ -94,6 +91,29 @@ export class Agent {
     return this.#isDead;
   }
 
+  #wire(wire: Wire): Wire {
+    return {
+      post: (...given) => this.#whileAlive(() => wire.post(...given)),
+      listen: (inbox, receive, signal) => {
+        const hear = async (text: string, ageMs: number): Promise<void> => {
+          await this.#live();
+          receive(text, ageMs);
+        };
+        return this.#whileAlive(() => wire.listen(inbox, (text, ageMs) => void hear(text, ageMs), signal));
+      },
+      beat: (beat) => this.#whileAlive(() => wire.beat(beat)),
+      leave: (...given) => this.#whileAlive(() => wire.leave(...given)),
+      roster: (since) => this.#whileAlive(() => wire.roster(since)),
+    };
+  }
+
+  async #whileAlive<T>(proceed: () => Promise<T>): Promise<T> {
+    await this.#live();
+    const answer = await proceed();
+    await this.#live();
+    return answer;
+  }
+
   async #live(): Promise<void> {
     await this.#thawed;
     if (this.#isDead) await new Promise(() => {});
@@ -108,6 +128,8 @@ export class LeaderLab {
   readonly #keeper = this.#shared.handle();
   readonly #directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
   readonly #agents: Agent[] = [];
+  /** Between agents that are brought up from now on. Absent: they have none. */
+  wires: MemoryWires | undefined;
 
   /** Brings an agent up, its plugin registered and seen well. The same name again is the same host after a reboot. */
   async agent(nodeId: string, options: Partial<RuntimeOptions> = {}): Promise<Agent> {
@@ -118,7 +140,8 @@ export class LeaderLab {
     const dataDir = join(this.#directory, `${nodeId}-${this.#agents.length}`);
     const random = seededRandom(this.#agents.length);
     const dispensers = { 'csi-controller': this.plugin };
-    await agent.open({ nodeId, dataDir, store: this.#shared.handle(), clock, random, dispensers, ...options });
+    const store = { ...this.#shared.handle(), ...(this.wires && { wire: this.wires.wire() }) };
+    await agent.open({ nodeId, dataDir, store, clock, random, dispensers, ...options });
     const connection = { socketPath: '/nowhere/disk.sock' };
     await agent.runtime.plugins.register({ type: 'csi-controller', name: pluginName, allocId: 'disk-1', connection });
     await this.rest();

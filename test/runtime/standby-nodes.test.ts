@@ -1,9 +1,13 @@
-/** Nodes whose agents stand by: what they report reaches the one that leads, whatever becomes of it. */
+/** Nodes whose agents stand by: what they report reaches the one that leads, whatever becomes of it and of the wire. */
 import { expect } from 'chai';
 import { nodeAddress } from '../../machines/kit/addresses.js';
+import type { NodeContext } from '../../machines/node/node.js';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
+import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { RuntimeOptions } from '../../src/runtime/options.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
 import { refusalOf } from '../refusal.js';
+import { MemoryWires, type WireFaults } from '../support/memory-wire.js';
 import { spec } from '../volumes/volume-house.js';
 import { type Agent, LeaderLab, leaseTtlMs } from './leader-lab.js';
 
@@ -35,6 +39,9 @@ describe('a node whose agent stands by', () => {
   const options = (): Partial<RuntimeOptions> => ({
     dispensers: { 'csi-controller': lab.plugin, 'csi-node': plugin },
   });
+  function wires(faults: Partial<WireFaults> = {}): void {
+    lab.wires = new MemoryWires({ clock: lab.clock, random: seededRandom(3), faults });
+  }
   async function register({ runtime }: Agent): Promise<void> {
     const connection = { socketPath: '/nowhere/node.sock' };
     await runtime.plugins.register({ type: 'csi-node', name: 'disk', allocId: 'node-1', connection });
@@ -48,10 +55,17 @@ describe('a node whose agent stands by', () => {
       plugins.map(({ nodeId, maxVolumes }) => [nodeId, maxVolumes]),
     ]);
   };
+  /** Mark of the last report of n2 that was accepted. */
+  const heard = async (): Promise<unknown> => {
+    const stored = await lab.data.load(nodeAddress('n2'));
+    const context: Partial<NodeContext> = Object(stored && decodeRecord(stored.text).snapshot?.context);
+    return context.heard;
+  };
   const reported = [['n2', 'ready', [['csi-n2', 9]]]];
 
   beforeEach(async () => {
     lab = new LeaderLab();
+    wires();
     plugin = new NodePluginFake('csi-n2');
     first = await lab.agent('n1');
     second = await lab.agent('n2', options());
@@ -135,58 +149,72 @@ describe('a node whose agent stands by', () => {
     expect(await seen(second)).to.deep.equal(reported);
   });
 
-  for (const what of ['down', 'fence'] as const) {
-    it(`N3 removed (${what}) before its agent saw the report accepted: the report is not repeated`, async () => {
-      const { nodes } = first.runtime;
-      const ended = new AbortController();
-      const taken = (async () => {
-        for await (const { kind } of nodes.updates({ signal: ended.signal }))
-          if (kind === 'reported') return what === 'down' ? nodes.down('n2') : nodes.fence('n2', 'it is off');
-      })();
-      await register(second);
-      await lab.clock.advance(soonMs);
-      await taken;
-      await lab.clock.advance(60_000);
-      expect(await seen(first)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
-      plugin.maxVolumes = 4;
-      await lab.clock.advance(60_000);
-      expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
-    });
-  }
-
-  for (const isFirst of [true, false]) {
-    it(`N3 removed before its agent saw its ${isFirst ? 'first' : 'next'} report accepted: not repeated`, async () => {
-      const { nodes } = first.runtime;
-      if (!isFirst) {
-        await register(second);
-        await lab.clock.advance(soonMs);
-        plugin.maxVolumes = 5;
-      }
-      const ended = new AbortController();
-      const taken = (async () => {
-        for await (const { kind } of nodes.updates({ signal: ended.signal }))
-          if (kind === 'reported') return nodes.remove('n2');
-      })();
-      if (isFirst) await register(second);
-      await lab.clock.advance(60_000);
-      await taken;
-      await lab.clock.advance(60_000);
-      expect(await seen(first)).to.deep.equal([]);
-      if (!isFirst) expect((await lab.data.readTopic('node-reports', 0, 99)).rows).to.have.length(2);
-      plugin.maxVolumes = 4;
-      await lab.clock.advance(60_000);
-      expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
-    });
-  }
-
-  it('N1 said again by an agent that did not see it heard: once is enough', async () => {
+  it('N1 D11 two node plugins with one CSI node id: both named in the logs of both hosts, and in errors there', async () => {
     await register(second);
     await lab.clock.advance(soonMs);
-    const [row] = (await lab.data.readTopic('node-reports', 0, 10)).rows;
-    await first.runtime.nodes.down('n2');
-    await lab.data.appendTopic('node-reports', [{ source: 'node/n2', seq: 9, index: 9, text: row?.text ?? '' }]);
+    const third = await lab.agent('n3', options());
+    await register(third);
+    await lab.clock.advance(60_000);
+    const why = "cannot register node n3: plugin 'disk' knows node n2 as 'csi-n2'";
+    for (const { runtime, logged } of [first, third]) {
+      expect(logged.filter(({ message }) => message.includes(why))).to.have.length(1);
+      expect((await refusalOf(runtime.nodes.status('n3'))).message).to.include(why);
+    }
+    plugin.maxVolumes = 4;
+    await lab.clock.advance(60_000);
+    expect(await seen(third)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
+  });
+
+  it('N1 reports over a wire that loses, doubles and reorders texts: each is heard once, the last one stays', async () => {
+    wires({ lost: 0.3, doubled: 0.3, overtaken: 0.3, failed: 0.1, longestDelayMs: 2_000 });
+    await lab.close(first);
+    await lab.close(second);
+    first = await lab.agent('n1');
+    second = await lab.agent('n2', options());
+    await register(second);
+    for (const maxVolumes of [8, 7, 6, 5]) {
+      plugin.maxVolumes = maxVolumes;
+      await lab.clock.advance(60_000);
+    }
+    expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 5]]]]);
+    expect(await heard()).to.include({ number: 5 });
+  });
+
+  for (const what of ['down', 'fence', 'remove'] as const) {
+    it(`N3 ${what} before the answer to a report, which was lost: its repeat changes nothing`, async () => {
+      lab.wires?.freeze('n2/');
+      await register(second);
+      await lab.clock.advance(soonMs);
+      expect(await seen(first)).to.deep.equal(reported);
+      await first.runtime.nodes[what]('n2', 'it is off');
+      lab.wires?.flush();
+      lab.wires?.thaw('n2/');
+      await lab.clock.advance(60_000);
+      const after = what === 'remove' ? [] : [['n2', 'down', [['csi-n2', 9]]]];
+      expect(await seen(first)).to.deep.equal(after);
+      plugin.maxVolumes = 4;
+      await lab.clock.advance(60_000);
+      expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
+    });
+  }
+
+  it('N3 down before its report was answered by an owner that dies: the next one ignores the repeat', async () => {
+    const third = await lab.agent('n3');
+    lab.wires?.freeze('n2/');
+    await register(second);
     await lab.clock.advance(soonMs);
-    expect(await seen(first)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
+    await first.runtime.nodes.down('n2');
+    const mark = await heard();
+    second.freeze();
+    first.die();
+    await lab.clock.advance(2 * leaseTtlMs);
+    expect(third.runtime.leadership.isOurs).to.equal(true);
+    lab.wires?.flush();
+    lab.wires?.thaw('n2/');
+    second.thaw();
+    await lab.clock.advance(60_000);
+    expect(await seen(third)).to.deep.equal([['n2', 'down', [['csi-n2', 9]]]]);
+    expect(await heard()).to.deep.equal(mark);
   });
 
   it('N3 called down after that, it is so until its agent starts again', async () => {
