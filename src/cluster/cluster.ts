@@ -5,12 +5,13 @@
  */
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
+import { oneAtATime } from '../engine/one-at-a-time.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
 import type { MessageCounts, MessageOutcome } from './message-counts.js';
-import { decode, encode, type Message } from './messages.js';
+import { decode, encode, type Message, type Notice } from './messages.js';
 import { Presence, type PresenceOptions } from './presence.js';
 import { ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
@@ -30,6 +31,8 @@ export interface ClusterOptions {
   refusal(): StagecraftError | undefined;
   /** Called when the agent that worked on volumes has released its lease. */
   released(): void;
+  /** Called when the agent that works on volumes says that one which is mounted here is to be looked at. */
+  noticed(notice: Notice): void;
 }
 
 /** Time between two tries of a request that this agent had to give up. */
@@ -55,6 +58,7 @@ export class Cluster {
   #sent = 0;
   /** Highest `send` of each sender: what is lower was received before. */
   readonly #highest = new Map<string, number>();
+  readonly #refresh = oneAtATime(async () => void (await this.roster.read()));
   #closed: StagecraftError | undefined;
 
   constructor(options: ClusterOptions) {
@@ -124,6 +128,24 @@ export class Cluster {
     await Promise.allSettled(best.slice(0, mostSuccessors).map(({ inbox }) => wire.post(inbox, text)));
   }
 
+  /** Sends a notice to the agent of a node, as far as that is known and the store answers. */
+  async notify(nodeId: string, notice: Notice): Promise<void> {
+    const { wire, logger } = this.#options;
+    const text = encode({ type: 'notice', id: this.inbox, ...notice });
+    const posted = async (): Promise<boolean> => {
+      const member = this.roster.members.get(nodeId);
+      return member !== undefined && (await wire.post(member.inbox, text));
+    };
+    try {
+      if (await posted()) return;
+      // The agent may have just started.
+      await this.#refresh();
+      await posted();
+    } catch (error) {
+      logger.debug({ nodeId }, `a notice to the agent of a node may be lost: ${messageOf(error)}`);
+    }
+  }
+
   /** Accepts nothing more. */
   refuse(reason: StagecraftError = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
     this.#closed = reason;
@@ -171,6 +193,9 @@ export class Cluster {
         return this.calls.receive(message);
       case 'released':
         this.#options.released();
+        return 'accepted';
+      case 'notice':
+        this.#options.noticed(message);
         return 'accepted';
       default:
         return this.#client.receive(message);

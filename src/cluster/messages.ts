@@ -59,6 +59,13 @@ const schema = z.discriminatedUnion('type', [
     value: z.unknown().optional(),
     error: failure.optional(),
   }),
+  /** The receiver may have to do something about a volume that it has mounted. May be lost: the receiver looks by itself later. */
+  z.object({
+    type: z.literal('notice'),
+    id,
+    volume: z.object({ namespace: id, id }),
+    kind: z.enum(['expanded', 'claim-lost', 'hold-lost']),
+  }),
   /** The sender has released the lease under which volumes are worked on: who can take it should do so now. */
   z.object({ type: z.literal('released'), id }),
 ]);
@@ -67,6 +74,7 @@ export type Message = z.output<typeof schema>;
 export type Request = Extract<Message, { type: 'request' }>;
 export type Cancel = Extract<Message, { type: 'cancel' }>;
 export type Call = Extract<Message, { type: 'call' }>;
+export type Notice = Omit<Extract<Message, { type: 'notice' }>, 'type' | 'id'>;
 export type Called = Extract<Message, { type: 'called' }>;
 
 const bigints = '$bigint';

@@ -24,6 +24,8 @@ export type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
 export interface CommitOf<M extends AnyStateMachine> {
   address: string;
   view: ViewOf<M> | undefined;
+  /** Broadcasts of the commit, as far as known. */
+  events: readonly { topic: string; event: AnyEventObject }[];
 }
 
 /** Replaces ActorView by the machine's ViewOf inside rows, promises, generators and pages. */
@@ -98,10 +100,10 @@ export class ActorsOf<M extends AnyStateMachine> {
 
   /** Calls `observer` after each commit of an actor of the machine. @returns a function that unsubscribes */
   observe(observer: (commit: CommitOf<M>) => void): () => void {
-    return this.#system.observe(({ address, seq, state, context }) => {
+    return this.#system.observe(({ address, seq, state, context, events = [] }) => {
       if (!address.startsWith(this.prefix)) return;
       const view = state !== undefined && context ? { seq, state, context } : undefined;
-      observer({ address, view: this.#typed(address, view) });
+      observer({ address, view: this.#typed(address, view), events });
     });
   }
 

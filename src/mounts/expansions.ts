@@ -1,6 +1,7 @@
 /**
  * Expands file systems of volumes that have grown while they were mounted here, or while this runtime was away. The
- * controller side knows whether that is due; the mount reports when it is done.
+ * controller side knows whether that is due, and sends a notice; the mount reports when it is done. As a notice may be lost,
+ * all mounts are looked at from time to time.
  */
 
 import { mountAddress } from '../../machines/kit/addresses.js';
@@ -12,24 +13,25 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ClaimClient } from './claim-client.js';
+import { forEachLimited } from './for-each-limited.js';
 
 export interface ExpansionsOptions {
   nodeId: string;
   engine: ActorSystem;
   claims: Pick<ClaimClient, 'look'>;
-  /** Calls back with a volume that has grown; the returned function ends it. */
-  onExpanded(callback: (key: VolumeKey) => void): () => void;
   clock: Clock;
   logger: Logger;
 }
 
 const retryMs = 10_000;
+/** Time between two rounds. */
+const intervalMs = 300_000;
+const looksAtOnce = 16;
 
 export class Expansions {
   readonly #options: ExpansionsOptions;
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
-  #unsubscribe: () => void = () => {};
 
   constructor(options: ExpansionsOptions) {
     this.#options = options;
@@ -37,17 +39,24 @@ export class Expansions {
   }
 
   start(): void {
-    this.#unsubscribe = this.#options.onExpanded((key) => void this.#look(key));
-    for (const [, { context }] of this.#mounts.views()) void this.#look(context.key);
+    void this.#loop();
   }
 
   stop(): void {
-    this.#unsubscribe();
     this.#stop.abort(new Error('the runtime was closed'));
   }
 
-  /** Repeats the look until it succeeds, as long as the volume is here. */
-  async #look(key: VolumeKey): Promise<void> {
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      const keys = [...this.#mounts.views()].map(([, { context }]) => context.key);
+      await forEachLimited(keys, looksAtOnce, (key) => this.look(key));
+      if (!signal.aborted) await pause(this.#options.clock, intervalMs, signal);
+    }
+  }
+
+  /** Repeats the look until it succeeds, as long as the volume is here. Never rejects. */
+  async look(key: VolumeKey): Promise<void> {
     const { nodeId, claims, clock, logger } = this.#options;
     const { signal } = this.#stop;
     const address = mountAddress(nodeId, key.namespace, key.id);

@@ -15,16 +15,14 @@ import type { Cluster } from '../cluster/cluster.js';
 import { instancesOf } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
-import { pause } from '../engine/clock.js';
 import type { Inbox } from '../engine/delivery/inbox.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineOptions } from '../engine/engine-options.js';
 import { ElectedEngine } from '../engine/lease/elected-engine.js';
 import { StoredViews } from '../engine/storage/stored-views.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
-import type { Cursor } from '../engine/store.js';
 import type { Topics } from '../engine/topics/topics.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { bootId } from '../host/boot-id.js';
 import { NodeAdmission } from '../nodes/node-admission.js';
 import { NodeFence } from '../nodes/node-fence.js';
@@ -41,11 +39,11 @@ import type { GroupSnapshotSpec, SnapshotSpec } from '../snapshots/snapshot-spec
 import type { GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { capacityReader } from '../volumes/capacity.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
+import { type NodeNotice, onNodeNotice } from '../volumes/node-notices.js';
 import { Reconciler } from '../volumes/reconciler.js';
 import { UnstagedWitness, type UnstagedWitnessOptions } from '../volumes/unstaged-witness.js';
 import type { KnownPlugins } from '../volumes/volume-checks.js';
-import { type VolumeEvent, volumeEventOf } from '../volumes/volume-events.js';
-import { volumeKind, volumesTopic } from '../volumes/volume-kind.js';
+import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import { callsAnywhere, callsOf } from './far-calls.js';
 import { type Leadership, leadershipOf, tellElected } from './leadership.js';
@@ -70,6 +68,8 @@ export interface ControllerSideOptions {
    * @throws StagecraftError HOST_UNFIT
    */
   shownHere: UnstagedWitnessOptions['shownHere'];
+  /** Takes notices for this node. */
+  noticed(notice: NodeNotice): void;
   /** Other agents on the store; undefined: the store is of one process. */
   cluster: Cluster | undefined;
   /** Locks for all calls about volumes in this process. */
@@ -77,7 +77,6 @@ export interface ControllerSideOptions {
 }
 
 const defaultReconcileMs = 300_000;
-const followRetryMs = 1_000;
 /** One lease for all volumes. */
 const leaseName = 'volumes/0';
 /** Time from the leader's last sign of life to the moment when another agent may lead. */
@@ -200,27 +199,10 @@ export class ControllerSide {
       ...snapshotKinds({ snapshots, calls, timeoutMs, ...far, ids: ids.snapshots }),
       nodeKind({ afterMs: runtime.fencing?.afterMs, clock, fence }),
     ]);
-  }
-
-  /** Calls back with events of volumes, whoever leads; the returned function ends it. */
-  onVolumeEvent(callback: (event: VolumeEvent) => void): () => void {
-    const { topics, engine } = this.#options;
-    const end = new AbortController();
-    void (async () => {
-      let from: Cursor | 'now' = 'now';
-      while (!end.signal.aborted) {
-        try {
-          for await (const row of topics.follow(volumesTopic, from, end.signal)) {
-            from = row.cursor;
-            callback(volumeEventOf(row));
-          }
-        } catch (error) {
-          engine.logger.debug({}, `events of volumes can't be read now: ${messageOf(error)}`);
-          await pause(engine.clock, followRetryMs, end.signal);
-        }
-      }
-    })();
-    return () => end.abort();
+    onNodeNotice(engine, (node, notice) => {
+      if (node === nodeId) options.noticed(notice);
+      else void cluster?.notify(node, notice);
+    });
   }
 
   #unstagedWitness(): UnstagedWitness {

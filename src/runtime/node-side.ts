@@ -43,7 +43,7 @@ import { hostPropagation, type Propagation } from '../mounts/propagation.js';
 import { Stats } from '../mounts/volume-stats.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
-import type { VolumeEvent } from '../volumes/volume-events.js';
+import type { NodeNotice } from '../volumes/node-notices.js';
 import type { RuntimeOptions } from './options.js';
 import { type IsTasked, nodeSidePort } from './plugin-port.js';
 
@@ -60,8 +60,6 @@ export interface NodeSideOptions {
   claims: ClaimClient;
   /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
-  /** Calls back with events of volumes; the returned function ends it. */
-  onVolumeEvent(callback: (event: VolumeEvent) => void): () => void;
   plugins: PluginRegistry;
   isTasked: IsTasked;
   /** Directory where a plugin sees its own paths of this host, if elsewhere. */
@@ -99,8 +97,7 @@ export class NodeSide {
   /** Called once the stored mounts have been compared with the kernel. */
   #tellCompared: () => void = () => {};
   readonly #stopWatching: () => void;
-  #unsubscribe: () => void = () => {};
-  readonly #onVolumeEvent: NodeSideOptions['onVolumeEvent'];
+  #isStarted = false;
   #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
@@ -110,7 +107,6 @@ export class NodeSide {
     this.#clock = clock;
     this.#logger = logger;
     this.#troubles = troubles;
-    this.#onVolumeEvent = options.onVolumeEvent;
     const bootId = presentBootId();
     const tool = hostTool(clock);
     const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
@@ -143,13 +139,7 @@ export class NodeSide {
       holds: this.#holds,
       stats: this.#stats,
     });
-    this.#expansions = new Expansions({
-      ...{ nodeId, engine, claims, clock, logger },
-      onExpanded: (callback) =>
-        options.onVolumeEvent((event) => {
-          if (event.kind === 'expanded' && event.nodeExpansionRequired) callback(event.key);
-        }),
-    });
+    this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     this.allocations = new Allocations({
       ...{ node: nodeId, engine, clock, claims, bootId, compare },
       mounts: (volumes) => this.mounter.told(volumes),
@@ -226,15 +216,16 @@ export class NodeSide {
     await this.#holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();
-    this.#unsubscribe = this.#onVolumeEvent((event) => this.#noticed(event));
+    this.#isStarted = true;
     for (const part of [this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.start();
   }
 
-  /** Looks at once when this node has lost a volume, to unmount it. */
-  #noticed(event: VolumeEvent): void {
-    if ((event.kind !== 'claim' && event.kind !== 'hold') || event.nodeId !== this.#nodeId) return;
-    if (event.fenced === undefined) return;
-    void (event.kind === 'claim' ? this.#claimWatch.look() : this.#holds.look());
+  /** Looks at once at a volume that has grown, or that this node has lost. The start looks at all. */
+  noticed({ kind, volume }: NodeNotice): void {
+    if (!this.#isStarted || this.#isRefusing) return;
+    if (kind === 'expanded') void this.#expansions.look(volume);
+    else if (kind === 'claim-lost') void this.#claimWatch.look();
+    else void this.#holds.lookAt(volume);
   }
 
   /**
@@ -267,7 +258,6 @@ export class NodeSide {
   refuse(reason?: StagecraftError): void {
     this.#isRefusing = true;
     this.#stopWatching();
-    this.#unsubscribe();
     for (const part of [this.#watch, this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.stop();
     for (const part of [this.mounter, this.allocations]) part.close(reason);
   }

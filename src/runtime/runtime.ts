@@ -254,6 +254,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       route: () => routeIn(store),
       refusal: () => controllerSide.engine.refusal,
       released: () => controllerSide.engine.hurry(),
+      noticed: (notice) => nodeSide.noticed(notice),
     });
   const controllerSide: ControllerSide = new ControllerSide({
     ...{ runtime: options, cluster },
@@ -262,11 +263,11 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     topics: engine.topics,
     node: engine,
     watched: engine,
+    noticed: (notice) => nodeSide.noticed(notice),
     shownHere: (key, allocId) => shownHere({ paths: mountPaths(paths), tables }, key, allocId),
   });
-  const nodeSide = new NodeSide({
+  const nodeSide: NodeSide = new NodeSide({
     ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, isTasked },
-    onVolumeEvent: (callback) => controllerSide.onVolumeEvent(callback),
     claims: options.claims ?? claimsOnAnyAgent(localClaims(controllerSide.volumes), cluster),
     baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
     processes: {

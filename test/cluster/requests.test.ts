@@ -278,6 +278,7 @@ describe('requests between agents', () => {
       route: async () => undefined,
       refusal: () => undefined,
       released: () => undefined,
+      noticed: () => undefined,
     });
     cluster.serve('wait', () => new Promise(() => {}));
     const entry = { version: '1', startedAtMs: 0, plugins: {} };

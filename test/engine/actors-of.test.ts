@@ -44,11 +44,12 @@ describe('the actors of one machine', () => {
     new ActorsOf(engine, nodeMachine).observe((commit) => seen.push(commit));
     const notice = { seq: 1, machine: 'node', entry: { seq: 1 } } as CommitNotice;
     emit({ ...notice, address: 'volume/default/data', state: 'created', context: {} });
-    emit({ ...notice, address: 'node/a', state: view.state, context: view.context });
+    const events = [{ topic: 'nodes', event: { type: 'reported' } }];
+    emit({ ...notice, address: 'node/a', state: view.state, context: view.context, events });
     emit({ ...notice, address: 'node/a', state: undefined, context: undefined });
     expect(seen).to.deep.equal([
-      { address: 'node/a', view },
-      { address: 'node/a', view: undefined },
+      { address: 'node/a', view, events },
+      { address: 'node/a', view: undefined, events: [] },
     ]);
   });
 });

@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import type { ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { type ErrorCode, StagecraftError } from '../../src/errors.js';
 import { Expansions, type ExpansionsOptions } from '../../src/mounts/expansions.js';
@@ -17,11 +18,14 @@ function scene() {
   let asked = 0;
   let look: ExpansionsOptions['claims']['look'] = async () => known;
   const told: unknown[] = [];
-  let grown: (key: VolumeKey) => void = () => {};
+  let mounted: [string, ActorView][] = [[address, { state: 'published', context: { key }, seq: 1 }]];
   const expansions = new Expansions({
     ...{ nodeId: 'n', clock, logger: silentLogger },
     engine: actorSystem({
-      peek: (at) => (at === address ? { state: 'published', context: {}, seq: 1 } : undefined),
+      peek: (at) => mounted.find(([one]) => one === at)?.[1],
+      *views() {
+        yield* mounted;
+      },
       ask: async (at, event) => void told.push([at, event]),
     }),
     claims: {
@@ -30,16 +34,13 @@ function scene() {
         return look(...request);
       },
     },
-    onExpanded(callback) {
-      grown = callback;
-      return () => {};
-    },
   });
-  expansions.start();
   return {
     ...{ clock, told, expansions },
     asked: () => asked,
-    grow: () => grown(key),
+    unmount(): void {
+      mounted = [];
+    },
     answer(by: typeof look): void {
       look = by;
     },
@@ -52,9 +53,9 @@ const refused = (code: ErrorCode) => async (): Promise<never> => {
 
 describe('expansions on a node', () => {
   it('V9 who has the volumes can not be asked: asked again until it is known', async () => {
-    const { clock, told, asked, grow, answer, expansions } = scene();
+    const { clock, told, asked, answer, expansions } = scene();
     answer(refused('NOT_LEADER'));
-    grow();
+    void expansions.look(key);
     await clock.advance(25_000);
     expect([asked(), told]).to.deep.equal([3, []]);
     answer(async () => ({ ...known, expansion: { requiredBytes: 2 } }));
@@ -65,11 +66,27 @@ describe('expansions on a node', () => {
   });
 
   it('V9 the volume is gone: it is not asked for again', async () => {
-    const { clock, told, asked, grow, answer, expansions } = scene();
+    const { clock, told, asked, answer, expansions } = scene();
     answer(refused('VOLUME_NOT_FOUND'));
-    grow();
+    void expansions.look(key);
     await clock.advance(60_000);
     expect([asked(), told, clock.pending]).to.deep.equal([1, [], 0]);
     expansions.stop();
+  });
+
+  it('V9 the notice of an expansion is lost: each mounted volume is looked at on start and every five minutes', async () => {
+    const { clock, told, asked, answer, unmount, expansions } = scene();
+    expansions.start();
+    await clock.advance(200_000);
+    answer(async () => ({ ...known, expansion: { requiredBytes: 2 } }));
+    expect([asked(), told]).to.deep.equal([1, []]);
+    await clock.advance(100_000);
+    expect([asked(), told]).to.deep.equal([2, [[address, { type: 'mount.expand', capacity: { requiredBytes: 2 } }]]]);
+    unmount();
+    await clock.advance(600_000);
+    expect(asked()).to.equal(2);
+    expansions.stop();
+    await clock.advance(0);
+    expect(clock.pending).to.equal(0);
   });
 });

@@ -94,7 +94,6 @@ export class MountsLife implements NodeCaller {
   readonly #host: MountsHost;
   readonly #outages: Outage[] = [];
   readonly #expansions: Expansions;
-  readonly #grown = new Set<(key: VolumeKey) => void>();
   #ending: Ending | undefined;
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
@@ -153,13 +152,7 @@ export class MountsLife implements NodeCaller {
       holds: this.holds,
       compare: (volumes) => this.watch.compare(volumes),
     });
-    this.#expansions = new Expansions({
-      ...{ nodeId, engine, claims, clock, logger },
-      onExpanded: (callback) => {
-        this.#grown.add(callback);
-        return () => this.#grown.delete(callback);
-      },
-    });
+    this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     engine.host([
       mountKind({
         ...{ nodeId, node, claims, paths, directories: places, tables, baseDirOf, bootId, isDead, shared },
@@ -218,7 +211,7 @@ export class MountsLife implements NodeCaller {
 
   grown(key: VolumeKey): void {
     this.clock.whenAwake(() => {
-      for (const callback of this.#grown) callback(key);
+      void this.#expansions.look(key);
     });
   }
 

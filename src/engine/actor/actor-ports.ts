@@ -16,6 +16,8 @@ export interface CommitNotice {
   entry: JournalEntry;
   state: StateValue | undefined;
   context: object | undefined;
+  /** Broadcasts of the commit. Absent: none, or not known, as the commit was read from the store. */
+  events?: Outbox['events'];
 }
 
 /** Services that an actor needs of its engine. */

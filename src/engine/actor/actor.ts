@@ -449,17 +449,18 @@ export class Actor implements Author, ActorDefinition {
     if (message.kind === 'request') answer(message, this.address, given);
     // Messages of the lost commits may be owed again, though they were delivered.
     if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
-    this.#notify(entry);
+    this.#notify(entry, outbox?.events);
     const below = forgettable(seq, this.site.policy.journal);
     if (below) void this.#host.forget(this.address, below);
     if (entry.kind === 'crash' && record.quarantined) this.enterQuarantine(record.quarantined.reason);
     this.#next();
   }
 
-  #notify(entry: JournalEntry): void {
+  #notify(entry: JournalEntry, events?: Outbox['events']): void {
     const { address, seq, snapshot } = this;
     const { value: state, context } = snapshot ?? {};
-    this.#host.notify({ address, seq, machine: this.site.machine.name, entry, state, context });
+    const machine = this.site.machine.name;
+    this.#host.notify({ address, seq, machine, entry, state, context, ...(events && { events }) });
   }
 
   #showCommit(entry: JournalEntry, before: ActorState, outbox?: Outbox): void {
