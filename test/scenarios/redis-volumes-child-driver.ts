@@ -26,6 +26,10 @@ export class VolumesChild {
     return child;
   }
 
+  get pid(): number | undefined {
+    return this.#process.pid;
+  }
+
   of<K extends ChildSaid['kind']>(kind: K): Extract<ChildSaid, { kind: K }>[] {
     return this.said.filter((message): message is Extract<ChildSaid, { kind: K }> => message.kind === kind);
   }

@@ -1,6 +1,7 @@
 /** Agents on one Redis, some of them processes of their own, and one driver on a real socket for all of them. */
 import { topologyOf } from '../../src/driver/identity.js';
 import type { Logger } from '../../src/engine/logger.js';
+import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import type { NodeReport } from '../../src/nodes/node-manager.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
@@ -28,6 +29,12 @@ export const volumeOf = (id: string): VolumeSpec => ({
   id,
   plugin: 'disk',
   capabilities: [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' }],
+});
+
+/** A volume in the request of an alloc. */
+export const allocVolume = (id: string): AllocVolumeRequest => ({
+  ...{ name: id, volume: { id }, mode: 'write', taskPath: `/${id}` },
+  ...{ accessMode: 'single-node-writer', attachmentMode: 'file-system' },
 });
 
 /** What a node that sees the driver's storage reports. */
