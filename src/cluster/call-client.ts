@@ -37,8 +37,8 @@ export interface FarCall {
 
 interface Pending {
   callee: Callee;
-  /** Whether a message may have arrived. */
-  mayHaveArrived: boolean;
+  /** Whether a message may have arrived, or may arrive yet. */
+  mayArrive: boolean;
   end(outcome: { value: unknown } | { error: unknown }): void;
 }
 
@@ -81,7 +81,7 @@ export class CallClient {
       const ends: (() => void)[] = [];
       const pending: Pending = {
         callee,
-        mayHaveArrived: false,
+        mayArrive: false,
         end: (outcome) => {
           if (!this.#pending.delete(id)) return;
           for (const end of ends) end();
@@ -122,9 +122,9 @@ export class CallClient {
 
   /** Ends the calls of an agent that has gone, or is away: what became of them is not known. */
   lost(isLost: (callee: Callee) => string | undefined): void {
-    for (const { callee, mayHaveArrived, end } of [...this.#pending.values()]) {
+    for (const { callee, mayArrive, end } of [...this.#pending.values()]) {
       const why = isLost(callee);
-      if (why !== undefined) end({ error: mayHaveArrived ? unknown(why) : notMade(why) });
+      if (why !== undefined) end({ error: mayArrive ? unknown(why) : notMade(why) });
     }
   }
 
@@ -133,16 +133,14 @@ export class CallClient {
   }
 
   async #send(pending: Pending, text: string): Promise<void> {
-    const { callee, end } = pending;
+    const { callee, mayArrive, end } = pending;
+    pending.mayArrive = true;
     try {
-      if (await this.#options.wire.post(callee.inbox, text)) pending.mayHaveArrived = true;
-      else {
-        const why = `the agent of node ${callee.nodeId} has ended`;
-        end({ error: pending.mayHaveArrived ? unknown(why) : notMade(why) });
-      }
+      if (await this.#options.wire.post(callee.inbox, text)) return;
+      const why = `the agent of node ${callee.nodeId} has ended`;
+      end({ error: mayArrive ? unknown(why) : notMade(why) });
     } catch {
       // It may have arrived. It is sent again, or its time passes.
-      pending.mayHaveArrived = true;
     }
   }
 }

@@ -10,7 +10,7 @@ import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { mostAgeMs } from './call-limits.js';
+import { mostAgeMs, startMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
 import { type Call, type Called, errorData, textOf } from './messages.js';
 
@@ -32,11 +32,10 @@ interface Known {
   stop: AbortController;
   /** The end of the call, kept for repeats; absent while it is under way. */
   called?: Called;
-  endedMs?: number;
+  /** Nobody asks for the end after this. */
+  keptUntilMs: number;
 }
 
-/** Ends of calls are kept for so long: a repeat after that is too old to begin. */
-const keptMs = 60_000;
 const sweepMs = 10_000;
 /** Calls of one agent under way, at most. */
 const mostOfOne = 1_000;
@@ -65,14 +64,15 @@ export class CallServer {
       return 'accepted';
     }
     if (isLate()) {
-      this.#post(call.from, notMade(call, late()));
+      this.#end(call, this.#know(call), notMade(call, late()));
       return 'late';
     }
     if (this.#underWay(call.from) >= mostOfOne) {
-      this.#post(call.from, notMade(call, crowded()));
+      this.#end(call, this.#know(call), notMade(call, crowded()));
       return 'flooding';
     }
-    void this.#run(call, isLate);
+    if (this.#isClosed) this.#end(call, this.#know(call), notMade(call, closed));
+    else void this.#run(call, isLate);
     return 'accepted';
   }
 
@@ -96,16 +96,27 @@ export class CallServer {
     return count;
   }
 
-  async #run(call: Call, isLate: () => boolean): Promise<void> {
+  /** Refused calls are known too: a repeat with a lower bound of its age must not be made. */
+  #know({ id, from, timeoutMs }: Call): Known {
     const { clock } = this.#options;
-    const known: Known = { from: call.from, stop: new AbortController() };
-    this.#calls.set(call.id, known);
+    const keptUntilMs = clock.monotonicMs() + startMs + timeoutMs;
+    const known: Known = { from, stop: new AbortController(), keptUntilMs };
+    this.#calls.set(id, known);
     this.#cancelSweep ??= clock.after(sweepMs, () => this.#sweep());
-    const cancel = clock.after(call.timeoutMs, () => known.stop.abort(timedOut(call)));
+    return known;
+  }
+
+  #end({ from }: Call, known: Known, called: Called): void {
+    known.called = called;
+    this.#post(from, called);
+  }
+
+  async #run(call: Call, isLate: () => boolean): Promise<void> {
+    const known = this.#know(call);
+    const cancel = this.#options.clock.after(call.timeoutMs, () => known.stop.abort(timedOut(call)));
     const called = await this.#called(call, { isLate, signal: known.stop.signal });
     cancel();
-    Object.assign(known, { called, endedMs: clock.monotonicMs() });
-    this.#post(call.from, called);
+    this.#end(call, known, called);
   }
 
   /** Never rejects. */
@@ -162,7 +173,7 @@ export class CallServer {
 
   #sweep(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, { endedMs = nowMs }] of this.#calls) if (nowMs - endedMs > keptMs) this.#calls.delete(id);
+    for (const [id, { called, keptUntilMs }] of this.#calls) if (called && nowMs > keptUntilMs) this.#calls.delete(id);
     this.#cancelSweep = this.#calls.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
   }
 

@@ -58,6 +58,7 @@ export class MemoryWires {
   readonly #inboxes = new Map<string, Inbox>();
   readonly #entries = new Map<string, Entry>();
   #faults: WireFaults;
+  readonly #cut = new Set<string>();
   #version = 0;
   /** All changes after this version are known. */
   #from = 0;
@@ -82,6 +83,12 @@ export class MemoryWires {
   /** Ends all faults: what is sent from now on arrives once, in order. */
   heal(): void {
     this.#faults = withoutFaults;
+    this.#cut.clear();
+  }
+
+  /** Loses all that is sent to the inboxes with this beginning from now on. */
+  cut(beginning: string): void {
+    this.#cut.add(beginning);
   }
 
   /** Stops the readers of the inboxes with this beginning, as SIGSTOP does. Texts pile up. */
@@ -107,7 +114,7 @@ export class MemoryWires {
   #post(name: string, text: string): boolean {
     const inbox = this.#inboxes.get(name);
     const { lost, doubled, failed } = this.#faults;
-    if (inbox && !this.#happens(lost)) {
+    if (inbox && !this.#isCut(name) && !this.#happens(lost)) {
       this.#put(name, inbox, text);
       if (this.#happens(doubled)) this.#put(name, inbox, text);
     }
@@ -184,6 +191,10 @@ export class MemoryWires {
 
   *#inboxesOf(beginning: string): Iterable<Inbox> {
     for (const [name, inbox] of this.#inboxes) if (name.startsWith(beginning)) yield inbox;
+  }
+
+  #isCut(name: string): boolean {
+    return [...this.#cut].some((beginning) => name.startsWith(beginning));
   }
 
   #happens(probability: number): boolean {
