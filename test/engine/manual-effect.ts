@@ -25,7 +25,7 @@ export function manualEffect(deadlineMs: number | 'loop' = Number.POSITIVE_INFIN
     run: (call) =>
       new Promise((finish, fail) => {
         const { signal } = call;
-        calls.push({ ...call, signal, sent: () => call.sent(), finish, fail });
+        calls.push({ ...call, signal, sent: () => call.sent(), mayGoOn: () => call.mayGoOn(), finish, fail });
       }),
   };
 }
