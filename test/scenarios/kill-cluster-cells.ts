@@ -179,8 +179,7 @@ export class CellRun {
     const before = this.#cluster.calls.length;
     struck.thaw();
     if (moment.startsWith('the owner ends')) return;
-    const leads = await struck.ask({ op: 'leads' });
-    if (victim === 'owner') expect(leads).to.equal(false);
+    if (victim === 'owner') await eventually('it stands by', async () => !(await struck.ask({ op: 'leads' })));
     if (moment !== 'asked and not read') expect(this.#cluster.calls).to.have.lengthOf(before);
   }
 
