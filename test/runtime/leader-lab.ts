@@ -39,7 +39,8 @@ export class Agent {
     return this.#runtime;
   }
 
-  async open(options: RuntimeOptions & { store: Store; clock: Clock }): Promise<void> {
+  /** @param options with a wire as this process has it; default: none */
+  async open({ wire, ...options }: RuntimeOptions & { store: Store; clock: Clock; wire?: Wire }): Promise<void> {
     const { store, clock } = options;
     const keep =
       (level: LogLine['level']) =>
@@ -52,6 +53,7 @@ export class Agent {
       store: {
         ...faultyStore(store, { how: (_, proceed) => this.#whileAlive(proceed) }),
         ...(store.wire && { wire: this.#wire(store.wire) }),
+        ...(wire && { wire }),
       },
       clock: {
         now: () => clock.now(),
@@ -59,7 +61,7 @@ export class Agent {
         after: (delayMs, callback) => {
           let isCancelled = false;
           const fire = async (): Promise<void> => {
-            if (this.#thawed || this.#isDead) await this.#live();
+            if (this.#thawed || this.#isDead) await this.live();
             if (!isCancelled) callback();
           };
           const cancel = clock.after(delayMs, () => void fire());
@@ -96,7 +98,7 @@ export class Agent {
       post: (...given) => this.#whileAlive(() => wire.post(...given)),
       listen: (inbox, receive, signal) => {
         const hear = async (text: string, ageMs: number): Promise<void> => {
-          await this.#live();
+          await this.live();
           receive(text, ageMs);
         };
         return this.#whileAlive(() => wire.listen(inbox, (text, ageMs) => void hear(text, ageMs), signal));
@@ -108,13 +110,14 @@ export class Agent {
   }
 
   async #whileAlive<T>(proceed: () => Promise<T>): Promise<T> {
-    await this.#live();
+    await this.live();
     const answer = await proceed();
-    await this.#live();
+    await this.live();
     return answer;
   }
 
-  async #live(): Promise<void> {
+  /** Resolves at once while it runs, later while it is frozen, and never once it is dead. */
+  async live(): Promise<void> {
     await this.#thawed;
     if (this.#isDead) await new Promise(() => {});
   }
