@@ -2,7 +2,8 @@
  * Agents on one simulated clock that have each other's calls made, over a wire with faults. Each agent can be frozen, as by
  * SIGSTOP, or closed; each call is followed from its declaration to its beginning at a plugin.
  */
-import { PluginAccess, type PluginObservation } from '../../src/calls/plugin-access.js';
+import { PluginAccess } from '../../src/calls/plugin-access.js';
+import type { PluginObservation } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { Cluster } from '../../src/cluster/cluster.js';
 import { MessageCounts } from '../../src/cluster/message-counts.js';
@@ -146,6 +147,7 @@ export class CallAgent {
       route: async () => undefined,
       refusal: () => new StagecraftError('NOT_LEADER', 'nobody works on volumes'),
       released: () => {},
+      noticed: () => {},
     });
     const port = {
       isKnown: () => true,
