@@ -131,9 +131,9 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     };
     void tell(options, () => runtime.plugins.updates(), tellPlugins);
     if (runtime.leadership.isOurs) await tellPending(runtime, print);
-    void tell(options, () => runtime.volumes.updates(), leaderTeller(runtime, describeVolumeEvent, print));
-    void tell(options, () => runtime.nodes.updates(), leaderTeller(runtime, describeNodeEvent, print));
-    void tell(options, () => runtime.leadership.updates(), leadershipTeller(runtime, print));
+    const tellOwned = ownedTeller(options, runtime, print);
+    tellOwned(runtime.leadership.isOurs);
+    void tell(options, () => runtime.leadership.updates(), leadershipTeller(runtime, tellOwned, print));
     void tell(options, () => runtime.mounts.updates(), teller(mountTeller(), print));
     void tell(options, () => runtime.allocations.updates(), teller(describeAllocEvent, print));
     void tell(
@@ -169,18 +169,37 @@ const teller =
     if (line !== undefined) print(line);
   };
 
-/** Prints events only while this agent leads: all agents on one store see the same events. */
+/** Prints events only while this agent leads: a term may have ended without news of another leader. */
 const leaderTeller = <T>(
   { leadership }: Runtime,
   describe: (event: T) => string | undefined,
   print: Print,
 ): ((event: T) => void) => teller((event) => (leadership.isOurs ? describe(event) : undefined), print);
 
+/** Follows the events of volumes and nodes while this agent leads: of many agents only one reads them. */
+function ownedTeller(options: TellOptions, runtime: Runtime, print: Print): (isOurs: boolean) => void {
+  let end: AbortController | undefined;
+  return (isOurs) => {
+    if (isOurs === (end !== undefined)) return;
+    end?.abort();
+    end = isOurs ? new AbortController() : undefined;
+    if (!end) return;
+    const { signal } = end;
+    void tell(options, () => runtime.volumes.updates({ signal }), leaderTeller(runtime, describeVolumeEvent, print));
+    void tell(options, () => runtime.nodes.updates({ signal }), leaderTeller(runtime, describeNodeEvent, print));
+  };
+}
+
 /** Prints changes of the leader. An agent that leads at its start prints nothing. */
-function leadershipTeller(runtime: Runtime, print: Print): (event: LeadershipEvent) => void {
+function leadershipTeller(
+  runtime: Runtime,
+  tellOwned: (isOurs: boolean) => void,
+  print: Print,
+): (event: LeadershipEvent) => void {
   let wasOurs = runtime.leadership.isOurs;
   return (event) => {
     const isOurs = event.nodeId === runtime.nodeId;
+    tellOwned(isOurs);
     if (isOurs && wasOurs) return;
     wasOurs = isOurs;
     print(describeLeader(event, isOurs));

@@ -74,7 +74,7 @@ describe('expansions on a node', () => {
     expansions.stop();
   });
 
-  it('V9 the notice of an expansion is lost: each mounted volume is looked at on start and every five minutes', async () => {
+  it('V9 the notice of an expansion is lost: each mounted volume is looked at every five minutes', async () => {
     const { clock, told, asked, answer, unmount, expansions } = scene();
     expansions.start();
     await clock.advance(200_000);

@@ -149,7 +149,7 @@ describe('a node whose agent stands by', () => {
     expect(await seen(second)).to.deep.equal(reported);
   });
 
-  it('N1 D11 two node plugins with one CSI node id: both named in the logs of both hosts, and in errors there', async () => {
+  it('N1 D11 two node plugins with one CSI node id: both named in logs and errors on both hosts', async () => {
     await register(second);
     await lab.clock.advance(soonMs);
     const third = await lab.agent('n3', options());
@@ -165,7 +165,7 @@ describe('a node whose agent stands by', () => {
     expect(await seen(third)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
   });
 
-  it('N1 reports over a wire that loses, doubles and reorders texts: each is heard once, the last one stays', async () => {
+  it('N1 reports over a wire that loses, doubles and reorders texts: each is heard once, the last stays', async () => {
     wires({ lost: 0.3, doubled: 0.3, overtaken: 0.3, failed: 0.1, longestDelayMs: 2_000 });
     await lab.close(first);
     await lab.close(second);

@@ -12,6 +12,7 @@ import { redisStore } from '../../src/stores/index.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
+import { eventually } from './redis-scene.js';
 
 function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
@@ -84,6 +85,38 @@ describe('agent on Redis', () => {
     expect(cli('node', 'list', '--config', configPath).stdout).to.match(/^n3 +ready/m);
     await first.kill('SIGTERM');
     await second.line(/^\d\d:\d\d:\d\d this agent leads volumes and nodes now$/);
+  });
+
+  it('D10 of two agents only the one that leads reads events of volumes and nodes, then the next one', async function () {
+    this.timeout(60_000);
+    const first = start({ tasks: [] });
+    await first.ready();
+    const second = start({ nodeId: 'n2', tasks: [] });
+    await second.ready();
+    const client = new Redis(url);
+    const monitor = await client.monitor();
+    /** Reads of each topic, by connection. */
+    const reads = new Map<string, Map<string, number>>();
+    monitor.on('monitor', (_: string, args: string[], source: string) => {
+      const topic = args.map((text) => /\}:t:(.*)$/.exec(text)?.[1]).find((name) => name !== undefined);
+      if (topic === undefined || source === 'lua' || !args.some((text) => text.startsWith(prefix))) return;
+      const readers = reads.get(topic) ?? new Map<string, number>();
+      reads.set(topic, readers.set(source, (readers.get(source) ?? 0) + 1));
+    });
+    const readersOf = (topic: string): number[] => [...(reads.get(topic)?.values() ?? [])];
+    try {
+      await eventually('both read who leads', () => readersOf('leadership').filter((count) => count > 3).length === 2);
+    } finally {
+      monitor.disconnect();
+      client.disconnect();
+    }
+    expect([readersOf('volumes').length, readersOf('nodes').length]).to.deep.equal([1, 1]);
+    await first.kill('SIGTERM');
+    await second.line(/this agent leads volumes and nodes now$/);
+    const { socketPath } = second.place;
+    await askAgent(socketPath, 'POST', '/v1/nodes/n3/report', { body: { plugins: [] } });
+    await askAgent(socketPath, 'POST', '/v1/nodes/n3/down', {});
+    await second.line(/node n3: down/);
   });
 
   it('two agents of other nodeIds run beside each other, and see their own plugins only', async () => {

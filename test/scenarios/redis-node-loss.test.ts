@@ -60,7 +60,7 @@ describe('a host is lost, and comes back', function () {
   const callsOf = (rpc: string): number => driver.calls().filter((call) => call.rpc === rpc).length;
   const key = { id: 'data' };
 
-  it('D8 fenced on another agent: its volume goes there, not before; on return it unmounts before it mounts', async () => {
+  it('D8 fenced on another agent: its volume goes there, not before; back again, it unmounts, then mounts', async () => {
     const owner = await agent('agent-a');
     const next = await agent('agent-c', other.socketPath);
     await isReady(owner, 'agent-c');
