@@ -64,6 +64,7 @@ export type { Page } from './requests/actor-pages.js';
 export type { AwaitOptions } from './requests/await-options.js';
 export type { VolumeKeyInput } from './requests/fields.js';
 export type { ActorControl, ActorStatus, Journal } from './runtime/actor-records.js';
+export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './runtime/cluster-overview.js';
 export type { ActorEvent, EventsByTopic, EventTopic, RuntimeEvent } from './runtime/event-topics.js';
 export type { Leadership, LeadershipEvent } from './runtime/leadership.js';
 export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runtime/options.js';

@@ -8,6 +8,7 @@ import { rmSync } from 'node:fs';
 import type { Registry } from 'prom-client';
 import { actorRoutes } from '../api/actor-routes.js';
 import { agentRoutes, pluginRoutes } from '../api/agent-routes.js';
+import { clusterRoutes } from '../api/cluster-routes.js';
 import { openapiDocument } from '../api/openapi.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
@@ -69,8 +70,17 @@ export async function serveApi({
 
   serve(server, agentRoutes.status, () => {
     const { nodeId, dataDir, leadership } = runtime;
-    const leads = { leads: leadership.isOurs, ...(leadership.refusal && { reason: leadership.refusal }) };
+    const leads = {
+      leads: leadership.isOurs,
+      ...(leadership.refusal !== undefined && { reason: leadership.refusal }),
+      ...(leadership.isLeaderSilent && { isLeaderSilent: true as const }),
+    };
     return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store }, ...leads };
+  });
+  serve(server, clusterRoutes.status, async () => {
+    const { cluster } = runtime;
+    const [agents, owner] = await Promise.all([cluster.agents(), cluster.owner()]);
+    return { agents, ...(owner && { owner }), requestsUnderWay: cluster.requestsUnderWay };
   });
   serve(server, agentRoutes.openapi, openapiDocument);
   serve(server, pluginRoutes.list, ({ query }) =>

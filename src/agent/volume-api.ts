@@ -12,7 +12,7 @@ import { untilGone } from './until-gone.js';
 
 export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): void {
   serve(server, routes.list, ({ query }) => volumes.list(query));
-  serve(server, routes.create, ({ body, query }) => volumes.create(body, query));
+  serve(server, routes.create, ({ body: { home, ...spec }, query }) => volumes.create(spec, { ...query, home }));
   serve(server, routes.get, async ({ params: { namespace, id } }) => {
     const volume = await volumes.get({ namespace, id });
     if (volume) return volume;

@@ -17,6 +17,7 @@ export const agentReport = z
     }),
     leads: z.boolean().describe('Whether this agent works on volumes and nodes.'),
     reason: z.string().exactOptional().describe('Names the agent that does.'),
+    isLeaderSilent: z.literal(true).exactOptional().describe('That agent is silent, and another takes over soon.'),
   })
   .meta({ id: 'Agent' });
 

@@ -9,6 +9,7 @@ export const paths = {
     health: 'GET /healthz',
     ready: 'GET /readyz',
   },
+  cluster: { status: 'GET /v1/cluster' },
   plugins: {
     list: 'GET /v1/plugins',
     status: 'GET /v1/plugins/:type/:name',

@@ -1,6 +1,7 @@
 /** All requests of the agent's API: the same contract for the server, the document and the client. */
 import { actorRoutes, eventRoutes } from './actor-routes.js';
 import { agentRoutes, pluginRoutes, taskRoutes } from './agent-routes.js';
+import { clusterRoutes } from './cluster-routes.js';
 import { allocRoutes, mountRoutes, nodeRoutes } from './node-routes.js';
 import type { paths } from './paths.js';
 import type { Route } from './route.js';
@@ -12,6 +13,7 @@ type RoutesAt<TPaths> = {
 
 export const routes = {
   agent: agentRoutes,
+  cluster: clusterRoutes,
   plugins: pluginRoutes,
   tasks: taskRoutes,
   volumes: volumeRoutes,

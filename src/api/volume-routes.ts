@@ -128,7 +128,13 @@ export const volumeRoutes = {
   create: route(paths.volumes.create, {
     summary: 'Creates a volume, or takes over one that exists; answers once that is done',
     query: waitQuery,
-    body: specSchema,
+    body: specSchema.safeExtend({
+      home: nodeIdSchema
+        .exactOptional()
+        .describe(
+          'Node where it is made, if its plugin has separate volumes on each host. Default: that of this agent.',
+        ),
+    }),
     bodyName: 'the spec of the volume',
     answer: volumeReport,
   }),

@@ -14,6 +14,7 @@ import { packageVersion } from '../host/version.js';
 import { addActorCommands } from './actors.js';
 import { addAllocCommands } from './allocs.js';
 import { collect, countIn, sizeIn } from './arguments.js';
+import { addCluster } from './cluster.js';
 import { configDefault, print } from './connection.js';
 import { addDrain } from './drain.js';
 import { addDriverCheck } from './driver-check.js';
@@ -132,6 +133,7 @@ function makeProgram(): Command {
   addAllocCommands(program);
   addMountCommands(program);
   addNodeCommands(program);
+  addCluster(program);
   addActorCommands(program);
   addEvents(program);
   addHistory(program);

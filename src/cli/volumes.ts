@@ -81,6 +81,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--parameter <key=value>', "parameter of the plugin's own; repeatable", collect, [])
     .option('--secret <key=ref>', 'secret for its calls, e.g. password=file:disk-password; repeatable', collect, [])
     .option('--from-snapshot <id>', 'start with the content of this snapshot of the same namespace')
+    .option('--home <node>', 'make it there, if the plugin has separate volumes on each host (default: here)')
     .option('--external <csi-id>', 'take over the existing volume that has this id at the plugin')
     .action((id: string | undefined, options: CreateOptions, command: Command) =>
       make(volumes, () => specOf(id, options), options, command),
@@ -132,11 +133,13 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
   parameter: string[];
   secret: string[];
   fromSnapshot?: string;
+  home?: string;
   external?: string;
 }
 
 function specOf(id: string | undefined, options: CreateOptions): object {
-  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, fromSnapshot, external } = options;
+  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, fromSnapshot, home, external } =
+    options;
   if (id === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
   if (plugin === undefined) throw misuse(`give the --plugin of volume ${id}`);
   return {
@@ -155,6 +158,7 @@ function specOf(id: string | undefined, options: CreateOptions): object {
     parameters: pairs('--parameter', options.parameter),
     secrets: pairs('--secret', options.secret),
     ...(fromSnapshot && { source: { volumeSnapshot: fromSnapshot } }),
+    ...(home !== undefined && { home }),
     ...(external && { external: { csiId: external } }),
   };
 }

@@ -5,7 +5,7 @@ import { allocTrouble } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../api/node-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
-import { agentAt, type LookOptions } from './connection.js';
+import { agentAt, type LookOptions, soon } from './connection.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
@@ -128,7 +128,17 @@ function callIn(subject: Waited['subject'], state: string): string | undefined {
 }
 
 /** Describes state and trouble of the resource; undefined if the agent can't tell. */
-async function stateOf(agent: Client, { look, subject, nodeId = '' }: Waited): Promise<string | undefined> {
+async function stateOf(agent: Client, waited: Waited): Promise<string | undefined> {
+  const [state, { leads, isLeaderSilent, reason }] = await Promise.all([
+    stateAt(agent, waited),
+    agent.agent.status(soon).catch(() => ({ leads: true, isLeaderSilent: undefined, reason: undefined })),
+  ]);
+  if (leads || reason === undefined) return state;
+  if (isLeaderSilent) return [...(state === undefined ? [] : [state]), reason].join('; ');
+  return state ?? reason;
+}
+
+async function stateAt(agent: Client, { look, subject, nodeId = '' }: Waited): Promise<string | undefined> {
   try {
     const { state, deleting, error, waits = {}, volumes, publications } = await look(agent);
     const place = publications?.[nodeId];

@@ -73,6 +73,11 @@ export class Cluster {
     this.roster.onChange(() => this.calls.lost((callee) => lossOf(callee, this.roster.members.get(callee.nodeId))));
   }
 
+  /** Requests made here that another agent has not answered yet. */
+  get requestsUnderWay(): number {
+    return this.#client.underWay;
+  }
+
   /** Makes a method known to other agents. */
   serve(name: string, method: Method): void {
     this.#methods.set(name, method);

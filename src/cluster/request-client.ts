@@ -113,6 +113,11 @@ export class RequestClient {
     });
   }
 
+  /** Number of requests without an answer. */
+  get underWay(): number {
+    return this.#pending.size;
+  }
+
   /** Takes a message that came for this agent. */
   receive(message: Message): MessageOutcome {
     const pending = this.#pending.get(message.id);

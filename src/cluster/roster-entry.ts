@@ -9,6 +9,8 @@ const pluginSchema = z.object({
   /** Types under which it is registered, e.g. `csi-controller`. */
   types: z.array(z.string()),
   trouble: z.string().optional(),
+  /** Trouble of its node side, if that is registered. */
+  nodeTrouble: z.string().optional(),
   troubleKind: z.enum(['absent', 'unseen']).optional(),
   capabilities: z.array(z.string()).optional(),
   pluginCapabilities: z.array(z.string()),
@@ -22,6 +24,8 @@ const pluginSchema = z.object({
 const entrySchema = z.object({
   format: z.literal(format),
   inbox: z.string(),
+  /** Name of its host. */
+  host: z.string(),
   /** Version of Stagecraft. */
   version: z.string(),
   /** Start of this run, milliseconds since the epoch. */
@@ -44,11 +48,13 @@ export function decodeEntry(text: string): RosterEntry | undefined {
   }
 }
 
-export function rosterPluginOf(observation: PluginObservation, types: string[]): RosterPlugin {
+/** @param nodeTrouble trouble of its node side, if that is registered */
+export function rosterPluginOf(observation: PluginObservation, types: string[], nodeTrouble?: string): RosterPlugin {
   const { capabilities, pluginCapabilities, ...rest } = observation;
   return {
     ...rest,
     types,
+    ...(nodeTrouble !== undefined && { nodeTrouble }),
     pluginCapabilities: [...pluginCapabilities],
     ...(capabilities && { capabilities: [...capabilities] }),
   };

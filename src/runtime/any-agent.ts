@@ -1,10 +1,12 @@
 /** Which requests any agent takes: those that change volumes, snapshots and nodes, and the claims of nodes. */
+import { isClusterOwned } from '../../machines/kit/addresses.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { type Forwarded, forwarded } from '../cluster/forwarded.js';
 import type { MessageCounts } from '../cluster/message-counts.js';
 import { sealedWire } from '../cluster/sealed-wire.js';
 import type { Store, Wire } from '../engine/store.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
+import type { ActorControl } from './actor-records.js';
 import type { ControllerSide } from './controller-side.js';
 import type { ClusterSettings } from './options.js';
 
@@ -51,6 +53,17 @@ export const onAnyAgent = (side: Side, cluster: Cluster | undefined): Side => ({
   groupSnapshots: forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster),
   nodes: forwarded(side.nodes, 'nodes', nodes, cluster),
 });
+
+/** Actors of volumes, snapshots and nodes are changed by hand at the agent that works on them. */
+export function actorsOnAnyAgent(local: ActorControl, cluster: Cluster | undefined): ActorControl {
+  const far = forwarded(local, 'actors', { send: undefined, release: undefined }, cluster);
+  const at = (address: string): ActorControl => (isClusterOwned(String(address)) ? far : local);
+  return {
+    ...local,
+    send: (address, ...sent) => at(address).send(address, ...sent),
+    release: (address) => at(address).release(address),
+  };
+}
 
 /** Claims at the agent that works on volumes. `claimAndPublish` is for claims in one process: elsewhere it is two requests. */
 export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster | undefined): ClaimClient =>

@@ -46,7 +46,7 @@ import type { KnownPlugins } from '../volumes/volume-checks.js';
 import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import { callsAnywhere, callsOf } from './far-calls.js';
-import { type Leadership, leadershipOf, tellElected } from './leadership.js';
+import { type Leadership, leadershipOf, type Term, tellElected } from './leadership.js';
 import type { RuntimeOptions } from './options.js';
 import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 
@@ -96,6 +96,8 @@ export class ControllerSide {
   readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
   readonly #ownNode: NodeReporter;
+  #term: Term | undefined;
+  #isLeaderSilent = false;
 
   constructor(options: ControllerSideOptions) {
     this.#options = options;
@@ -109,7 +111,11 @@ export class ControllerSide {
     const engine = electedEngine(options, {
       hasControllers: () => plugins.list('csi-controller').length > 0,
       canCall: () => plugins.list('csi-controller').some(({ name }) => local.observation(name).trouble === undefined),
-      elected: () => {
+      refused: (isSilent) => {
+        this.#isLeaderSilent = isSilent;
+      },
+      elected: (term) => {
+        this.#term = term;
         forget();
         this.#ownNode.begin();
       },
@@ -120,7 +126,7 @@ export class ControllerSide {
       },
     });
     this.engine = engine;
-    this.leadership = leadershipOf(engine);
+    this.leadership = leadershipOf(engine, () => this.#isLeaderSilent);
 
     const ids = {
       volumes: new IdOwners({ engine, clock }, volumeIds),
@@ -205,6 +211,11 @@ export class ControllerSide {
     });
   }
 
+  /** The term in which this runtime leads; undefined: it does not. */
+  get term(): Term | undefined {
+    return this.leadership.isOurs ? this.#term : undefined;
+  }
+
   #unstagedWitness(): UnstagedWitness {
     const { engine, runtime, shownHere } = this.#options;
     const { store, clock } = engine;
@@ -243,7 +254,7 @@ export class ControllerSide {
 
 function electedEngine(
   { engine: ports, lease: { owner, ...lease }, topics, node, runtime, cluster }: ControllerSideOptions,
-  { hasControllers, canCall, elected, resigned }: Campaign,
+  { hasControllers, canCall, refused, elected, resigned }: Campaign,
 ): ElectedEngine {
   const { clock, random, logger, troubles, store } = ports;
   const { nodeId } = runtime;
@@ -255,7 +266,11 @@ function electedEngine(
         topics,
         lease: {
           ...{ ...(owner !== undefined && { owner }), name: leaseName, holder, ttlMs: leaseTtlMs },
-          ...{ covers: isClusterOwned, inUse: notLeader, wants: canCall },
+          ...{ covers: isClusterOwned, wants: canCall },
+          inUse: (by, isSilent) => {
+            refused(isSilent);
+            return notLeader(by, isSilent, cluster !== undefined);
+          },
           wanted: () => {
             if (!hasControllers()) engine.yield(yielding());
           },
@@ -282,12 +297,10 @@ function electedEngine(
     elected: ({ epoch, tookOver }) => {
       // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
-      elected();
+      const at = clock.now();
+      elected({ sinceMs: at, epoch });
       void tellElected(topics, leaseName, {
-        at: clock.now(),
-        nodeId,
-        leader: holder,
-        epoch,
+        ...{ at, nodeId, leader: holder, epoch },
         ...(cluster && { inbox: cluster.inbox }),
       });
     },
@@ -302,16 +315,21 @@ interface Campaign {
   hasControllers(): boolean;
   /** Whether a controller plugin can be called. */
   canCall(): boolean;
-  elected(): void;
+  /** Called when another agent has the lease. `isSilent`: it has missed its renewals for half of the lease's time. */
+  refused(isSilent: boolean): void;
+  elected(term: Term): void;
   resigned(): void;
 }
 
-function notLeader(holder: string, isSilent: boolean): StagecraftError {
+function notLeader(holder: string, isSilent: boolean, isForwarded: boolean): StagecraftError {
   const half = Math.ceil(leaseTtlMs / 2_000);
-  const message = isSilent
-    ? `nobody is known to lead volumes now: ${holder} led last, and has been silent for more than ${half} s; another agent takes over once its lease lapses, within ${half} s: ask again then`
-    : `volumes are led by ${holder}: ask that agent; this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
-  return new StagecraftError('NOT_LEADER', message);
+  if (isSilent) {
+    const message = `the agent that works on volumes (${holder}) has been silent for more than ${half} s; another takes over once its lease lapses, within ${half} s`;
+    return new StagecraftError('NOT_LEADER', isForwarded ? message : `${message}: ask again then`);
+  }
+  const advice = isForwarded ? 'requests made here go there' : 'ask that agent';
+  const until = `this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
+  return new StagecraftError('NOT_LEADER', `${holder}, works on volumes: ${advice}; ${until}`);
 }
 
 const neverOwns = (): StagecraftError =>
@@ -320,5 +338,5 @@ const neverOwns = (): StagecraftError =>
 const yielding = (): StagecraftError =>
   new StagecraftError(
     'NOT_LEADER',
-    'this agent has no controller plugins, and lets another one lead that has: nobody leads until that takes over, within seconds; ask again then',
+    'this agent has no controller plugins: another one that has takes over the work on volumes, within seconds',
   );

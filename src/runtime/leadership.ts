@@ -11,6 +11,8 @@ export interface Leadership {
   readonly isOurs: boolean;
   /** Reason, naming the leader, if this runtime does not lead. */
   readonly refusal: string | undefined;
+  /** Whether the leader, another agent, has been silent for so long that one may soon take over. */
+  readonly isLeaderSilent: boolean;
   /**
    * Follows the changes of the leader, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last event's
@@ -22,6 +24,14 @@ export interface Leadership {
 /** An agent leads from here on. `id` is the event's place in the topic, `at` is in milliseconds since the epoch. */
 export interface LeadershipEvent extends Elected {
   id: string;
+}
+
+/** Time for which one agent leads. */
+export interface Term {
+  /** Its beginning, milliseconds since the epoch. */
+  sinceMs: number;
+  /** Rises with each grant of the lease. */
+  epoch: number;
 }
 
 interface Elected {
@@ -44,20 +54,27 @@ export async function tellElected(topics: Topics, lease: string, event: Omit<Ele
   await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
 }
 
-/** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
-export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
+/** The agent that was elected last; undefined: none was yet. @throws {Error} the store is away */
+export async function electedIn(store: Pick<Store, 'readTopic'>): Promise<Elected | undefined> {
   const { newest } = await store.readTopic(leadershipTopic, 0, 0);
   const { rows } = await store.readTopic(leadershipTopic, newest - 1, 1);
   const [row] = rows;
-  if (!row) return undefined;
-  const { epoch, inbox }: Elected = JSON.parse(row.text);
-  return inbox === undefined ? undefined : { epoch, inbox };
+  return row && JSON.parse(row.text);
+}
+
+/** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
+export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
+  const { epoch, inbox } = (await electedIn(store)) ?? {};
+  return epoch === undefined || inbox === undefined ? undefined : { epoch, inbox };
 }
 
 export const leadershipEventOf = (row: FollowedRow): LeadershipEvent => ({ ...eventOf<Elected>(row), id: row.id });
 
-export function leadershipOf(engine: ElectedEngine): Leadership {
+export function leadershipOf(engine: ElectedEngine, isSilent: () => boolean): Leadership {
   return {
+    get isLeaderSilent() {
+      return engine.refusal !== undefined && isSilent();
+    },
     get isOurs() {
       return engine.refusal === undefined;
     },

@@ -1,4 +1,5 @@
 /** What this agent says of itself in the roster: its version, and its plugins as controller calls see them. */
+import { hostname } from 'node:os';
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginPort } from '../calls/plugin-port.js';
 import type { PresenceOptions } from '../cluster/presence.js';
@@ -13,11 +14,14 @@ export interface PresenceOfOptions {
   engine: Pick<Engine, 'observe'>;
   plugins: Pick<PluginRegistry, 'list'>;
   port: Pick<PluginPort, 'observation'>;
+  /** Node sides of the plugins. */
+  nodeSide: Pick<PluginPort, 'observation'>;
   clock: Clock;
 }
 
 export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'entry' | 'watch'> {
-  const { nodeId, engine, plugins, port, clock } = options;
+  const { nodeId, engine, plugins, port, nodeSide, clock } = options;
+  const host = hostname();
   const version = packageVersion();
   const startedAtMs = clock.now();
   const prefixes = ['plugins', 'plugin'].map((machine) => nodeOwnedPrefix(machine, nodeId));
@@ -28,9 +32,13 @@ export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'e
         for (const { name } of plugins.list(type)) types.set(name, [...(types.get(name) ?? []), type]);
       const entries = [...types].map(([name, of]): [string, RosterPlugin] => [
         name,
-        rosterPluginOf(port.observation(name), of),
+        rosterPluginOf(
+          port.observation(name),
+          of,
+          of.includes('csi-node') ? nodeSide.observation(name).trouble : undefined,
+        ),
       ]);
-      return { version, startedAtMs, plugins: Object.fromEntries(entries) };
+      return { host, version, startedAtMs, plugins: Object.fromEntries(entries) };
     },
     watch: (changed) =>
       engine.observe(({ address }) => {

@@ -41,7 +41,8 @@ import { TaskLogs } from '../tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
-import { claimsOnAnyAgent, onAnyAgent, wireOf } from './any-agent.js';
+import { actorsOnAnyAgent, claimsOnAnyAgent, onAnyAgent, wireOf } from './any-agent.js';
+import { type ClusterOverview, clusterOverview } from './cluster-overview.js';
 import { ControllerSide } from './controller-side.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
@@ -51,13 +52,14 @@ import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import { PluginNames } from './plugin-names.js';
-import type { IsTasked } from './plugin-port.js';
+import { type IsTasked, nodeSidePort } from './plugin-port.js';
 import { presenceOf } from './presence-of.js';
 import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
 import { type Events, RuntimeEvents } from './runtime-events.js';
 import { type RuntimeStats, Stats } from './runtime-stats.js';
 
 export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
+export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './cluster-overview.js';
 export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
 export type { LeadershipEvent } from './leadership.js';
@@ -147,6 +149,8 @@ export interface Runtime {
   readonly stats: RuntimeStats;
   /** Whether this runtime, of all on its store, works on volumes and nodes. */
   readonly leadership: Leadership;
+  /** The agents on the store, with their plugins, and which of them works on volumes. */
+  readonly cluster: ClusterOverview;
   /** State of the store. */
   readonly store: StoreStatus;
   /** Resolves with FENCED if another runtime has taken over this node: nothing happens here from then on. Close it. */
@@ -312,10 +316,15 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   const anyAgent = onAnyAgent(controllerSide, cluster);
-  await cluster?.start(presenceOf({ nodeId, engine, plugins, port: controllerSide.plugins, clock }));
+  const actors = actorsOnAnyAgent(actorControl(engine, controllerSide.engine), cluster);
+  const nodeSidePlugins = nodeSidePort(plugins, isTasked);
+  const presence = presenceOf({
+    ...{ nodeId, engine, plugins, clock },
+    ...{ port: controllerSide.plugins, nodeSide: nodeSidePlugins },
+  });
+  await cluster?.start(presence);
   await controllerSide.start();
   await nodeSide.start();
-  const actors = actorControl(engine, controllerSide.engine);
   const silences = (): number[] =>
     [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
@@ -344,6 +353,10 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     mounts: nodeSide.mounter,
     allocations: nodeSide.allocations,
     leadership: controllerSide.leadership,
+    cluster: clusterOverview({
+      ...{ nodeId, entry: presence.entry, leadership: controllerSide.leadership, store, cluster },
+      term: () => controllerSide.term,
+    }),
     events: new RuntimeEvents({
       ...{ node: nodeId, topics: engine.topics, pluginOf: new PluginNames(engine, controllerSide.engine).of },
       refusal: () => (closing ? new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed') : undefined),

@@ -57,7 +57,7 @@ class Fixture {
     else if (!observation) this.members.delete(node);
     else
       this.members.set(node, {
-        ...{ nodeId: node, run: '1', inbox: `${node}/1`, version: '1', startedAtMs: 0 },
+        ...{ nodeId: node, run: '1', inbox: `${node}/1`, host: 'h', version: '1', startedAtMs: 0 },
         plugins: { disk: rosterPluginOf(observation, ['csi-controller']) },
         ...(silentSinceMs !== undefined && { silentSinceMs }),
       });

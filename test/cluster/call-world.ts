@@ -59,7 +59,7 @@ export class CallWorld {
     await agent.cluster.start({
       watch: () => () => {},
       entry: () => ({
-        ...{ version: '1', startedAtMs: 0 },
+        ...{ host: 'h', version: '1', startedAtMs: 0 },
         plugins: { [plugin]: rosterPluginOf(agent.observation, ['csi-controller']) },
       }),
     });

@@ -34,7 +34,10 @@ describe('notices between agents', () => {
       noticed: ({ volume: { id }, kind }) => void noticed.push(`${nodeId}/${run} ${id} ${kind}`),
     });
     clusters.push(cluster);
-    await cluster.start({ entry: () => ({ version: '1', startedAtMs: 0, plugins: {} }), watch: () => () => {} });
+    await cluster.start({
+      entry: () => ({ host: 'h', version: '1', startedAtMs: 0, plugins: {} }),
+      watch: () => () => {},
+    });
     return { cluster, messages };
   }
 

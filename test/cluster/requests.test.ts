@@ -281,7 +281,7 @@ describe('requests between agents', () => {
       noticed: () => undefined,
     });
     cluster.serve('wait', () => new Promise(() => {}));
-    const entry = { version: '1', startedAtMs: 0, plugins: {} };
+    const entry = { host: 'h', version: '1', startedAtMs: 0, plugins: {} };
     await cluster.start({ entry: () => entry, watch: () => () => {} });
     const request = (send: number): string =>
       encode({ type: 'request', from: 'b', send, id: `b:${send}`, method: 'wait', args: [] });

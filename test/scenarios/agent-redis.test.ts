@@ -72,7 +72,7 @@ describe('agent on Redis', () => {
     await second.ready();
     const { socketPath, configPath } = second.place;
     const leader = `node n1, the runtime of ${first.place.dataDir} on ${hostname()}, pid ${first.child.pid}`;
-    await second.line(/^ {2}volumes are led by node n1/);
+    await second.line(/^ {2}node n1, .* works on volumes: requests made here go there/);
     const asked = (await askAgent(socketPath, 'GET', '/v1/agent')) as AgentReport;
     expect(asked.leads).to.equal(false);
     expect(asked.reason).to.include(leader);

@@ -1,0 +1,54 @@
+/** Request about all agents on one store. */
+import { z } from 'zod';
+import { moment } from './fields.js';
+import { paths } from './paths.js';
+import { route } from './route.js';
+
+const silentSinceMs = moment.exactOptional().describe('Last sign of life. Absent: it is not away.');
+
+const agent = z.object({
+  nodeId: z.string(),
+  host: z.string().describe('Name of its host.'),
+  version: z.string(),
+  startedAtMs: moment,
+  isThis: z.boolean().describe('Whether it is the one that answers.'),
+  ownsVolumes: z.boolean().describe('Whether it works on volumes.'),
+  silentSinceMs,
+  plugins: z.array(
+    z.object({
+      name: z.string(),
+      type: z.string(),
+      healthy: z.boolean(),
+      trouble: z.string().exactOptional().describe("Why it can't be called."),
+      driver: z.string().exactOptional().describe('Name that the driver gives itself.'),
+      scope: z.enum(['shared', 'host']).exactOptional(),
+    }),
+  ),
+});
+
+export const clusterReport = z
+  .object({
+    agents: z.array(agent),
+    owner: z
+      .object({
+        nodeId: z.string(),
+        sinceMs: moment,
+        epoch: z.int().describe('Rises with each agent that takes over.'),
+        silentSinceMs,
+      })
+      .exactOptional()
+      .describe('The agent that works on volumes. Absent: none does now.'),
+    requestsUnderWay: z
+      .int()
+      .describe('Requests made at this agent that the owner, another one, has not answered yet.'),
+  })
+  .meta({ id: 'Cluster' });
+
+export const clusterRoutes = {
+  status: route(paths.cluster.status, {
+    summary: 'All agents on the store, with their plugins, and the one that works on volumes',
+    answer: clusterReport,
+  }),
+};
+
+export type ClusterReport = z.output<typeof clusterReport>;

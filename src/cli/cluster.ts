@@ -1,0 +1,80 @@
+/** `stagecraft cluster`: shows the agents on one store, their plugins, and which of them works on volumes. */
+import type { Command } from 'commander';
+import type { ClusterReport } from '../api/cluster-routes.js';
+import { type LookOptions, lookAll, lookAtAgent, print, printJson, soon } from './connection.js';
+import { lineChars, table } from './print.js';
+
+export function addCluster(program: Command): void {
+  const command = program
+    .command('cluster')
+    .description('show the agents on one store, their plugins, and which of them works on volumes');
+  lookAll(command).action(showCluster);
+}
+
+async function showCluster(options: LookOptions): Promise<void> {
+  const report = await (await lookAtAgent(options)).cluster.status(soon);
+  if (options.json) printJson(report);
+  else print(clusterText(report, Date.now(), lineChars(options)));
+}
+
+/** @param maxChars longest line of a table */
+export function clusterText(report: ClusterReport, nowMs: number, maxChars?: number): string {
+  const { agents } = report;
+  const plugins = agents.flatMap((agent) => agent.plugins.map((plugin) => ({ agent, plugin })));
+  const agentTable = table(
+    ['NODE', 'HOST', 'VERSION', 'STARTED', 'VOLUMES', 'STATE'],
+    agents.map(({ nodeId, host, version, startedAtMs, ownsVolumes, isThis, silentSinceMs }) => [
+      nodeId,
+      host,
+      version,
+      new Date(startedAtMs).toISOString(),
+      ownsVolumes ? 'works on them' : '-',
+      silentSinceMs !== undefined ? silence(silentSinceMs, nowMs) : isThis ? 'this agent' : 'present',
+    ]),
+    maxChars,
+  );
+  const pluginTable = table(
+    ['PLUGIN', 'TYPE', 'NODE', 'SCOPE', 'STATE', 'TROUBLE'],
+    plugins.map(({ agent: { nodeId, silentSinceMs }, plugin: { name, type, scope, healthy, trouble } }) => [
+      name,
+      type,
+      nodeId,
+      scope ?? '-',
+      silentSinceMs !== undefined ? 'away' : healthy ? 'healthy' : 'unhealthy',
+      trouble ?? '-',
+    ]),
+    maxChars,
+  );
+  return [
+    agentTable,
+    ...(plugins.length === 0 ? ['no agent has plugins'] : [pluginTable]),
+    waitsIn(report, nowMs).join('\n'),
+  ].join('\n\n');
+}
+
+const silence = (sinceMs: number, nowMs: number): string =>
+  `silent for ${Math.max(0, Math.round((nowMs - sinceMs) / 1_000))} s`;
+
+/** Says who works on volumes, and what has to wait. */
+function waitsIn({ agents, owner, requestsUnderWay }: ClusterReport, nowMs: number): string[] {
+  const controllers = new Map<string, boolean>();
+  for (const { plugins, silentSinceMs } of agents)
+    for (const { name, type, healthy } of plugins)
+      if (type === 'csi-controller')
+        controllers.set(name, (controllers.get(name) ?? false) || (healthy && silentSinceMs === undefined));
+  const stuck = [...controllers].filter(([, canBeCalled]) => !canBeCalled).map(([name]) => name);
+  const requests = requestsUnderWay === 1 ? '1 request' : `${requestsUnderWay} requests`;
+  return [
+    ownerIn(owner, nowMs),
+    ...(requestsUnderWay > 0 ? [`${requests} made at this agent wait for its answer`] : []),
+    ...stuck.map((name) => `no agent can call the controller of plugin ${name} now: its volumes wait`),
+  ];
+}
+
+function ownerIn(owner: ClusterReport['owner'], nowMs: number): string {
+  if (!owner) return 'no agent works on volumes now: one takes over within seconds, or when one is started';
+  const { nodeId, sinceMs, epoch, silentSinceMs } = owner;
+  if (silentSinceMs !== undefined)
+    return `the agent that works on volumes (node ${nodeId}) is ${silence(silentSinceMs, nowMs)}: another takes over`;
+  return `node ${nodeId} works on volumes since ${new Date(sinceMs).toISOString()} (epoch ${epoch})`;
+}
