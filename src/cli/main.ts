@@ -50,12 +50,20 @@ interface DriverArguments {
   dataDir?: string;
   capacity?: number;
   attach?: boolean;
+  shared?: boolean;
   peerNode: string[];
   maxVolumesPerNode?: number;
   getSnapshot?: boolean;
 }
 
-async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: DriverArguments): Promise<void> {
+async function runDriver({
+  endpoint,
+  dataDir,
+  capacity,
+  peerNode,
+  shared,
+  ...options
+}: DriverArguments): Promise<void> {
   const target = endpoint ?? process.env.CSI_ENDPOINT;
   if (!target) throw new CommanderError(usageExit, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
   const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
@@ -67,6 +75,7 @@ async function runDriver({ endpoint, dataDir, capacity, peerNode, ...options }: 
     dataDir: resolve(kept),
     capacityBytes: capacity,
     peerNodes: peerNode,
+    ...(shared && { isShared: true }),
     ...options,
   });
   print(`hostpath driver ${packageVersion()} serves ${target}, its volumes are in ${resolve(kept)}`);
@@ -122,6 +131,7 @@ function makeProgram(): Command {
     .option('--capacity <size>', 'total size of all volumes, e.g. 100Gi (default: the size of the file system)', sizeIn)
     .option('--attach', 'offer ControllerPublishVolume: volumes are published to a node before their use there')
     .option('--peer-node <id>', 'with --attach: another node besides --node-id; repeatable', collect, [])
+    .option('--shared', 'with --attach: other hosts share the data directory, each with a driver of its own')
     .option('--max-volumes-per-node <n>', 'with --attach: how many volumes may be published to one node', countIn)
     .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that offers it')
     .action(runDriver);

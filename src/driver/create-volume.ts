@@ -63,14 +63,14 @@ function sourceOf(source: VolumeContentSource | undefined): VolumeRecord['source
 }
 
 /** @throws {CsiStatus} ALREADY_EXISTS: the name belongs to a volume with other properties */
-function checkSame({ nodeId }: DriverState, existing: VolumeRecord, { request, source }: Wish): void {
+function checkSame(state: DriverState, existing: VolumeRecord, { request, source }: Wish): void {
   const differs = (
     [
       ['capacity_range', isWithin(existing.capacityBytes, request.capacityRange)],
       ['volume_capabilities', sameCapabilities(existing.capabilities, request.volumeCapabilities)],
       ['parameters', sameParameters(existing.parameters, request.parameters)],
       ['volume_content_source', JSON.stringify(existing.source) === JSON.stringify(source)],
-      ['accessibility_requirements', canBeHere(nodeId, request.accessibilityRequirements)],
+      ['accessibility_requirements', canBeHere(state, request.accessibilityRequirements)],
     ] as const
   ).flatMap(([field, isSame]) => (isSame ? [] : [field]));
   if (differs.length === 0) return;
@@ -106,7 +106,7 @@ async function create(context: ControllerContext, wish: Wish, origin: Origin | u
   const copyOf = origin?.content;
   if (copyOf && copyOf.accessType !== accessType)
     throw invalid(`${copyOf.id} is ${copyOf.accessType}: a volume made from it can't be ${accessType}`);
-  if (!canBeHere(state.nodeId, request.accessibilityRequirements))
+  if (!canBeHere(state, request.accessibilityRequirements))
     throw new CsiStatus(
       'RESOURCE_EXHAUSTED',
       `volumes can only be made on ${JSON.stringify(topologyOf(state.nodeId))}`,

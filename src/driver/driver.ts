@@ -9,6 +9,7 @@ import { type ControllerOptions, openController } from './controller.js';
 import { checkNodeId, identityHandlers } from './identity.js';
 import { type NodeOptions, nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
+import { sharedDriver } from './shared-driver.js';
 import { openState } from './state.js';
 
 export interface Driver {
@@ -23,6 +24,11 @@ export interface DriverOptions extends ControllerOptions, NodeOptions {
   nodeId: string;
   /** Directory of all volumes and records; created if missing. One driver at a time. */
   dataDir: string;
+  /**
+   * Whether each of several hosts has a driver on this directory, which is on storage that they share. Needs `attach`. Each
+   * call then takes the directory for itself. Default: one driver has the directory.
+   */
+  isShared?: boolean;
   /** Answer of GetPluginInfo; default: the version of this package. */
   vendorVersion?: string;
 }
@@ -61,20 +67,20 @@ export async function startDriver({
 }
 
 /** Opens the driver without a socket. */
-export async function openDriver({
-  nodeId,
-  dataDir,
-  vendorVersion = packageVersion(),
-  ...options
-}: DriverOptions): Promise<Driver> {
-  checkNodeId(nodeId);
-  const { state, lockFile, close } = await openState(nodeId, dataDir);
+export async function openDriver(options: DriverOptions): Promise<Driver> {
+  checkNodeId(options.nodeId);
+  return options.isShared ? sharedDriver(options, openAlone) : openAlone(options);
+}
+
+async function openAlone({ vendorVersion = packageVersion(), ...options }: DriverOptions): Promise<Driver> {
+  const { isShared = false } = options;
+  const { state, lockFile, close } = await openState(options);
   try {
     const controller = await openController(state, lockFile, options);
     const node = nodeHandlers(state, lockFile, options);
     return {
       handlers: {
-        ...identityHandlers(vendorVersion, (options.peerNodes ?? []).length > 0),
+        ...identityHandlers(vendorVersion, { isForPeers: (options.peerNodes ?? []).length > 0, isShared }),
         ...controller.handlers,
         ...node,
       },

@@ -14,11 +14,12 @@ export const topologyKey = `topology.${driverName}/node`;
 /** Values that CSI accepts: at most 63 characters, the first and the last of them a letter or a digit. */
 const segmentValue = /^[A-Za-z0-9](?:[A-Za-z0-9._-]{0,61}[A-Za-z0-9])?$/;
 
-/** Topology of a node: its id, or a substitute if the id is no such value. */
-export function topologyOf(nodeId: string): Topology {
-  const value = segmentValue.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex').slice(0, 32);
-  return { segments: { [topologyKey]: value } };
-}
+/** Id of a node as the value of a segment: itself, or a substitute if it is no such value. */
+export const segmentOf = (nodeId: string): string =>
+  segmentValue.test(nodeId) ? nodeId : createHash('sha256').update(nodeId).digest('hex').slice(0, 32);
+
+/** Topology of a node. */
+export const topologyOf = (nodeId: string): Topology => ({ segments: { [topologyKey]: segmentOf(nodeId) } });
 
 /** @throws {StagecraftError} INVALID_ARGUMENT: CSI does not accept the node id */
 export function checkNodeId(nodeId: string): void {
@@ -26,18 +27,27 @@ export function checkNodeId(nodeId: string): void {
   if (fault !== undefined) throw new StagecraftError('INVALID_ARGUMENT', `a node id ${fault}`);
 }
 
-/** @param isForPeers volumes can be attached to other nodes */
-export const identityHandlers = (vendorVersion: string, isForPeers = false): CsiHandlers => ({
+export interface Reach {
+  /** Whether volumes can be attached to other nodes. */
+  isForPeers?: boolean;
+  /** Whether every node has the same volumes. */
+  isShared?: boolean;
+}
+
+export const identityHandlers = (
+  vendorVersion: string,
+  { isForPeers = false, isShared = false }: Reach = {},
+): CsiHandlers => ({
   GetPluginInfo: () => ({
     ...{ name: driverName, vendorVersion },
     // Other hosts do not know these volumes: an agent there must not ask its own driver for them.
-    ...(!isForPeers && { manifest: { 'stagecraft.scope': 'host' } }),
+    ...(!isForPeers && !isShared && { manifest: { 'stagecraft.scope': 'host' } }),
   }),
   GetPluginCapabilities: () => ({
     capabilities: [
       { service: { type: 'CONTROLLER_SERVICE' } },
       { service: { type: 'GROUP_CONTROLLER_SERVICE' } },
-      { service: { type: 'VOLUME_ACCESSIBILITY_CONSTRAINTS' } },
+      ...(isShared ? [] : ([{ service: { type: 'VOLUME_ACCESSIBILITY_CONSTRAINTS' } }] as const)),
       { volumeExpansion: { type: 'ONLINE' } },
     ],
   }),

@@ -52,7 +52,7 @@ export function nodeHandlers(
     NodeGetInfo: () => ({
       nodeId: state.nodeId,
       maxVolumesPerNode,
-      accessibleTopology: topologyOf(state.nodeId),
+      ...(!state.isShared && { accessibleTopology: topologyOf(state.nodeId) }),
     }),
     NodeGetCapabilities: () => ({ capabilities: capabilities.map((type) => ({ rpc: { type } })) }),
     NodeStageVolume: (request) => stage(volumes, request),

@@ -29,7 +29,7 @@ export function publicationHandlers(
       const { volumeId, nodeId, publication } = wishOf(request);
       await state.pending.only([`volume/${volumeId}`], async () => {
         const volume = requireVolume(state, volumeId);
-        if (!nodes.has(nodeId)) throw notFound('node', nodeId);
+        if (!state.isShared && !nodes.has(nodeId)) throw notFound('node', nodeId);
         const existing = volume.publications[nodeId];
         if (existing) return checkSame(existing, publication, nodeId);
         checkOthers(volume, nodeId, publication);

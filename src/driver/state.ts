@@ -7,6 +7,7 @@ import { CsiStatus } from '../csi/server.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type HeldLock, takeLock } from '../host/lock-file.js';
 import { type AccessType, isCode, syncPath } from './disk.js';
+import { segmentOf } from './identity.js';
 import { Records, type Shape } from './records.js';
 import { Reserve } from './reserve.js';
 
@@ -106,6 +107,8 @@ const useShape: Shape<UseRecord> = { id: 'string', stagings: 'array', targets: '
 
 export interface DriverState {
   readonly nodeId: string;
+  /** Whether other nodes have the same volumes. */
+  readonly isShared: boolean;
   /** Directory with the content of volumes and snapshots. */
   readonly contentDir: string;
   readonly volumes: Records<VolumeRecord>;
@@ -119,15 +122,23 @@ export interface DriverState {
 const lockPatienceMs = 5_000;
 const lockRetryMs = 100;
 
+export interface StateOptions {
+  nodeId: string;
+  dataDir: string;
+  /** Default: the volumes are of this node alone. */
+  isShared?: boolean;
+}
+
 /**
  * @returns also what gives the directory back, and the file that is locked for as long as anybody has it open
  * @throws {StagecraftError} DATA_DIR_UNUSABLE: it is something else's; DATA_DIR_LOCKED; DRIVER_STATE_BROKEN: see
  *   Records.open
  */
-export async function openState(
-  nodeId: string,
-  dataDir: string,
-): Promise<{ state: DriverState; lockFile: number; close(): void }> {
+export async function openState({
+  nodeId,
+  dataDir,
+  isShared = false,
+}: StateOptions): Promise<{ state: DriverState; lockFile: number; close(): void }> {
   await checkOurs(dataDir);
   const made = await mkdir(dataDir, { recursive: true, mode: 0o700 });
   if (made !== undefined) await syncPath(dirname(made));
@@ -139,12 +150,12 @@ export async function openState(
     const open = <T extends { readonly id: string }>(name: string, shape: Shape<T>): Promise<Records<T>> =>
       Records.open({ directory: join(dataDir, name), shape, reserve });
     const state = {
-      nodeId,
+      ...{ nodeId, isShared },
       contentDir,
       volumes: await open('volumes', volumeShape),
       snapshots: await open('snapshots', snapshotShape),
       groups: await open('groups', groupShape),
-      uses: await open('uses', useShape),
+      uses: await open(isShared ? `uses-${segmentOf(nodeId)}` : 'uses', useShape),
       pending: new Pending(),
     };
     return { state, lockFile, close };

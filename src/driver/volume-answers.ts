@@ -17,7 +17,7 @@ export function volumeAnswer({ state }: ControllerContext, { id, capacityBytes, 
     capacityBytes: BigInt(capacityBytes),
     volumeContext: {},
     ...(source && { contentSource: 'snapshotId' in source ? { snapshot: source } : { volume: source } }),
-    accessibleTopology: [topologyOf(state.nodeId)],
+    accessibleTopology: state.isShared ? [] : [topologyOf(state.nodeId)],
   };
 }
 

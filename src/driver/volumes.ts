@@ -47,7 +47,7 @@ export const volumeHandlers = (context: ControllerContext): CsiHandlers => ({
     const { volumeCapabilities, parameters, accessibleTopology } = request;
     checkParameters(parameters);
     if (volumeCapabilities.length > 0) commonAccessType(volumeCapabilities);
-    const isElsewhere = accessibleTopology !== undefined && !isHere(context.state.nodeId, accessibleTopology);
+    const isElsewhere = accessibleTopology !== undefined && !isHere(context.state, accessibleTopology);
     const left = isElsewhere ? 0 : context.budget.leftBytes();
     return { availableCapacity: left, maximumVolumeSize: left };
   },

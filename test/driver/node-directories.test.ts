@@ -574,7 +574,7 @@ describe('node service: after a crash, or a reboot', () => {
     await scene.stage('vol', staging);
     await scene.publish('vol', [staging, target]);
     await scene.stop();
-    const { state, close } = await openState('node-1', scene.dataDir);
+    const { state, close } = await openState({ nodeId: 'node-1', dataDir: scene.dataDir });
     await state.volumes.remove('vol');
     close();
     await scene.start();

@@ -72,7 +72,7 @@ export class NodeScene {
 
   /** While no driver runs. */
   async addVolume(id: string, accessType: 'mount' | 'block', more: Partial<VolumeRecord> = {}): Promise<void> {
-    const { state, close } = await openState('node-1', this.dataDir);
+    const { state, close } = await openState({ nodeId: 'node-1', dataDir: this.dataDir });
     try {
       await state.volumes.put({
         id,

@@ -140,7 +140,7 @@ describe('usage', () => {
 
   it('a volume that is counted still is told of by its file system, and its condition', async () => {
     await scene.addVolume('vol', 'mount');
-    const { state, close } = await openState('node-1', scene.dataDir);
+    const { state, close } = await openState({ nodeId: 'node-1', dataDir: scene.dataDir });
     try {
       const ports = { mounts: memoryMounts(), loopDevices: memoryLoopDevices() };
       const volumes = new NodeVolumes(state, { attach: false, ...ports });

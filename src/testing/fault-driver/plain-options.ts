@@ -24,6 +24,7 @@ const shapes = {
   vendorVersion: z.string().optional(),
   capacityBytes: z.number().positive().optional(),
   attach: z.boolean().optional(),
+  isShared: z.boolean().optional(),
   peerNodes: z.array(z.string()).optional(),
   maxVolumesPerNode: z.int().nonnegative().optional(),
   getSnapshot: z.boolean().optional(),
