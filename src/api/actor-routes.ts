@@ -62,6 +62,9 @@ export const overview = z
     at: moment,
     nodeId: z.string(),
     version: z.string(),
+    leads: z
+      .boolean()
+      .describe('Whether this agent works on volumes and nodes: else its feed has no changes of theirs.'),
     actors: z
       .object({
         address: z.array(z.string()),

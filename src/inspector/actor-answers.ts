@@ -73,7 +73,8 @@ export async function overviewOf(
     add({ address, machine: machineOf(address), state: '', health: 'failed', why: 'out of service', seq: 0 });
     troubles.push({ ...quarantined(address, reason), health: 'failed' });
   }
-  return { at, nodeId: runtime.nodeId, version, actors, trouble: sorted(troubles) };
+  const { nodeId, leadership } = runtime;
+  return { at, nodeId, version, leads: leadership.isOurs, actors, trouble: sorted(troubles) };
 }
 
 export function detailOf(actor: InspectedActor): ActorDetail {

@@ -9,7 +9,7 @@ import { kindOf, kinds, nameOf, otherKinds } from './common/kinds.js';
 import { theme, turnTheme } from './common/theme.js';
 import { turnZone } from './common/zone.js';
 import { ask } from './data/api.js';
-import { actors, connection, dropped, heardAt, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
+import { actors, connection, dropped, heardAt, leads, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
 import { timeOf, zone } from './data/time.js';
 import { KeysDialog } from './find/keys-dialog.js';
 import { Palette } from './find/palette.js';
@@ -98,6 +98,11 @@ function TopBar() {
         {isLive ? 'Live' : connection.value === 'loading' ? 'Loading' : 'Disconnected'}
         {isLive && <small>{rate.value}/s</small>}
       </span>
+      {isLive && !leads.value && (
+        <small class="elsewhere" title="The single steps of volumes and nodes are live on the page of that agent.">
+          Another agent works on volumes: read again after changes
+        </small>
+      )}
       <button
         type="button"
         class="zone"

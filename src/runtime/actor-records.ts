@@ -2,7 +2,12 @@
 import type { AnyEventObject } from 'xstate';
 import { z } from 'zod';
 import { acceptedBy } from '../../machines/accepted-events.js';
-import { clusterOwnedPrefixes, isClusterOwned } from '../../machines/kit/addresses.js';
+import {
+  clusterOwnedPrefixes,
+  isClusterOwned,
+  nodeOwnedPrefix,
+  registryAddress,
+} from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
 import { applyEntry } from '../engine/actor/step.js';
@@ -91,10 +96,11 @@ export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
   elected.refusal ? [own] : [own, elected.engine];
 
 /**
- * @param own engine of this node's actors
+ * @param node this node
+ * @param own engine of its actors
  * @param elected engine of the actors that belong to no node
  */
-export function actorControl(own: Engine, elected: ElectedEngine): ActorControl {
+export function actorControl(node: string, own: Engine, elected: ElectedEngine): ActorControl {
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const all = (): Engine[] => actorEngines(own, elected);
   return {
@@ -120,7 +126,11 @@ export function actorControl(own: Engine, elected: ElectedEngine): ActorControl 
       return engine.ask(known, sent, { by });
     },
     pages: async function* () {
-      for (const prefix of own.prefixes) yield* pagesOf(own, prefix);
+      // Other nodes have records of their own in the same store.
+      const registry = registryAddress(node);
+      const view = await own.read(registry);
+      if (view) yield [[registry, view]];
+      for (const prefix of own.prefixes) yield* pagesOf(own, nodeOwnedPrefix(prefix.slice(0, -1), node));
       for (const prefix of clusterOwnedPrefixes) yield* pagesOf(elected, prefix);
     },
     quarantined: () => all().flatMap((engine) => engine.quarantined()),

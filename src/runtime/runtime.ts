@@ -316,7 +316,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   const anyAgent = onAnyAgent(controllerSide, cluster);
-  const actors = actorsOnAnyAgent(actorControl(engine, controllerSide.engine), cluster);
+  const actors = actorsOnAnyAgent(actorControl(nodeId, engine, controllerSide.engine), cluster);
   const nodeSidePlugins = nodeSidePort(plugins, isTasked);
   const presence = presenceOf({
     ...{ nodeId, engine, plugins, clock },

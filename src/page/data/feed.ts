@@ -5,6 +5,7 @@ import type { FeedLine } from '../../inspector/feed-lines.js';
 import type { FeedMessage } from '../../inspector/feed-message.js';
 import { Actors } from './actors.js';
 import { ApiError, ask } from './api.js';
+import { onChangeElsewhere } from './elsewhere.js';
 import { type LogRow, rowOf } from './log-rows.js';
 import { Ring } from './ring.js';
 
@@ -31,6 +32,8 @@ export const heardAt = signal(0);
 /** Records that were dropped, as the page could not keep up; at least so many. */
 export const dropped = signal(0);
 export const nodeId = signal('');
+/** Whether this agent works on volumes and nodes. */
+export const leads = signal(true);
 /** Records per second. */
 export const rate = signal(0);
 
@@ -84,6 +87,7 @@ async function follow(): Promise<void> {
     isFilling = true;
     const overview = await ask<Overview>('/v1/overview');
     nodeId.value = overview.nodeId;
+    leads.value = overview.leads;
     actors.fill(overview);
     isFilling = false;
     for (const message of waiting.splice(0)) take(message);
@@ -106,6 +110,10 @@ async function follow(): Promise<void> {
     }),
     ended.then(() => false),
   ]);
+  const endElsewhere = onChangeElsewhere((isLeader) => {
+    if (isLeader || !leads.value) fill().catch(() => socket.close());
+  });
+  void ended.then(endElsewhere);
   await fill();
   heardAt.value = Date.now();
   if (!isOpen) throw new ApiError('NOT_REACHABLE', 'The live feed can not be opened. What you see is as it was.');
