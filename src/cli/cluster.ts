@@ -62,11 +62,17 @@ function waitsIn({ agents, owner, requestsUnderWay }: ClusterReport, nowMs: numb
     for (const { name, type, healthy } of plugins)
       if (type === 'csi-controller')
         controllers.set(name, (controllers.get(name) ?? false) || (healthy && silentSinceMs === undefined));
-  const stuck = [...controllers].filter(([, canBeCalled]) => !canBeCalled).map(([name]) => name);
-  const requests = requestsUnderWay === 1 ? '1 request' : `${requestsUnderWay} requests`;
+  const stuck = [...controllers]
+    .filter(([, canBeCalled]) => !canBeCalled)
+    .map(([name]) => name)
+    .toSorted();
+  const requests =
+    requestsUnderWay === 1
+      ? '1 request made at this agent waits'
+      : `${requestsUnderWay} requests made at this agent wait`;
   return [
     ownerIn(owner, nowMs),
-    ...(requestsUnderWay > 0 ? [`${requests} made at this agent wait for its answer`] : []),
+    ...(requestsUnderWay > 0 ? [`${requests} for its answer`] : []),
     ...stuck.map((name) => `no agent can call the controller of plugin ${name} now: its volumes wait`),
   ];
 }
