@@ -168,7 +168,7 @@ const rows = {
     http: 409,
     isRetryable: true,
     when: 'the volume or snapshot is on another host, whose agent alone can call the plugin for it; the message names that node',
-    todo: 'ask again once the agent of that node leads; where that host is gone for good, delete it with force. See [volumes on one host](volumes.md#volumes-on-one-host)',
+    todo: 'ask again once the agent of that node is back; where that host is gone for good, delete it with force. See [volumes on one host](volumes.md#volumes-on-one-host)',
   },
   VOLUME_NOT_CONFIRMED: {
     http: 409,
@@ -308,8 +308,8 @@ const rows = {
   NOT_LEADER: {
     http: 409,
     isRetryable: true,
-    when: "volumes and nodes are another agent's work now; it is named. On Redis requests are sent there instead. `outcome: 'unknown'`: it became so while this was on its way",
-    todo: 'ask that agent; after `unknown`, look at the state there, or ask for it again: the same request twice is one',
+    when: "(only on a store of your own that several runtimes share without a `wire`; on Redis requests are sent to the agent that leads) another runtime works on volumes and nodes; it is named. `outcome: 'unknown'`: it became so while this was on its way",
+    todo: 'ask that runtime; after `unknown`, look at the state there, or ask for it again: the same request twice is one',
   },
   LEASE_LAPSED: {
     when: '(in records and events) a call that had waited was not made, since another agent may have taken over',

@@ -213,7 +213,7 @@ export class RequestClient {
   }
 
   #timeout(timeoutMs: number): StagecraftError {
-    const why = this.#options.refusal()?.message ?? 'another agent took over meanwhile';
+    const why = this.#options.refusal()?.message ?? 'this agent takes over the work on volumes now';
     return new StagecraftError('TIMEOUT', `there was no answer within ${timeoutMs} ms (${why}): ${stands}`);
   }
 }

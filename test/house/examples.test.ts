@@ -56,6 +56,7 @@ describe('docs/library.md', () => {
       'publication',
       'deleted',
       'createVolume 0',
+      'true 2 true',
       'hello true',
       "[ 'bytes', 'inodes' ]",
       'task my-driver was not stopped: it is in use by the nightly backup, volume default/site (mounted for alloc build-1, web-1); release that first, or stop it with force',

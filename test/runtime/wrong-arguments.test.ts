@@ -5,7 +5,7 @@ import { VolumeHouse } from '../volumes/volume-house.js';
 
 const surface = [
   ...['plugins', 'tasks', 'volumes', 'snapshots', 'groupSnapshots', 'nodes', 'mounts', 'allocations'],
-  ...['journal', 'actors', 'leadership'],
+  ...['journal', 'actors', 'leadership', 'cluster'],
 ];
 /** Not for callers: runtime.ts leaves them out. */
 const inner = new Set([
