@@ -13,7 +13,7 @@ import { CallServer, type CallServerOptions } from './call-server.js';
 import type { MessageCounts, MessageOutcome } from './message-counts.js';
 import { decode, encode, type Message, type Notice } from './messages.js';
 import { Presence, type PresenceOptions } from './presence.js';
-import { ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
+import { isGone, ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
 import { type Member, Roster } from './roster.js';
 
@@ -97,19 +97,18 @@ export class Cluster {
 
   /** Does a request here, or has it done by the agent that works on volumes. */
   async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: RequestOptions = {}): Promise<T> {
-    for (;;) {
-      if (!this.#options.refusal()) {
-        try {
-          return await local();
-        } catch (error) {
-          if (this.#closed || !isMoved(error)) throw error;
-          await pause(this.#options.clock, againMs, wait.signal);
-        }
-      } else {
+    for (let isRepeat = false; ; isRepeat = true) {
+      try {
+        if (!this.#options.refusal()) return await local();
         if (this.#closed) throw this.#closed;
         const answer = await this.#client.request(name, args, wait);
         // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
+      } catch (error) {
+        // Such methods return nothing.
+        if (isRepeat && error instanceof StagecraftError && isGone(name, error.code)) return undefined as T;
+        if (this.#closed || !isMoved(error)) throw error;
+        await pause(this.#options.clock, againMs, wait.signal);
       }
     }
   }

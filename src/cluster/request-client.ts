@@ -35,6 +35,16 @@ export interface RequestOptions {
   onWait?: ((reason: string | null) => void) | undefined;
 }
 
+/** Errors of a deletion that is asked again of the next owner: the one before has done it. */
+const goneOf = new Map([
+  ['volumes.delete', 'VOLUME_NOT_FOUND'],
+  ['snapshots.delete', 'SNAPSHOT_NOT_FOUND'],
+  ['groupSnapshots.delete', 'SNAPSHOT_NOT_FOUND'],
+  ['nodes.remove', 'NODE_NOT_FOUND'],
+]);
+
+export const isGone = (method: string, code: string): boolean => goneOf.get(method) === code;
+
 /** Result of a request that this agent has to do itself now. */
 export const ownWork = Symbol('own work');
 
@@ -45,6 +55,8 @@ interface Pending {
   /** Epoch of the owner that it was sent to; negative: that one does not take it. 0: not sent yet. */
   sentTo: number;
   sentMs: number;
+  /** Owners that it was sent to. */
+  owners: number;
   beganMs: number;
   onWait: (reason: string | null) => void;
   end(outcome: { value: unknown } | { error: Error }): void;
@@ -88,7 +100,7 @@ export class RequestClient {
     const id = `${inbox}:${this.#requests}`;
     const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id, method, args });
     if (refusal) return Promise.reject(refusal);
-    const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, beganMs: clock.monotonicMs() };
+    const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, owners: 0, beganMs: clock.monotonicMs() };
     return new Promise((resolve, reject) => {
       const ends: (() => void)[] = [];
       const pending: Pending = {
@@ -131,7 +143,8 @@ export class RequestClient {
     }
     if (message.type === 'answer') {
       const { error, value } = message;
-      pending.end(error ? { error: errorOf(error) } : { value });
+      const isDone = !error || (pending.owners > 1 && isGone(pending.method, error.code));
+      pending.end(isDone ? { value } : { error: errorOf(error) });
     }
     return 'accepted';
   }
@@ -178,6 +191,7 @@ export class RequestClient {
       if (!route || pending.sentTo < 0) this.#explain(pending, nowMs);
       if (!route || (!isNew && nowMs - pending.sentMs < repeatMs)) continue;
       const { id, method, args } = pending;
+      if (isNew) pending.owners += 1;
       pending.sentMs = nowMs;
       pending.sentTo = route.epoch;
       const { inbox: from, nextSend } = this.#options;

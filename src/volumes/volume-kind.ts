@@ -162,19 +162,22 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
         }),
         ['createVolume'],
       ),
-      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>((input, address) => ({
-        attaches: true,
-        precondition: (observation) => noService(observation, input, address),
-        refusal: (observation) => modeRefusal(observation, [input.capability]),
-        without: (observation) =>
-          isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(observation) === null ? { publishContext: {} } : undefined,
-        call: (client, bounds, observation) => {
-          const { csiId, csiNodeId, capability, volumeContext } = input;
-          const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
-          const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
-          return reportingFailure(controller.controllerPublish(client, request, bounds), input, observation);
-        },
-      })),
+      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>(
+        (input, address) => ({
+          attaches: true,
+          precondition: (observation) => noService(observation, input, address),
+          refusal: (observation) => modeRefusal(observation, [input.capability]),
+          without: (observation) =>
+            isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(observation) === null ? { publishContext: {} } : undefined,
+          call: (client, bounds, observation) => {
+            const { csiId, csiNodeId, capability, volumeContext } = input;
+            const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
+            const request = { csiId, csiNodeId, capability, readOnly, volumeContext };
+            return reportingFailure(controller.controllerPublish(client, request, bounds), input, observation);
+          },
+        }),
+        ['controllerUnpublish'],
+      ),
       controllerUnpublish: effect<UnpublishCall, null>(
         (input, address) => ({
           attaches: true,

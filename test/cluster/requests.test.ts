@@ -107,6 +107,22 @@ describe('requests between agents', () => {
     expect((await unknown).code).to.equal('INVALID_ARGUMENT');
   });
 
+  it('D5 a deletion that the owner before has done, asked again of the next one: done; else not found', async () => {
+    const gone = async (): Promise<never> => {
+      throw new StagecraftError('VOLUME_NOT_FOUND', 'there is no such volume');
+    };
+    world.owner(1, { 'volumes.delete': () => new Promise(() => {}) });
+    const asker = world.client('asker');
+    const asked = asker.request('volumes.delete', [], {});
+    await world.clock.advance(100);
+    world.owner(2, { 'volumes.delete': gone }, { isDead: true });
+    await world.clock.advance(1_000);
+    expect(await asked).to.equal(undefined);
+    const late = refusalOf(asker.request('volumes.delete', [], {}));
+    await world.clock.advance(1_000);
+    expect((await late).code).to.equal('VOLUME_NOT_FOUND');
+  });
+
   for (const seed of Array.from({ length: 40 }, (_, index) => index + 1))
     it(`D5 each request has one outcome, that of the last owner that worked on it (seed ${seed})`, async () => {
       const die = diceOf(seed);

@@ -30,6 +30,7 @@ const opposites: Partial<Record<Call['rpc'], Call['rpc']>> = {
 /** One run of an agent. */
 export class Member {
   readonly nodeId: string;
+  readonly hasPlugin: boolean;
   readonly agent = new Agent();
   isFrozen = false;
   /** Resolves with nothing once it is dead: what was asked there gets no answer. */
@@ -37,8 +38,9 @@ export class Member {
   readonly #wires: MemoryWires;
   #dies: (how: 'died') => void = () => {};
 
-  constructor(nodeId: string, wires: MemoryWires) {
+  constructor(nodeId: string, hasPlugin: boolean, wires: MemoryWires) {
     this.nodeId = nodeId;
+    this.hasPlugin = hasPlugin;
     this.#wires = wires;
     this.died = new Promise((resolve) => {
       this.#dies = resolve;
@@ -113,11 +115,11 @@ export class World {
     this.plugin.script = (call) => this.#work(call);
   }
 
-  /** Brings an agent up; the same name again is the same host after a reboot. */
+  /** Brings an agent up, on a host of its own: what one leaves that died is of no use to it. */
   async start(nodeId: string, hasPlugin: boolean): Promise<Member> {
     await this.#keeper.open();
     this.#runs += 1;
-    const member = new Member(nodeId, this.wires);
+    const member = new Member(nodeId, hasPlugin, this.wires);
     const handle = this.#shared.handle();
     const opened = member.agent.open({
       ...{ nodeId, dataDir: join(this.#directory, `${nodeId}-${this.#runs}`), clock: this.clock },
@@ -161,7 +163,7 @@ export class World {
   #work(call: Call): Step | undefined {
     const opposite = opposites[call.rpc];
     if (!opposite) return undefined;
-    const volume = this.plugin.volumes.get(call.volume)?.name ?? call.volume;
+    const volume = [this.plugin.volumes.get(call.volume)?.name ?? call.volume, call.nodeId].join(' ');
     const underWay = this.#underWay.get(volume) ?? [];
     if (underWay.includes(opposite)) this.wrongs.push(`${call.rpc} of ${volume} during ${opposite}`);
     this.#underWay.set(volume, [...underWay, call.rpc]);

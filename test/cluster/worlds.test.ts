@@ -13,10 +13,10 @@ const only = process.env.SEED === undefined ? undefined : Number(process.env.SEE
 const users = 4;
 const steps = 40;
 
-const faults = { lost: 0.05, doubled: 0.05, delayed: 0.03, overtaken: 0.05, failed: 0.03, longestDelayMs: 7_000 };
+const faults = { lost: 0.05, doubled: 0.05, delayed: 0.03, overtaken: 0, failed: 0.03, longestDelayMs: 7_000 };
 
-/** Agents, and whether they have the plugin. */
-const agents: Record<string, boolean> = { one: true, two: true, three: false };
+/** Whether each agent has the plugin. */
+const agents = [true, true, false];
 
 class Life {
   readonly world: World;
@@ -26,6 +26,7 @@ class Life {
   readonly #wishes = new Map<string, string>();
   readonly #told: string[] = [];
   answered = 0;
+  #started = 0;
 
   constructor(seed: number) {
     this.#seed = seed;
@@ -34,7 +35,7 @@ class Life {
 
   async live(): Promise<void> {
     const { world } = this;
-    for (const [nodeId, hasPlugin] of Object.entries(agents)) await world.start(nodeId, hasPlugin);
+    for (const hasPlugin of agents) await this.#start(hasPlugin);
     world.workMs = () => (world.random.next() < 0.1 ? 9_000 : 200) * world.random.next();
     await world.report(this.#pick([...world.members.values()]));
     const living = Promise.all(Array.from({ length: users }, (_, n) => this.#use(`v${n}`)));
@@ -100,9 +101,16 @@ class Life {
     } else if (dial < 0.15) member.freeze();
     else if (dial < 0.3) {
       member.die();
-      await this.world.start(member.nodeId, agents[member.nodeId] ?? false);
+      members.delete(member.nodeId);
+      await this.#start(member.hasPlugin);
     }
     if (dial < 0.3 || member.isFrozen) this.#tell(`${member.nodeId}: ${dial < 0.15 ? 'frozen or thawed' : dial}`);
+  }
+
+  /** A successor of one that died has a name of its own. */
+  async #start(hasPlugin: boolean): Promise<void> {
+    this.#started += 1;
+    await this.world.start(`n${this.#started}`, hasPlugin);
   }
 
   async #use(id: string): Promise<void> {
@@ -134,6 +142,8 @@ class Life {
           const how = await Promise.race([this.#ask(member, id, change), member.died]);
           this.#tell(`${member.nodeId}, ${id} from ${change.from} to ${change.to}: ${how ?? 'done'}`);
           if (how !== 'died') return;
+          // What a dead agent has sent may arrive yet: only after that it can't come between later requests.
+          await pause(clock, faults.longestDelayMs + 1_000);
         } catch (error) {
           const code = error instanceof StagecraftError ? error.code : undefined;
           this.#tell(`${member.nodeId}, ${id} from ${change.from} to ${change.to}: ${String(error)}`);
