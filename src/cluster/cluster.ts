@@ -99,7 +99,7 @@ export class Cluster {
   async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: RequestOptions = {}): Promise<T> {
     for (let isRepeat = false; ; isRepeat = true) {
       try {
-        if (!this.#options.refusal()) return await local();
+        if (!this.#options.refusal()) return await this.#ownAnswer(local);
         if (this.#closed) throw this.#closed;
         const answer = await this.#client.request(name, args, wait);
         // The answer of another agent is what the same method has returned there.
@@ -111,6 +111,19 @@ export class Cluster {
         await pause(this.#options.clock, againMs, wait.signal);
       }
     }
+  }
+
+  /** @throws {StagecraftError} the error of the work; NOT_LEADER: this process was frozen, so its answer may be old */
+  async #ownAnswer<T>(work: () => Promise<T>): Promise<T> {
+    const isOld = (): boolean => !this.#closed && this.#options.refusal() !== undefined;
+    let answer: T;
+    try {
+      answer = await work();
+    } catch (error) {
+      throw isOld() && !isEndOfWait(error) ? old : error;
+    }
+    if (isOld()) throw old;
+    return answer;
   }
 
   /** Reads the roster again. @throws {StagecraftError} STORE_UNAVAILABLE */
@@ -220,6 +233,11 @@ export class Cluster {
     return this.#sent;
   }
 }
+
+const old = new StagecraftError('NOT_LEADER', 'this agent may not work on volumes any more');
+
+const isEndOfWait = (error: unknown): boolean =>
+  error instanceof StagecraftError && (error.code === 'TIMEOUT' || error.code === 'ABORTED');
 
 const isMoved = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'NOT_LEADER';
 

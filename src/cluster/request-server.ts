@@ -85,13 +85,15 @@ export class RequestServer {
 
   async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {
     const { from, wait } = received;
-    const answer = await this.#outcome(method, args, {
+    const outcome = await this.#outcome(method, args, {
       ...{ signal: wait.signal, from },
       onWait: (reason) => {
         if (!wait.signal.aborted) this.#post(from, { type: 'waits', id, reason });
       },
     });
     if (this.#received.get(id) !== received) return;
+    // A process that was frozen meanwhile may have answered from what it remembers.
+    const answer = this.#options.refusal() ? 'moved' : outcome;
     const message: Message = answer === 'moved' ? { type: 'moved', id } : { type: 'answer', id, ...answer };
     if (answer === 'moved') this.#received.delete(id);
     else Object.assign(received, { answer: message, answeredMs: this.#options.clock.monotonicMs() });

@@ -352,6 +352,11 @@ export class Engine implements ActorSystem, Inbox {
     return this.#leases.lease.epoch;
   }
 
+  /** Tells whether the lease is held at this moment; if not, another runtime may have it, and memory may be old. */
+  get holdsLease(): boolean {
+    return this.#leases.held;
+  }
+
   storeTrouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
   }

@@ -256,7 +256,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     new Cluster({
       ...{ wire, messages, nodeId, run: randomUUID(), clock, logger },
       route: () => routeIn(store),
-      refusal: () => controllerSide.engine.refusal,
+      refusal: () => controllerSide.engine.uncertainty,
       released: () => controllerSide.engine.hurry(),
       noticed: (notice) => nodeSide.noticed(notice),
     });

@@ -100,6 +100,14 @@ export class ElectedEngine implements ActorSystem, Inbox {
     return this.#refusal;
   }
 
+  /**
+   * As `refusal`; also why what this runtime remembers may be old: its lease has lapsed, as after SIGSTOP, and it has not got
+   * it again. Undefined: no other runtime leads.
+   */
+  get uncertainty(): StagecraftError | undefined {
+    return this.#refusal ?? (this.#engine.holdsLease ? undefined : lapsed);
+  }
+
   /** Engine of this term, or of the next one; for inspection only. */
   get engine(): Engine {
     return this.#engine;
@@ -324,6 +332,8 @@ export class ElectedEngine implements ActorSystem, Inbox {
     return error instanceof StagecraftError && error.code === 'FENCED' && !this.#stop.signal.aborted;
   }
 }
+
+const lapsed = new StagecraftError('NOT_LEADER', 'the lease of this agent has lapsed: it asks for it again');
 
 const asRefusal = (error: unknown): StagecraftError =>
   error instanceof StagecraftError ? error : new StagecraftError('NOT_LEADER', messageOf(error), { cause: error });
