@@ -123,6 +123,22 @@ describe('requests between agents', () => {
     expect((await late).code).to.equal('VOLUME_NOT_FOUND');
   });
 
+  it('D7 an owner that was frozen while it worked says moved: its answer may be from what it remembers', async () => {
+    let answer = (_: string): void => {};
+    world.owner(1, {
+      work: () =>
+        new Promise((resolve) => {
+          answer = resolve;
+        }),
+    });
+    const asked = world.client('asker').request('work', [], {});
+    await world.clock.advance(100);
+    world.owner(2, { work: async () => 'new' });
+    answer('old');
+    await world.clock.advance(1_000);
+    expect(await asked).to.equal('new');
+  });
+
   for (const seed of Array.from({ length: 40 }, (_, index) => index + 1))
     it(`D5 each request has one outcome, that of the last owner that worked on it (seed ${seed})`, async () => {
       const die = diceOf(seed);

@@ -13,7 +13,7 @@ const only = process.env.SEED === undefined ? undefined : Number(process.env.SEE
 const users = 4;
 const steps = 40;
 
-const faults = { lost: 0.05, doubled: 0.05, delayed: 0.03, overtaken: 0, failed: 0.03, longestDelayMs: 7_000 };
+const faults = { lost: 0.05, doubled: 0.05, delayed: 0.03, overtaken: 0.05, failed: 0.03, longestDelayMs: 7_000 };
 
 /** Whether each agent has the plugin. */
 const agents = [true, true, false];
