@@ -146,7 +146,10 @@ describe('three hosts on one Redis', function () {
     const seen = async (node: string) => {
       const { actors, leads } = await get<Overview>(node, '/v1/overview');
       const shared = actors.address.filter((address) => /^(node|volume)\//.test(address));
-      const { state, seq, why } = await get<ActorDetail>(node, `/v1/actors/${encodeURIComponent('volume/default/data')}`);
+      const { state, seq, why } = await get<ActorDetail>(
+        node,
+        `/v1/actors/${encodeURIComponent('volume/default/data')}`,
+      );
       const { owner, agents: known } = await get<ClusterReport>(node, '/v1/cluster');
       const plugins = known.map(({ nodeId, plugins: has }) => [nodeId, has.filter(({ healthy }) => healthy).length]);
       const said = [];
