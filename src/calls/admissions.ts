@@ -142,15 +142,16 @@ export class Admissions {
 
   async #untilClear(run: AdmissionRun): Promise<void> {
     const { clock } = this.#options;
-    const { src } = run.input;
-    if (run.clearInMs(src) <= 0) return;
-    let isWorthAsking = await run.endDoubts(src);
+    const { src, call } = run.input;
+    const asked = { src, input: call };
+    if (run.clearInMs(asked) <= 0) return;
+    let isWorthAsking = await run.endDoubts(asked);
     // In-doubt calls of an earlier runtime get their whole time again.
-    if (run.recovered && run.clearInMs(src) > 0)
-      waitReporter(run)(untilClear(run.clearInMs(src), { clock, isWorthAsking }));
-    for (let leftMs = run.clearInMs(src); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs(src)) {
+    if (run.recovered && run.clearInMs(asked) > 0)
+      waitReporter(run)(untilClear(run.clearInMs(asked), { clock, isWorthAsking }));
+    for (let leftMs = run.clearInMs(asked); leftMs > 0 && !run.signal.aborted; leftMs = run.clearInMs(asked)) {
       await pause(clock, isWorthAsking ? Math.min(leftMs, recipientLookMs) : leftMs, run.signal);
-      if (isWorthAsking) isWorthAsking = await run.endDoubts(src);
+      if (isWorthAsking) isWorthAsking = await run.endDoubts(asked);
     }
     run.signal.throwIfAborted();
   }

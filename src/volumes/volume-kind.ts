@@ -102,10 +102,12 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
+    about?: (input: TInput) => string,
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs, { startMs }),
     atMostOnce: true,
     ...(compensates && { compensates }),
+    ...(about && { about }),
     run: (run: EffectCall<TInput>) =>
       calls.run(run, { ...work(run.input, run.address), volumes: volumesOf(run.src, run.input) }),
   });
@@ -177,6 +179,7 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
           },
         }),
         ['controllerUnpublish'],
+        ({ csiNodeId }) => csiNodeId,
       ),
       controllerUnpublish: effect<UnpublishCall, null>(
         (input, address) => ({
@@ -191,6 +194,7 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
           },
         }),
         ['controllerPublish'],
+        ({ csiNodeId }) => csiNodeId,
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
         refusal: (observation) => needs(observation, 'EXPAND_VOLUME', 'it makes no volume larger'),

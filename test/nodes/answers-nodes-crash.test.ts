@@ -18,7 +18,8 @@ const isEvent =
 describe('nodes whose runtime is killed', () => {
   let scene: AnswersScene;
   before(async () => {
-    scene = await AnswersScene.start();
+    // A publish waits so long for an unpublish of the killed runtime.
+    scene = await AnswersScene.start({ calls: { timeoutMs: 1_000 } });
     await scene.furnish();
   });
   after(() => scene.end());

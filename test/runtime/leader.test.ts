@@ -168,6 +168,30 @@ describe('the runtime that leads', () => {
       expect(told()).to.deep.equal(['CreateVolume: OK', 'ControllerPublishVolume csi-a: OK']);
     });
 
+    it('D5 with an unpublish in flight, then a publish there waits until that call has ended; elsewhere it does not', async () => {
+      const several = {
+        capability: { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' },
+      } as const;
+      await first.runtime.volumes.create(spec('data'));
+      for (const node of ['a', 'b']) await first.runtime.volumes.publish(key, node, several);
+      const release = lab.hold('ControllerUnpublishVolume');
+      void watched(first.runtime.volumes.unpublish(key, 'a'));
+      await lab.rest();
+      first.die();
+      await lab.clock.advance(leaseTtlMs + 1_000);
+      await second.runtime.volumes.unpublish(key, 'a');
+      await second.runtime.volumes.unpublish(key, 'b');
+      await second.runtime.volumes.publish(key, 'b', several);
+      const published = watched(second.runtime.volumes.publish(key, 'a', several));
+      await lab.clock.advance(callMs - 2_000);
+      expect(published.state).to.equal('open');
+      // The last moment at which the driver may still do what the dead one asked for.
+      release();
+      await lab.clock.advance(slackMs + 2_000);
+      expect(published.state).to.equal('answered');
+      expect([...(lab.plugin.volumes.get('vol-1')?.attached ?? [])]).to.have.members(['csi-a', 'csi-b']);
+    });
+
     it('V8 with a publish in flight, then the other repeats it; an unpublish waits until the first call has ended', async () => {
       await first.runtime.volumes.create(spec('data'));
       const release = lab.hold('ControllerPublishVolume');

@@ -25,6 +25,10 @@ const otherwise = new Map([
   [5_484, 'the same'],
   [6_281, 'the same'],
   [5_700, 'a comparison with the list of the plugin takes fewer turns: two events get each other’s random delay'],
+  [2_172, 'an unpublish does not wait for a publish in doubt on another node'],
+  [6_559, 'the same'],
+  [6_651, 'the same'],
+  [7_972, 'the same'],
 ]);
 /**
  * Seeds in which version 2 is `due` after an interruption, but the migration is `backing-off` with a pause that is over.

@@ -9,8 +9,8 @@ import type { Deliveries } from '../delivery/deliveries.js';
 import type { Redelivery } from '../delivery/redelivery.js';
 import type { EffectGate } from '../effects/effect-gate.js';
 import type { EffectRunner } from '../effects/effect-runner.js';
-import type { Effect } from '../effects/effects.js';
-import { allRecipients, isCompensated } from '../effects/in-doubt-calls.js';
+import type { ActorKind, AskedCall, Effect } from '../effects/effects.js';
+import { allRecipients, doubtOf, effectIn, isCompensated, undoneBy } from '../effects/in-doubt-calls.js';
 import type { Feed } from '../feed.js';
 import type { LeaseKeeper } from '../lease/lease-keeper.js';
 import type { Logger } from '../logger.js';
@@ -59,20 +59,17 @@ interface Uncertain {
 
 export function actorHost(parts: EngineParts): ActorHost {
   const { store, clock, random, logger, troubles, timers, committer, effects, gate, leases, stopped } = parts;
-  /** Calls that nobody waits for and that may still be under way, by effect and address. */
+  /** Calls that nobody waits for and that may still be under way, by address and name. */
   const uncertain = new Map<string, Uncertain>();
   let commits = 0;
 
-  const effectOf = (address: string, { src }: LiveEffect): Effect | undefined =>
-    parts.actors().kindOf(address).kind.effects[src];
+  const effectOf = (address: string, { src }: LiveEffect): Effect | undefined => kindOf(address).effects[src];
 
-  const placeOf = (address: string, src: string): string => `${src} ${address}`;
+  const kindOf = (address: string): ActorKind => parts.actors().kindOf(address).kind;
 
-  /** Effects that this one undoes. */
-  const negatesOf = (address: string, src: string): readonly string[] =>
-    parts.actors().kindOf(address).kind.effects[src]?.compensates ?? [];
+  const placeOf = (address: string, doubt: string): string => `${address} ${doubt}`;
 
-  /** Time until no call of this effect can be under way. */
+  /** Time until no such call can be under way. */
   const certainInMs = (place: string): number => {
     const leftMs = (uncertain.get(place)?.untilMs ?? 0) - clock.monotonicMs();
     if (leftMs <= 0) uncertain.delete(place);
@@ -83,12 +80,12 @@ export function actorHost(parts: EngineParts): ActorHost {
    * Forgets calls whose recipients have ended.
    * @returns whether a later question may forget more before their time is over
    */
-  const endDoubts = async (address: string, compensates: readonly string[]): Promise<boolean> => {
-    const { effects } = parts.actors().kindOf(address).kind;
+  const endDoubts = async (address: string, asked: AskedCall): Promise<boolean> => {
+    const kind = kindOf(address);
     let isWorthAsking = false;
-    for (const src of compensates) {
-      const place = placeOf(address, src);
-      const { recipient } = effects[src] ?? {};
+    for (const doubt of undoneBy(kind, asked)) {
+      const place = placeOf(address, doubt);
+      const { recipient } = kind.effects[effectIn(doubt)] ?? {};
       const calls = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
       if (!recipient || !calls?.recipients) continue;
       const ended = await Promise.allSettled(calls.recipients.map((one) => recipient.hasEnded(one)));
@@ -102,10 +99,9 @@ export function actorHost(parts: EngineParts): ActorHost {
   };
 
   /** Remembers a call as in doubt: an abort ends only our side of it. */
-  const mayGoOn = (address: string, src: string, { untilMs, recipients }: Uncertain): void => {
-    if (untilMs === Number.POSITIVE_INFINITY || !isCompensated(parts.actors().kindOf(address).kind.effects, src))
-      return;
-    const place = placeOf(address, src);
+  const mayGoOn = (address: string, doubt: string, { untilMs, recipients }: Uncertain): void => {
+    if (untilMs === Number.POSITIVE_INFINITY || !isCompensated(kindOf(address).effects, effectIn(doubt))) return;
+    const place = placeOf(address, doubt);
     const before = certainInMs(place) > 0 ? uncertain.get(place) : undefined;
     uncertain.set(place, {
       untilMs: Math.max(untilMs, before?.untilMs ?? 0),
@@ -147,16 +143,17 @@ export function actorHost(parts: EngineParts): ActorHost {
       timers.after(delayMs, callback);
     },
     doubt: (address, doubts) => {
-      for (const [src, { lastsMs, recipients }] of Object.entries(doubts))
-        mayGoOn(address, src, { untilMs: leases.sinceMs + lastsMs, recipients });
+      for (const [doubt, { lastsMs, recipients }] of Object.entries(doubts))
+        mayGoOn(address, doubt, { untilMs: leases.sinceMs + lastsMs, recipients });
     },
-    isUnderWay: (address, src) => certainInMs(placeOf(address, src)) > 0,
+    isUnderWay: (address, doubt) => certainInMs(placeOf(address, doubt)) > 0,
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const run = effects.prepare({
         ...{ address, live: asked, effect, recovered },
-        clearInMs: (src) => Math.max(0, ...negatesOf(address, src).map((one) => certainInMs(placeOf(address, one)))),
-        endDoubts: (src) => endDoubts(address, negatesOf(address, src)),
+        clearInMs: (call) =>
+          Math.max(0, ...undoneBy(kindOf(address), call).map((doubt) => certainInMs(placeOf(address, doubt)))),
+        endDoubts: (call) => endDoubts(address, call),
       });
       const { notBeforeMs = 0 } = asked;
       // After the clock was set back, no wait gets longer than the longest pause.
@@ -168,7 +165,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       gate.withdraw(run);
       if (run.deadline && (!run.isOver || run.isInDoubt) && run.effect?.makesCall !== false) {
         const recipients = run.recipient && [run.recipient];
-        mayGoOn(run.address, run.live.src, { untilMs: run.deadline.dueAtMs, recipients });
+        mayGoOn(run.address, doubtOf(kindOf(run.address), run.live), { untilMs: run.deadline.dueAtMs, recipients });
       }
       effects.cancel(run, reason);
     },

@@ -36,7 +36,7 @@ export interface ActorHost {
   /** Remembers calls that an earlier runtime may have left under way. */
   doubt(address: string, doubts: InDoubtCalls): void;
   /** Whether such a call, or a cancelled one, may still be under way. */
-  isUnderWay(address: string, src: string): boolean;
+  isUnderWay(address: string, doubt: string): boolean;
   startEffect(address: string, live: LiveEffect, recovered: boolean): Run;
   /** @param reason given if the state was not simply left */
   cancelEffect(run: Run, reason?: StagecraftError): void;

@@ -371,7 +371,7 @@ export class Actor implements Author, ActorDefinition {
   #endDoubts(): void {
     const { record } = this.#state;
     if (!record.doubts) return;
-    const isUnderWay = (src: string): boolean => this.#host.isUnderWay(this.address, src);
+    const isUnderWay = (doubt: string): boolean => this.#host.isUnderWay(this.address, doubt);
     this.#state = { ...this.#state, record: certain(record, isUnderWay) };
   }
 

@@ -9,7 +9,7 @@ import { type Clock, pause } from '../clock.js';
 import type { Feed } from '../feed.js';
 import { asData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
-import { deadlineOf, type Effect, type EffectCall } from './effects.js';
+import { type AskedCall, deadlineOf, type Effect, type EffectCall } from './effects.js';
 
 export interface EffectStart {
   address: string;
@@ -17,9 +17,9 @@ export interface EffectStart {
   effect: Effect | undefined;
   recovered: boolean;
   /** Milliseconds until no effect that `src` undoes can still be running. Default: 0. */
-  clearInMs?: (src: string) => number;
+  clearInMs?: (call: AskedCall) => number;
   /** See EffectCall. Default: no calls are in doubt. */
-  endDoubts?: (src: string) => Promise<boolean>;
+  endDoubts?: (call: AskedCall) => Promise<boolean>;
 }
 
 /** Kind of message from an effect: its only result, or an event before that. */
@@ -231,16 +231,16 @@ export class Run implements EffectCall {
     return this.#controller.signal;
   }
 
-  clearInMs(src = this.live.src): number {
-    return this.#clearInMs?.(src) ?? 0;
+  clearInMs(call: AskedCall = this.live): number {
+    return this.#clearInMs?.(call) ?? 0;
   }
 
   get recipient(): object | undefined {
     return this.live.recipient;
   }
 
-  async endDoubts(src = this.live.src): Promise<boolean> {
-    return (await this.#endDoubts?.(src)) ?? false;
+  async endDoubts(call: AskedCall = this.live): Promise<boolean> {
+    return (await this.#endDoubts?.(call)) ?? false;
   }
 
   sent(): void {

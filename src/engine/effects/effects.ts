@@ -1,7 +1,10 @@
 /** Port for effects: the work that the engine does for a machine once a snapshot is committed. */
 import type { AnyEventObject, AnyStateMachine } from 'xstate';
 import type { PartView } from '../../../machines/kit/parts.js';
-import type { PersistedSnapshot } from '../machine/hosted-machine.js';
+import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
+
+/** A call that an effect makes, or would make. */
+export type AskedCall = Pick<StartedEffect, 'src' | 'input'>;
 
 /** One run of an effect: an `invoke` of a committed snapshot. */
 export interface EffectCall<TInput = unknown> {
@@ -39,16 +42,16 @@ export interface EffectCall<TInput = unknown> {
   sent(): void;
   /**
    * Milliseconds until no call that this effect undoes (`compensates`) can still be running; 0: now. Ask before `sent`.
-   * @param src another effect of the same kind; default: this effect
+   * @param call of another effect of the same kind; default: that of this effect
    */
-  clearInMs(src?: string): number;
+  clearInMs(call?: AskedCall): number;
   /**
    * Looks for in-doubt calls that ended together with their recipient (`Effect.recipient`). `clearInMs` stops counting
    * those calls.
-   * @param src as for `clearInMs`
+   * @param call as for `clearInMs`
    * @returns whether asking again may help: a recipient of another call is known, and may end before its time
    */
-  endDoubts(src?: string): Promise<boolean>;
+  endDoubts(call?: AskedCall): Promise<boolean>;
   /**
    * Declares that the request may go on after the effect has ended, until the limit that began with `sent`. A call that
    * undoes it waits until then (`compensates`), as after a state that was left.
@@ -83,6 +86,11 @@ export interface Effect {
    * `sent`.
    */
   compensates?: readonly string[];
+  /**
+   * Names which of several things the call is about, such as one of the nodes of a volume: of calls that undo each other,
+   * only those about the same do. Absent: all are about the same.
+   */
+  about?(input: never): string;
   /**
    * Forbids a second run unless the machine asks again. After a restart, or a result that crashed the machine, the
    * effect ends with an INTERRUPTED error: the first run may have done the work, or may still do it.

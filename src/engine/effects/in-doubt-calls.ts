@@ -6,12 +6,27 @@
 import { isSameData } from '../../../machines/kit/same-data.js';
 import type { ActorRecord, InDoubtCall, InDoubtCalls, LiveEffect } from '../actor/actor-record.js';
 import type { StartedEffect } from '../machine/hosted-machine.js';
-import { type ActorKind, limitOf } from './effects.js';
+import { type ActorKind, type AskedCall, limitOf } from './effects.js';
 
 /** Joins the recipients of two in-doubt calls; undefined if the recipient of either is not known. */
 export function allRecipients(one: object[] | undefined, other: object[] | undefined): object[] | undefined {
   if (!one || !other) return undefined;
   return [...one, ...other.filter((recipient) => !one.some((known) => isSameData(known, recipient)))];
+}
+
+/** Name of the in-doubt calls of an effect, in records and at the host of actors. */
+export function doubtOf({ effects }: Pick<ActorKind, 'effects'>, { src, input }: AskedCall): string {
+  const about = effects[src]?.about?.(input as never);
+  return about === undefined ? src : `${src} ${about}`;
+}
+
+/** The effect in the name of an in-doubt call. */
+export const effectIn = (doubt: string): string => doubt.split(' ', 1)[0] ?? '';
+
+/** Names of the in-doubt calls that this one undoes. Those of older records do not say what they are about. */
+export function undoneBy(kind: Pick<ActorKind, 'effects'>, { src, input }: AskedCall): string[] {
+  const undone = kind.effects[src]?.compensates ?? [];
+  return [...new Set(undone.flatMap((one) => [one, doubtOf(kind, { src: one, input })]))];
 }
 
 /**
@@ -33,10 +48,12 @@ export function doubted(
 ): InDoubtCalls | undefined {
   let more = doubts;
   for (const effect of left) {
-    const { src, recipient, lastsMs = lastingMs(kind, effect) } = effect;
+    const { recipient, lastsMs = lastingMs(kind, effect) } = effect;
     // Zero: no call was made.
-    if (lastsMs)
-      more = { ...more, [src]: both(more?.[src], { lastsMs, ...(recipient && { recipients: [recipient] }) }) };
+    if (lastsMs) {
+      const doubt = doubtOf(kind, effect);
+      more = { ...more, [doubt]: both(more?.[doubt], { lastsMs, ...(recipient && { recipients: [recipient] }) }) };
+    }
   }
   return more;
 }
@@ -48,9 +65,9 @@ function both(before: InDoubtCall | undefined, added: InDoubtCall): InDoubtCall 
 }
 
 /** Removes the calls that have ended for certain. */
-export function certain(record: ActorRecord, isUnderWay: (src: string) => boolean): ActorRecord {
+export function certain(record: ActorRecord, isUnderWay: (doubt: string) => boolean): ActorRecord {
   const { doubts, ...rest } = record;
-  const left = Object.entries(doubts ?? {}).filter(([src]) => isUnderWay(src));
+  const left = Object.entries(doubts ?? {}).filter(([doubt]) => isUnderWay(doubt));
   return left.length > 0 ? { ...rest, doubts: Object.fromEntries(left) } : rest;
 }
 

@@ -281,7 +281,7 @@ describe('effects that undo others', () => {
     const waiter: Effect = {
       makesCall: false,
       run: async (call) => {
-        clearInMs = call.clearInMs('shut');
+        clearInMs = call.clearInMs({ src: 'shut', input: {} });
       },
     };
     const effects = { open, shut: shutting(shut), look: waiter };
