@@ -121,10 +121,11 @@ for (const [kind, mortals] of [
 
       if (kind === 'lmdb') return;
 
-      it('nothing is owed or held in Redis: records, journals, topics and indexes alone stay', async () => {
+      it('nothing is owed or held in Redis: records, journals, topics, indexes and the roster stay', async () => {
         const keys = (await scene.server?.client().keys('*')) ?? [];
         const kinds = new Set(keys.map((key) => /^stagecraft:\{\d+\}:(\w+)/.exec(key)?.[1] ?? key));
-        const kept = ['counts', 'due', 'fences', 'index', 'j', 'l', 'm', 'meta', 'r', 't'];
+        const roster = ['a', 'b', 'c'];
+        const kept = [...roster, 'counts', 'due', 'fences', 'index', 'j', 'l', 'm', 'meta', 'r', 't'];
         // Inboxes of agents that were killed go by themselves.
         const inboxes = keys.filter((key) => /^stagecraft:\{\d+\}:x:/.test(key));
         expect([...kinds].filter((kind) => kind !== 'x').sort()).to.deep.equal(kept);
