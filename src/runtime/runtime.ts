@@ -7,7 +7,6 @@ import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { isClusterOwned, nodeOf, registryAddress } from '../../machines/kit/addresses.js';
 import { pluginTypes } from '../../machines/task/task-context.js';
-import type { Allocations as AllocationManager } from '../allocs/allocations.js';
 import { VolumeLocks } from '../calls/volume-locks.js';
 import { Cluster } from '../cluster/cluster.js';
 import { MessageCounts } from '../cluster/message-counts.js';
@@ -15,7 +14,7 @@ import { csiDispensers } from '../csi-plugins/dispenser.js';
 import { defaultPolicy } from '../engine/actor/policy.js';
 import { systemClock } from '../engine/clock.js';
 import { Engine } from '../engine/engine.js';
-import { Feed, type FeedListener } from '../engine/feed.js';
+import { Feed } from '../engine/feed.js';
 import { silentLogger } from '../engine/logger.js';
 import { systemRandom } from '../engine/random.js';
 import { SharedStore } from '../engine/storage/shared-store.js';
@@ -24,11 +23,9 @@ import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
 import { MountClient } from '../mounts/mount-client.js';
-import type { MountManager } from '../mounts/mount-manager.js';
 import { MountTables } from '../mounts/mount-tables.js';
 import { mountPaths } from '../mounts/paths.js';
 import { shownHere } from '../mounts/shown-here.js';
-import type { NodeManager } from '../nodes/node-manager.js';
 import { Clients } from '../registry/clients.js';
 import { InstanceHealth } from '../registry/instance-health.js';
 import { pluginKinds } from '../registry/kinds.js';
@@ -39,14 +36,13 @@ import { taskKind } from '../tasks/kinds.js';
 import { haveNodeCallsEnded, nodeCallsProcess } from '../tasks/own-process.js';
 import { TaskLogs } from '../tasks/task-logs.js';
 import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
-import type { VolumeManager } from '../volumes/volume-manager.js';
-import { type ActorControl, actorControl, actorEngines, type Journal, journalOf } from './actor-records.js';
+import { actorControl, actorEngines, journalOf } from './actor-records.js';
 import { actorsOnAnyAgent, claimsOnAnyAgent, onAnyAgent, wireOf } from './any-agent.js';
-import { type ClusterOverview, clusterOverview } from './cluster-overview.js';
+import { asFault, bothOf, closedWithoutStore, tooLate, unreleased } from './close-errors.js';
+import { clusterOverview } from './cluster-overview.js';
 import { ControllerSide } from './controller-side.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
-import type { Leadership } from './leadership.js';
 import { routeIn } from './leadership.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
@@ -54,122 +50,30 @@ import { checkOptions, type RuntimeOptions } from './options.js';
 import { PluginNames } from './plugin-names.js';
 import { type IsTasked, nodeSidePort } from './plugin-port.js';
 import { presenceOf } from './presence-of.js';
-import { drainAgain, RegistryActor, registryKind } from './registry-actor.js';
-import { type Events, RuntimeEvents } from './runtime-events.js';
-import { type RuntimeStats, Stats } from './runtime-stats.js';
+import { RegistryActor, registryKind } from './registry-actor.js';
+import type { Runtime } from './runtime-api.js';
+import { RuntimeEvents } from './runtime-events.js';
+import { Stats } from './runtime-stats.js';
 
 export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
 export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './cluster-overview.js';
 export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
 export type { LeadershipEvent } from './leadership.js';
+export type {
+  Allocations,
+  GroupSnapshots,
+  Mounts,
+  Nodes,
+  Plugins,
+  Runtime,
+  Snapshots,
+  StoreStatus,
+  Tasks,
+  Volumes,
+} from './runtime-api.js';
 export { type EventFilter, type Events, isWanted, type SubscribeOptions } from './runtime-events.js';
 export { openJournalIn, openStoredJournal, type StoredJournal } from './stored-journal.js';
-
-/** `runtime.plugins`. */
-export type Plugins = Pick<
-  PluginRegistry,
-  | 'register'
-  | 'deregister'
-  | 'list'
-  | 'instances'
-  | 'forAlloc'
-  | 'status'
-  | 'has'
-  | 'waitFor'
-  | 'gone'
-  | 'dispense'
-  | 'updates'
->;
-/** `runtime.tasks`. */
-export type Tasks = Pick<
-  TaskSupervisor,
-  'start' | 'restart' | 'stop' | 'remove' | 'list' | 'status' | 'logs' | 'readLog' | 'updates'
->;
-/** `runtime.volumes`. */
-export type Volumes = Pick<
-  VolumeManager,
-  | 'create'
-  | 'delete'
-  | 'publish'
-  | 'unpublish'
-  | 'claim'
-  | 'release'
-  | 'setAvailability'
-  | 'expand'
-  | 'modify'
-  | 'retry'
-  | 'acknowledge'
-  | 'reconcile'
-  | 'get'
-  | 'list'
-  | 'capacity'
-  | 'updates'
->;
-type SnapshotMethods = 'create' | 'delete' | 'retry' | 'acknowledge' | 'get' | 'list' | 'updates';
-/** `runtime.snapshots`. */
-export type Snapshots = Pick<ControllerSide['snapshots'], SnapshotMethods>;
-/** `runtime.groupSnapshots`. */
-export type GroupSnapshots = Pick<ControllerSide['groupSnapshots'], SnapshotMethods>;
-/** `runtime.nodes`. */
-export type Nodes = Pick<
-  NodeManager,
-  'report' | 'down' | 'fence' | 'remove' | 'reportUnstaged' | 'status' | 'list' | 'updates'
->;
-/** `runtime.mounts`. */
-export type Mounts = Pick<
-  MountManager,
-  'mount' | 'unmount' | 'list' | 'has' | 'stats' | 'retry' | 'orphans' | 'cleanOrphan' | 'updates'
->;
-/** `runtime.allocations`. */
-export type Allocations = Pick<AllocationManager, 'prepare' | 'release' | 'list' | 'status' | 'updates'>;
-
-export interface Runtime {
-  readonly nodeId: string;
-  readonly dataDir: string;
-  readonly plugins: Plugins;
-  readonly tasks: Tasks;
-  readonly volumes: Volumes;
-  readonly snapshots: Snapshots;
-  readonly groupSnapshots: GroupSnapshots;
-  readonly nodes: Nodes;
-  readonly mounts: Mounts;
-  readonly allocations: Allocations;
-  readonly events: Events;
-  readonly journal: Journal;
-  readonly actors: ActorControl;
-  /**
-   * Calls the listener for everything that the actors of this runtime do from now on: the live feed. A record shares its
-   * data with the actor: change nothing in it. Keep the listener short, as it runs between a commit and what follows from
-   * it; for a slow one, put the records into a queue with a limit.
-   * @returns a function that ends it
-   */
-  inspect(listener: FeedListener): () => void;
-  /** Counts since the start, for metrics. */
-  readonly stats: RuntimeStats;
-  /** Whether this runtime, of all on its store, works on volumes and nodes. */
-  readonly leadership: Leadership;
-  /** The agents on the store, with their plugins, and which of them works on volumes. */
-  readonly cluster: ClusterOverview;
-  /** State of the store. */
-  readonly store: StoreStatus;
-  /** Resolves with FENCED if another runtime has taken over this node: nothing happens here from then on. Close it. */
-  readonly lost: Promise<StagecraftError>;
-  /**
-   * Refuses new requests, finishes what is under way and leaves mounts and plugin processes as they are; with `release` it
-   * releases allocs, then stops the processes. Twice is once.
-   * @throws StagecraftError DRAIN_FAILED where not all could be released, as without the store; STORE_UNAVAILABLE where
-   *   the store is gone and nothing was to be released; RUNTIME_CLOSED where a release comes too late
-   */
-  close(options?: { release?: boolean }): Promise<void>;
-}
-
-export interface StoreStatus {
-  /** Whether the store answers. If not, reads may be old, and changes are refused. */
-  available: boolean;
-  /** Beginning of its silence, milliseconds since the epoch. */
-  since?: number;
-}
 
 /** Undefined if the address belongs to no node. */
 function nodeIn(address: string): string | undefined {
@@ -386,7 +290,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
             .finally(() => engine.stop());
         } catch (error) {
           // Plugins could not be stopped because allocs were not released.
-          throw held && error instanceof StagecraftError ? both(held, error) : error;
+          throw held && error instanceof StagecraftError ? bothOf(held, error) : error;
         } finally {
           // A plugin that runs on may use the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
@@ -398,28 +302,4 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       return closing;
     },
   };
-}
-
-const both = (first: StagecraftError, then: StagecraftError): StagecraftError =>
-  new StagecraftError(then.code, `${first.message}; ${then.message}`, {
-    faults: [...(first.faults ?? [first.message]), ...(then.faults ?? [then.message])],
-    cause: then,
-  });
-
-const asFault = (error: unknown): StagecraftError =>
-  error instanceof StagecraftError ? error : new StagecraftError('DRAIN_FAILED', messageOf(error), { cause: error });
-
-const unreleased = ({ code, message, faults = [message], cause }: StagecraftError): StagecraftError =>
-  new StagecraftError(code, `${message}; ${drainAgain}`, { faults, cause });
-
-const tooLate = (): StagecraftError =>
-  new StagecraftError('RUNTIME_CLOSED', 'it was closed without releasing: create it again, then close it with release');
-
-function closedWithoutStore({ address, outcome, cause }: StagecraftError, released: boolean): StagecraftError {
-  const details = { ...(address && { address }), ...(outcome && { outcome }), cause };
-  const why = `the store takes nothing now (${messageOf(cause)})`;
-  const advice = 'plugin processes run on; start it again once the store answers';
-  if (released)
-    return new StagecraftError('DRAIN_FAILED', `nothing was stopped: ${why}; ${advice}, then drain`, details);
-  return new StagecraftError('STORE_UNAVAILABLE', `closed with work under way: ${why}; ${advice}`, details);
 }
