@@ -140,6 +140,12 @@ export class World {
       await this.#until(agent.runtime.nodes.report({ id, plugins: [{ name: pluginName, nodeId }] }));
   }
 
+  /** Ends an agent in order. */
+  async end({ nodeId, agent }: Member): Promise<void> {
+    this.members.delete(nodeId);
+    await this.#until(agent.runtime.close());
+  }
+
   async dispose(): Promise<void> {
     for (const member of this.members.values()) {
       member.thaw();

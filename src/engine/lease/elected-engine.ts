@@ -228,9 +228,10 @@ export class ElectedEngine implements ActorSystem, Inbox {
         await this.#endOfTerm();
       }
       decided();
+      if (signal.aborted) return;
       const { random, retryMs = () => defaultRetryMs } = this.#options;
       const pauseMs = this.#yielded ? yieldMs : retryMs() * (0.75 + random.next() / 2);
-      if (!signal.aborted) await pause(clock, pauseMs, this.#hurry.signal);
+      await pause(clock, pauseMs, this.#hurry.signal);
       this.#yielded = undefined;
       if (!signal.aborted) this.#hurry = new AbortController();
     }
