@@ -54,8 +54,9 @@ interface Pending {
   args: unknown[];
   /** Epoch of the owner that it was sent to; negative: that one does not take it. 0: not sent yet. */
   sentTo: number;
-  sentMs: number;
-  /** Owners that it was sent to. */
+  /** When it was sent last; undefined: it is to be sent at the next look. */
+  sentMs: number | undefined;
+  /** How many times an owner was found for it: the one before may have done it. */
   owners: number;
   beganMs: number;
   onWait: (reason: string | null) => void;
@@ -82,7 +83,10 @@ export class RequestClient {
   #awaySinceMs: number | undefined;
   #requests = 0;
   #cancelLook: (() => void) | undefined;
-  /** Time to the look after the next one. */
+  #isLooking = false;
+  /** Epoch of the owner that has said last that it is none any more. */
+  #movedEpoch = 0;
+  /** Time to the next look. */
   #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
 
@@ -100,7 +104,7 @@ export class RequestClient {
     const id = `${inbox}:${this.#requests}`;
     const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id, method, args });
     if (refusal) return Promise.reject(refusal);
-    const begun = { id, method, args, onWait, sentTo: 0, sentMs: 0, owners: 0, beganMs: clock.monotonicMs() };
+    const begun = { id, method, args, onWait, sentTo: 0, sentMs: undefined, owners: 0, beganMs: clock.monotonicMs() };
     return new Promise((resolve, reject) => {
       const ends: (() => void)[] = [];
       const pending: Pending = {
@@ -121,7 +125,7 @@ export class RequestClient {
       if (signal)
         ends.push(onAbort(signal, () => giveUp(new StagecraftError('ABORTED', `the wait was aborted: ${stands}`))));
       if (timeoutMs !== undefined) ends.push(clock.after(timeoutMs + graceMs, () => giveUp(this.#timeout(timeoutMs))));
-      if (this.#pending.has(id)) void this.#look(this.#route);
+      if (this.#pending.has(id)) void this.#begin(pending);
     });
   }
 
@@ -137,9 +141,10 @@ export class RequestClient {
     if (message.type === 'waits') pending.onWait(message.reason);
     if (message.type === 'moved') {
       pending.sentTo = -Math.abs(pending.sentTo);
-      this.#route = undefined;
-      this.#pauseMs = 2 * soonMs;
-      this.#lookAfter(soonMs);
+      pending.sentMs = undefined;
+      // It may have done it, and lost its lease before it could say so.
+      pending.owners += 1;
+      this.#moved();
     }
     if (message.type === 'answer') {
       const { error, value } = message;
@@ -156,25 +161,53 @@ export class RequestClient {
     for (const { end } of this.#pending.values()) end({ error: reason });
   }
 
-  /**
-   * Sends what has not been sent to the present owner, and looks again soon while anything waits.
-   * @param known the route, if it was looked up just before; else it is looked up
-   */
-  async #look(known?: Route): Promise<void> {
-    this.#cancelLook?.();
-    const { refusal } = this.#options;
-    if (!refusal()) {
-      for (const { end } of this.#pending.values()) end({ value: ownWork });
-      return;
-    }
+  /** Sends a new request to the owner that is known. Looks at who that is go on meanwhile, at their times. */
+  async #begin(pending: Pending): Promise<void> {
+    const route = this.#route;
+    if (!route && !this.#cancelLook) await this.#look();
+    if (!route) return;
+    if (!this.#cancelLook) this.#lookAfter(lookMs);
     try {
-      this.#route = known ?? (await this.#options.route());
-      await this.#sendAll(this.#route);
-      this.#awaySinceMs = undefined;
+      await this.#send(pending, route);
     } catch (error) {
       this.#giveUpIfLong(error);
     }
-    if (this.#pending.size === 0 || this.#closed) return;
+  }
+
+  /** Looks at who works on volumes, sends what that agent has not got, and looks again soon while anything waits. */
+  async #look(): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    if (!this.#options.refusal()) {
+      for (const { end } of this.#pending.values()) end({ value: ownWork });
+    } else {
+      try {
+        const route = await this.#options.route();
+        this.#route = route;
+        const nowMs = this.#options.clock.monotonicMs();
+        for (const pending of this.#pending.values()) if (!route || pending.sentTo < 0) this.#explain(pending, nowMs);
+        if (route) await Promise.all(this.#due(route, nowMs).map((pending) => this.#send(pending, route)));
+        this.#awaySinceMs = undefined;
+      } catch (error) {
+        this.#giveUpIfLong(error);
+      }
+    }
+    this.#isLooking = false;
+    this.#cancelLook?.();
+    this.#cancelLook = undefined;
+    if (this.#pending.size > 0 && !this.#closed) this.#lookAfterPause();
+  }
+
+  /** Looks soon, and then less and less often: the next owner may be there already, or the same one again. */
+  #moved(): void {
+    if (!this.#route) return;
+    if (this.#route.epoch !== this.#movedEpoch) this.#pauseMs = soonMs;
+    this.#movedEpoch = this.#route.epoch;
+    this.#route = undefined;
+    this.#lookAfterPause();
+  }
+
+  #lookAfterPause(): void {
     this.#lookAfter(this.#pauseMs);
     this.#pauseMs = Math.min(2 * this.#pauseMs, lookMs);
   }
@@ -184,19 +217,27 @@ export class RequestClient {
     this.#cancelLook = this.#options.clock.after(delayMs, () => void this.#look());
   }
 
-  async #sendAll(route: Route | undefined): Promise<void> {
-    const nowMs = this.#options.clock.monotonicMs();
-    for (const pending of [...this.#pending.values()]) {
-      const isNew = route !== undefined && Math.abs(pending.sentTo) !== route.epoch;
-      if (!route || pending.sentTo < 0) this.#explain(pending, nowMs);
-      if (!route || (!isNew && nowMs - pending.sentMs < repeatMs)) continue;
-      const { id, method, args } = pending;
-      if (isNew) pending.owners += 1;
-      pending.sentMs = nowMs;
-      pending.sentTo = route.epoch;
-      const { inbox: from, nextSend } = this.#options;
-      const request: Message = { type: 'request', from, send: nextSend(), id, method, args };
-      if (!(await this.#options.wire.post(route.inbox, encode(request)))) pending.sentTo = -route.epoch;
+  /** Requests that this owner has not got, or has had for so long that they may be lost. */
+  #due({ epoch }: Route, nowMs: number): Pending[] {
+    const isDue = ({ sentTo, sentMs }: Pending): boolean =>
+      Math.abs(sentTo) !== epoch || sentMs === undefined || nowMs - sentMs >= repeatMs;
+    return [...this.#pending.values()].filter(isDue);
+  }
+
+  async #send(pending: Pending, route: Route): Promise<void> {
+    const { id, method, args } = pending;
+    const { inbox: from, nextSend, clock } = this.#options;
+    if (Math.abs(pending.sentTo) !== route.epoch) pending.owners += 1;
+    pending.sentMs = clock.monotonicMs();
+    pending.sentTo = route.epoch;
+    const request: Message = { type: 'request', from, send: nextSend(), id, method, args };
+    try {
+      if (await this.#options.wire.post(route.inbox, encode(request))) return;
+      pending.sentTo = -route.epoch;
+      this.#route = undefined;
+    } catch (error) {
+      pending.sentMs = undefined;
+      throw error;
     }
   }
 

@@ -123,6 +123,52 @@ describe('requests between agents', () => {
     expect((await late).code).to.equal('VOLUME_NOT_FOUND');
   });
 
+  it('D6 requests come all the time while the owner dies: the next one gets them as soon as it is known', async () => {
+    world.owner(1, { work: async () => 1 });
+    const client = world.client('asker');
+    const answers: unknown[] = [];
+    const ask = (): void => void client.request('work', [], {}).then((answer) => answers.push(answer));
+    for (let times = 0; times < 20; times += 1) {
+      ask();
+      await world.clock.advance(100);
+    }
+    // Its inbox outlives it.
+    world.readers.set('owner-1', () => {});
+    for (let times = 0; times < 20; times += 1) {
+      if (times === 10) world.owner(2, { work: async () => 2 });
+      ask();
+      await world.clock.advance(100);
+    }
+    expect(answers).to.deep.equal([...Array(20).fill(1), ...Array(20).fill(2)]);
+  });
+
+  it('D5 an owner is none for a while, and is the same again: it is asked again soon, and a deletion it has done is done', async () => {
+    let refusal: StagecraftError | undefined;
+    let exists = true;
+    const { wire, clock } = world;
+    const remove = async (): Promise<void> => {
+      if (!exists) throw new StagecraftError('VOLUME_NOT_FOUND', 'there is no such volume');
+      exists = false;
+      refusal = notOurs;
+    };
+    const server = new RequestServer({
+      wire,
+      clock,
+      methods: new Map([['volumes.delete', remove]]),
+      refusal: () => refusal,
+    });
+    world.readers.set('owner', (text) => {
+      const message = decode(text);
+      if (typeof message !== 'string' && message.type === 'request') server.receive(message);
+    });
+    world.route = { inbox: 'owner', epoch: 1 };
+    const deleted = world.client('asker').request('volumes.delete', [], {});
+    await clock.advance(100);
+    refusal = undefined;
+    await clock.advance(600);
+    expect(await deleted).to.equal(undefined);
+  });
+
   it('D7 an owner that was frozen while it worked says moved: its answer may be from what it remembers', async () => {
     let answer = (_: string): void => {};
     world.owner(1, {
