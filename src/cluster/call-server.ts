@@ -71,8 +71,7 @@ export class CallServer {
       this.#end(call, this.#know(call), notMade(call, crowded()));
       return 'flooding';
     }
-    if (this.#isClosed) this.#end(call, this.#know(call), notMade(call, closed));
-    else void this.#run(call, isLate);
+    void this.#run(call, isLate);
     return 'accepted';
   }
 

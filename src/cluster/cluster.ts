@@ -11,8 +11,9 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
 import type { MessageCounts, MessageOutcome } from './message-counts.js';
-import { decode, encode, type Message, type Notice } from './messages.js';
+import { decode, encode, type Notice } from './messages.js';
 import { Presence, type PresenceOptions } from './presence.js';
+import { Repeats } from './repeats.js';
 import { isGone, ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
 import { type Member, Roster } from './roster.js';
@@ -38,10 +39,11 @@ export interface ClusterOptions {
 /** Time between two tries of a request that this agent had to give up. */
 const againMs = 50;
 const listenAgainMs = 1_000;
-/** Senders that are remembered, those heard of last. */
-const mostSenders = 10_000;
 /** Agents that are told of a released lease. */
 const mostSuccessors = 3;
+
+/** Does a request here. @param timeoutMs what is left of its time limit; undefined: it has none */
+type Local<T> = (timeoutMs: number | undefined) => Promise<T>;
 
 export class Cluster {
   readonly roster: Roster;
@@ -56,8 +58,7 @@ export class Cluster {
   #callServer: CallServer | undefined;
   #presence: Presence | undefined;
   #sent = 0;
-  /** Highest `send` of each sender: what is lower was received before. */
-  readonly #highest = new Map<string, number>();
+  readonly #repeats = new Repeats();
   readonly #refresh = oneAtATime(async () => void (await this.roster.read()));
   #closed: StagecraftError | undefined;
 
@@ -95,20 +96,24 @@ export class Cluster {
     await this.#presence.start();
   }
 
-  /** Does a request here, or has it done by the agent that works on volumes. */
-  async run<T>(name: string, args: unknown[], local: () => Promise<T>, wait: RequestOptions = {}): Promise<T> {
+  /** Does a request here, or has it done by the agent that works on volumes. Its time limit is for all tries together. */
+  async run<T>(name: string, args: unknown[], local: Local<T>, wait: RequestOptions = {}): Promise<T> {
+    const { clock } = this.#options;
+    const beganMs = clock.monotonicMs();
     for (let isRepeat = false; ; isRepeat = true) {
+      const spentMs = clock.monotonicMs() - beganMs;
+      const timeoutMs = wait.timeoutMs === undefined ? undefined : Math.max(wait.timeoutMs - spentMs, 1);
       try {
-        if (!this.#options.refusal()) return await this.#ownAnswer(local);
+        if (!this.#options.refusal()) return await this.#ownAnswer(() => local(timeoutMs));
         if (this.#closed) throw this.#closed;
-        const answer = await this.#client.request(name, args, wait);
+        const answer = await this.#client.request(name, args, { ...wait, timeoutMs });
         // The answer of another agent is what the same method has returned there.
         if (answer !== ownWork) return answer as T;
       } catch (error) {
         // Such methods return nothing.
         if (isRepeat && error instanceof StagecraftError && isGone(name, error.code)) return undefined as T;
         if (this.#closed || !isMoved(error)) throw error;
-        await pause(this.#options.clock, againMs, wait.signal);
+        await pause(clock, againMs, wait.signal);
       }
     }
   }
@@ -198,12 +203,12 @@ export class Cluster {
   #outcomeOf(text: string, ageMs: number): MessageOutcome | undefined {
     const message = decode(text);
     if (typeof message === 'string') return message;
-    if ('send' in message && this.#isRepeated(message)) return 'repeated';
+    if ('send' in message && this.#repeats.isRepeated(message)) return 'repeated';
     switch (message.type) {
       case 'request':
-        return this.#server.receive(message);
+        return this.#server.receive(message, ageMs);
       case 'cancel':
-        return this.#callServer?.cancel(message.id) ? 'accepted' : this.#server.receive(message);
+        return this.#callServer?.cancel(message.id) ? 'accepted' : this.#server.receive(message, ageMs);
       case 'call':
         return this.#callServer?.receive(message, ageMs);
       case 'called':
@@ -217,15 +222,6 @@ export class Cluster {
       default:
         return this.#client.receive(message);
     }
-  }
-
-  #isRepeated({ from, send }: Extract<Message, { send: number }>): boolean {
-    if (send <= (this.#highest.get(from) ?? 0)) return true;
-    this.#highest.delete(from);
-    this.#highest.set(from, send);
-    const [oldest] = this.#highest.keys();
-    if (this.#highest.size > mostSenders && oldest !== undefined) this.#highest.delete(oldest);
-    return false;
   }
 
   #nextSend(): number {

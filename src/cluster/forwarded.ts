@@ -23,7 +23,8 @@ export function forwarded<T extends object>(
   if (!cluster) return target;
   for (const [method, place] of Object.entries(methods))
     cluster.serve(`${name}.${method}`, (args, { signal, from, onWait }) => {
-      const given = [...args];
+      // In a message, undefined is null.
+      const given = args.map((arg) => arg ?? undefined);
       const more = {
         ...(waits.has(name) && { onWait }),
         ...(depends.has(`${name}.${method}`) && { askedOn: nodeOf(from) }),
@@ -41,7 +42,11 @@ export function forwarded<T extends object>(
         const { signal, onWait, ...options }: Options = place === undefined ? {} : Object(args[place]);
         const sent = [...args];
         if (place !== undefined && args[place] !== undefined) sent[place] = options;
-        const local = (): Promise<unknown> => methodOf(target, key)(...args);
+        const local = (timeoutMs: number | undefined): Promise<unknown> => {
+          const given = [...args];
+          if (place !== undefined && timeoutMs !== undefined) given[place] = { ...Object(args[place]), timeoutMs };
+          return methodOf(target, key)(...given);
+        };
         return cluster.run(`${name}.${key}`, sent, local, { signal, onWait, timeoutMs: timeoutIn(options) });
       };
     },

@@ -12,7 +12,7 @@ export const sealMark = 'signed 1 ';
 /** A longer message is no message. */
 export const longestBytes = 1 * 2 ** 20;
 
-const id = z.string().min(1).max(200);
+const id = z.string().min(1).max(400);
 const failure = z.looseObject({ code: z.string(), message: z.string() });
 
 const schema = z.discriminatedUnion('type', [

@@ -23,15 +23,23 @@ interface Received {
   from: string;
   receivedMs: number;
   wait: AbortController;
-  /** The answer, kept for repeats. */
-  answer?: Message;
-  answeredMs?: number;
+}
+
+/** An answer, kept for repeats. */
+interface Answered {
+  text: string;
+  bytes: number;
+  answeredMs: number;
 }
 
 /** A caller that has not repeated its request for so long does not wait any more. */
 const silentMs = 30_000;
-/** Answers are kept for so long. */
-const keptMs = 60_000;
+/** Answers are kept for so long: a request is repeated sooner. */
+const keptMs = 30_000;
+/** Answers that are kept, in all: the oldest ones go first. */
+const mostBytes = 32 * 2 ** 20;
+/** An older request is not received: its sender may have given up, and may have asked for the opposite elsewhere. */
+const oldestMs = 10_000;
 const sweepMs = 10_000;
 /** Requests of one agent under way, at most: further ones are not received until they are repeated. */
 const mostOfOne = 1_000;
@@ -41,18 +49,23 @@ const moves = new Set(['NOT_LEADER', 'FENCED', 'RUNTIME_CLOSED']);
 
 export class RequestServer {
   readonly #options: RequestServerOptions;
+  /** Requests under way. */
   readonly #received = new Map<string, Received>();
+  /** By sender, how many. */
+  readonly #ofSender = new Map<string, number>();
+  readonly #answered = new Map<string, Answered>();
+  #bytes = 0;
   #cancelSweep: (() => void) | undefined;
 
   constructor(options: RequestServerOptions) {
     this.#options = options;
   }
 
-  receive(message: Request | Cancel): MessageOutcome {
-    const { id } = message;
-    if (message.type === 'request') return this.#accept(message);
-    this.#received.get(id)?.wait.abort(gone);
-    this.#received.delete(id);
+  /** @param ageMs the message was sent no longer ago than this */
+  receive(message: Request | Cancel, ageMs: number): MessageOutcome {
+    if (message.type === 'request') return this.#accept(message, ageMs);
+    this.#received.get(message.id)?.wait.abort(gone);
+    this.#forget(message.id);
     return 'accepted';
   }
 
@@ -61,23 +74,25 @@ export class RequestServer {
     this.#cancelSweep?.();
     for (const { wait } of this.#received.values()) wait.abort(gone);
     this.#received.clear();
+    this.#ofSender.clear();
   }
 
-  #accept({ from, id, method, args }: Request): 'accepted' | 'flooding' {
-    if (this.#options.refusal()) {
+  #accept({ from, id, method, args }: Request, ageMs: number): MessageOutcome {
+    const isLate = ageMs > oldestMs;
+    if (isLate || this.#options.refusal()) {
       this.#post(from, { type: 'moved', id });
-      return 'accepted';
+      return isLate ? 'late' : 'accepted';
     }
     const known = this.#received.get(id);
-    if (known) {
-      known.receivedMs = this.#options.clock.monotonicMs();
-      if (known.answer) this.#post(from, known.answer);
-      return 'accepted';
-    }
-    const own = [...this.#received.values()].filter((one) => one.from === from && !one.answer).length;
+    const answered = this.#answered.get(id);
+    if (known) known.receivedMs = this.#options.clock.monotonicMs();
+    if (answered) this.#postText(from, answered.text);
+    if (known || answered) return 'accepted';
+    const own = this.#ofSender.get(from) ?? 0;
     if (own >= mostOfOne) return 'flooding';
     const received: Received = { from, receivedMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
     this.#received.set(id, received);
+    this.#ofSender.set(from, own + 1);
     this.#cancelSweep ??= this.#options.clock.after(sweepMs, () => this.#sweep());
     void this.#answer(id, received, { method, args });
     return 'accepted';
@@ -92,12 +107,37 @@ export class RequestServer {
       },
     });
     if (this.#received.get(id) !== received) return;
+    this.#forget(id);
     // A process that was frozen meanwhile may have answered from what it remembers.
     const answer = this.#options.refusal() ? 'moved' : outcome;
-    const message: Message = answer === 'moved' ? { type: 'moved', id } : { type: 'answer', id, ...answer };
-    if (answer === 'moved') this.#received.delete(id);
-    else Object.assign(received, { answer: message, answeredMs: this.#options.clock.monotonicMs() });
-    this.#post(from, message);
+    if (answer === 'moved') this.#post(from, { type: 'moved', id });
+    else this.#keep({ type: 'answer', id, ...answer }, from);
+  }
+
+  #keep(message: Extract<Message, { type: 'answer' }>, from: string): void {
+    const text = textOf(message);
+    const bytes = Buffer.byteLength(text);
+    this.#answered.set(message.id, { text, bytes, answeredMs: this.#options.clock.monotonicMs() });
+    this.#bytes += bytes;
+    for (const [id, answered] of this.#answered) {
+      if (this.#bytes <= mostBytes) break;
+      this.#drop(id, answered);
+    }
+    this.#postText(from, text);
+  }
+
+  #drop(id: string, { bytes }: Answered): void {
+    this.#answered.delete(id);
+    this.#bytes -= bytes;
+  }
+
+  #forget(id: string): void {
+    const received = this.#received.get(id);
+    if (!received) return;
+    this.#received.delete(id);
+    const left = (this.#ofSender.get(received.from) ?? 0) - 1;
+    if (left > 0) this.#ofSender.set(received.from, left);
+    else this.#ofSender.delete(received.from);
   }
 
   async #outcome(
@@ -119,16 +159,26 @@ export class RequestServer {
 
   #sweep(): void {
     const nowMs = this.#options.clock.monotonicMs();
-    for (const [id, { receivedMs, answeredMs, wait }] of this.#received) {
-      if (answeredMs === undefined && nowMs - receivedMs > silentMs) wait.abort(gone);
-      if (nowMs - (answeredMs ?? nowMs) > keptMs || wait.signal.aborted) this.#received.delete(id);
+    for (const [id, { receivedMs, wait }] of this.#received) {
+      if (nowMs - receivedMs <= silentMs) continue;
+      wait.abort(gone);
+      this.#forget(id);
     }
-    this.#cancelSweep = this.#received.size > 0 ? this.#options.clock.after(sweepMs, () => this.#sweep()) : undefined;
+    for (const [id, answered] of this.#answered) {
+      if (nowMs - answered.answeredMs <= keptMs) break;
+      this.#drop(id, answered);
+    }
+    const isIdle = this.#received.size + this.#answered.size === 0;
+    this.#cancelSweep = isIdle ? undefined : this.#options.clock.after(sweepMs, () => this.#sweep());
+  }
+
+  #post(to: string, message: Message): void {
+    this.#postText(to, textOf(message));
   }
 
   /** A message that is lost here is asked for again. */
-  #post(to: string, message: Message): void {
-    this.#options.wire.post(to, textOf(message)).catch(() => {});
+  #postText(to: string, text: string): void {
+    this.#options.wire.post(to, text).catch(() => {});
   }
 }
 

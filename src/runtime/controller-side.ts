@@ -46,7 +46,7 @@ import type { KnownPlugins } from '../volumes/volume-checks.js';
 import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
 import { callsAnywhere, callsOf } from './far-calls.js';
-import { type Leadership, leadershipOf, type Term, tellElected } from './leadership.js';
+import { keepTelling, type Leadership, leadershipOf, type Term, tellElected } from './leadership.js';
 import type { RuntimeOptions } from './options.js';
 import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
 
@@ -81,8 +81,8 @@ const defaultReconcileMs = 300_000;
 const leaseName = 'volumes/0';
 /** Time from the leader's last sign of life to the moment when another agent may lead. */
 const leaseTtlMs = 6_000;
-/** Pauses between requests for the lease: agents without controllers, which may be many, seldom ask. */
-const retryMs = { able: 250, unable: 2_000 };
+/** Pauses between requests for the lease: agents without healthy controllers, which may be many, ask less often. */
+const retryMs = { able: 250, unable: 1_000 };
 
 export class ControllerSide {
   readonly nodes: NodeManager;
@@ -292,17 +292,16 @@ function electedEngine(
     logger,
     troubles,
     never: runtime.cluster?.own === 'never' ? neverOwns() : undefined,
-    retryMs: () => (!cluster || hasControllers() ? retryMs.able : retryMs.unable),
+    retryMs: () => (!cluster || canCall() ? retryMs.able : retryMs.unable),
     prepare: async () => cluster?.roster.follow(),
-    elected: ({ epoch, tookOver }) => {
+    elected: ({ epoch, tookOver, ended }) => {
       // An agent that leads from its start has nothing new to log.
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       const at = clock.now();
       elected({ sinceMs: at, epoch });
-      void tellElected(topics, leaseName, {
-        ...{ at, nodeId, leader: holder, epoch },
-        ...(cluster && { inbox: cluster.inbox }),
-      });
+      const event = { at, nodeId, leader: holder, epoch };
+      if (!cluster) void tellElected(topics, leaseName, event);
+      else void keepTelling(topics, clock, { ...event, lease: leaseName, inbox: cluster.inbox }, ended);
     },
     resigned,
   });

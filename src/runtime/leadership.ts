@@ -1,5 +1,6 @@
 /** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
 import type { Route } from '../cluster/request-client.js';
+import { type Clock, pause } from '../engine/clock.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Store } from '../engine/store.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
@@ -47,11 +48,26 @@ interface Elected {
 }
 
 export const leadershipTopic = 'leadership';
+const tellAgainMs = 2_000;
 
 /** Sends the event to all subscribers, on every runtime; once per epoch. */
 export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
   const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
   await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
+}
+
+/** Tells it again and again until the signal: a store that lost writes may have lost it. One that has it stays as it is. */
+export async function keepTelling(
+  topics: Topics,
+  clock: Clock,
+  event: Omit<Elected, 'kind'> & { lease: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const { lease, ...elected } = event;
+  while (!signal.aborted) {
+    await tellElected(topics, lease, elected);
+    await pause(clock, tellAgainMs, signal);
+  }
 }
 
 /** The agent that was elected last; undefined: none was yet. @throws {Error} the store is away */

@@ -55,6 +55,9 @@ describe('requests on any agent', function () {
     const other = await agent('agent-2');
     expect([owner.leadership.isOurs, other.leadership.isOurs]).to.deep.equal([true, false]);
     for (const id of ['node-1', 'node-2']) await other.nodes.report(reportOf(id));
+    // Arguments that are left out.
+    await other.volumes.reconcile();
+    expect(await other.volumes.capacity('disk', undefined, {})).to.deep.equal(await owner.volumes.capacity('disk'));
     const made = await other.volumes.create({ ...volumeOf('data'), capacity: { requiredBytes: 2n ** 30n } });
     expect(made).to.include({ state: 'created', capacityBytes: 2 ** 30 });
     await other.volumes.publish(key, 'node-1');
@@ -144,6 +147,16 @@ describe('requests on any agent', function () {
     expect((await asked).state).to.equal('created');
     expect(other.leadership.isOurs).to.equal(true);
     expect(driver.violations().map(({ text }) => text)).to.deep.equal([]);
+  });
+
+  it('D5 Redis has lost who the owner is: the owner tells it again, and requests get there', async () => {
+    const owner = await agent('agent-1');
+    const client = server.client();
+    await client.unlink(...(await client.keys('*:leadership')));
+    const other = await agent('agent-2');
+    expect((await other.volumes.create(volumeOf('data'))).state).to.equal('created');
+    expect([owner.leadership.isOurs, other.leadership.isOurs]).to.deep.equal([true, false]);
+    expect((await other.cluster.owner())?.nodeId).to.equal('agent-1');
   });
 
   it('D5 the owner closes in order while it works on a request: the next one answers it', async () => {

@@ -1,5 +1,6 @@
 /** An agent that works on volumes ends in order. */
 import { expect } from 'chai';
+import { refusalOf } from '../refusal.js';
 import { spec } from '../volumes/volume-house.js';
 import { type Member, World } from './world.js';
 
@@ -29,5 +30,19 @@ describe('an owner that ends in order', () => {
     await world.clock.advance(500);
     expect((await created).state).to.equal('created');
     expect(owner.agent.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+  it('D2 an agent takes over what it was asked for: the time limit counts from the question', async () => {
+    world.workMs = () => 9_000;
+    const began = world.clock.monotonicMs();
+    let endedMs: number | undefined;
+    const created = refusalOf(next.agent.runtime.volumes.create(spec('data'), { timeoutMs: 10_000 })).finally(() => {
+      endedMs = world.clock.monotonicMs() - began;
+    });
+    owner.die();
+    world.members.delete(owner.nodeId);
+    for (let seconds = 0; seconds < 30; seconds += 1) await world.clock.advance(1_000);
+    expect(await created).to.include({ code: 'TIMEOUT' });
+    expect(endedMs).to.be.within(10_000, 10_500);
+    expect((await next.agent.runtime.volumes.get({ id: 'data' }))?.state).to.equal('created');
   });
 });

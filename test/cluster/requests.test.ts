@@ -69,7 +69,7 @@ class World {
     this.readers.set(inbox, (text) => {
       const message = decode(text);
       if (typeof message === 'string') return;
-      if (message.type === 'request' || message.type === 'cancel') server.receive(message);
+      if (message.type === 'request' || message.type === 'cancel') server.receive(message, 0);
     });
     this.route = { inbox, epoch };
     return server;
@@ -159,7 +159,7 @@ describe('requests between agents', () => {
     });
     world.readers.set('owner', (text) => {
       const message = decode(text);
-      if (typeof message !== 'string' && message.type === 'request') server.receive(message);
+      if (typeof message !== 'string' && message.type === 'request') server.receive(message, 0);
     });
     world.route = { inbox: 'owner', epoch: 1 };
     const deleted = world.client('asker').request('volumes.delete', [], {});
@@ -167,6 +167,40 @@ describe('requests between agents', () => {
     refusal = undefined;
     await clock.advance(600);
     expect(await deleted).to.equal(undefined);
+  });
+
+  it('D11 a request that is older than allowed is not worked on: its sender is told at once, and asks again', async () => {
+    let works = 0;
+    const server = world.owner(1, { work: async () => ++works });
+    const late = JSON.parse(encode({ type: 'request', from: 'gone', send: 1, id: 'gone:1', method: 'work', args: [] }));
+    expect(server.receive(late, 10_001)).to.equal('late');
+    await world.clock.advance(100);
+    expect(works).to.equal(0);
+    expect(server.receive(late, 10_000)).to.equal('accepted');
+    await world.clock.advance(100);
+    expect(works).to.equal(1);
+  });
+
+  it('D11 answers are kept for repeats up to a size in all: the oldest go first', async () => {
+    let works = 0;
+    const server = world.owner(1, { work: async () => `${++works} ${'x'.repeat(1_000_000)}` });
+    const asked = (n: number) =>
+      JSON.parse(encode({ type: 'request', from: 'a', send: n, id: `a:${n}`, method: 'work', args: [] }));
+    for (let n = 1; n <= 40; n += 1) server.receive(asked(n), 0);
+    await world.clock.advance(100);
+    server.receive(asked(40), 0);
+    await world.clock.advance(100);
+    expect(works, 'the newest is kept').to.equal(40);
+    server.receive(asked(1), 0);
+    await world.clock.advance(100);
+    expect(works, 'the oldest is done again').to.equal(41);
+  });
+
+  it('D1 agents whose node has the longest name ask as others do', async () => {
+    world.owner(1, { work: async () => 'done' });
+    const asked = world.client(`${'n'.repeat(256)}/${'0'.repeat(36)}`).request('work', [], {});
+    await world.clock.advance(100);
+    expect(await asked).to.equal('done');
   });
 
   it('D7 an owner that was frozen while it worked says moved: its answer may be from what it remembers', async () => {

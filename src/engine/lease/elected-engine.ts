@@ -43,8 +43,8 @@ export interface ElectedEngineOptions {
   prepare?(): Promise<void>;
   /** Average pause between requests for the lease while another runtime leads, in milliseconds; default 250. */
   retryMs?(): number;
-  /** Called when a term begins, before any work in it. `tookOver`: this runtime stood by before. */
-  elected(term: { epoch: number; tookOver: boolean }): void;
+  /** Called when a term begins, before any work in it. `tookOver`: this runtime stood by before. `ended`: until its end. */
+  elected(term: { epoch: number; tookOver: boolean; ended: AbortSignal }): void;
   /** Called when a term ends other than by `stop`. Another runtime continues the term's work. */
   resigned(reason: StagecraftError): void;
 }
@@ -223,10 +223,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
     const { clock } = this.#options;
     const { signal } = this.#stop;
     while (!signal.aborted) {
-      if (await this.#elect()) {
+      const term = new AbortController();
+      if (await this.#elect(term.signal)) {
         decided();
         await this.#endOfTerm();
       }
+      term.abort();
       decided();
       if (signal.aborted) return;
       const { random, retryMs = () => defaultRetryMs } = this.#options;
@@ -238,7 +240,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
   }
 
   /** @returns whether a term has begun and its actors are restored */
-  async #elect(): Promise<boolean> {
+  async #elect(ended: AbortSignal): Promise<boolean> {
     const engine = this.#engine;
     const { troubles, elected, prefixes = engine.prefixes } = this.#options;
     try {
@@ -257,7 +259,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     engine.observe((notice) => {
       for (const observer of this.#observers) observer(notice);
     });
-    elected({ epoch: engine.epoch, tookOver: this.#hasStoodBy });
+    elected({ epoch: engine.epoch, tookOver: this.#hasStoodBy, ended });
     // Later requests wait until redelivery is done.
     const restored = engine.restore(prefixes);
     this.#refusal = undefined;

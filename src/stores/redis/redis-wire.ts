@@ -16,7 +16,7 @@ import { askAll, type RedisServers } from './redis-servers.js';
 
 /** Longest wait of one read, ms. A text that comes after an idle time is believed to be at most twice as old. */
 export const blockMs = 1_000;
-const mostRead = 500;
+const mostRead = 64;
 /** An inbox without a reader is gone after this. */
 const expiryMs = 600_000;
 const renewMs = 60_000;
@@ -73,6 +73,8 @@ class InboxReader {
   #renewedMs: number | undefined;
   /** Rises each time when another server, or other data, may answer. */
   #suspicions = 0;
+  /** As it was when the inbox was last read from its beginning. */
+  #readSuspicions = 0;
 
   constructor(inbox: string, receive: Receive, options: RedisWireOptions) {
     this.#receive = receive;
@@ -112,8 +114,6 @@ class InboxReader {
         if (signal.aborted) return;
         isLost = true;
         this.#emptiedMs = undefined;
-        // Another server may answer now, whose ids are lower: what was heard before comes again, and does no harm.
-        this.#last = '0-0';
         await sleep(retryMs);
       }
     }
@@ -121,6 +121,12 @@ class InboxReader {
 
   async #read(readers: RedisServers): Promise<void> {
     const suspicions = this.#suspicions;
+    if (suspicions !== this.#readSuspicions) {
+      // The ids of another server may be lower: what was heard before comes again, and does no harm.
+      this.#last = '0-0';
+      this.#emptiedMs = undefined;
+      this.#readSuspicions = suspicions;
+    }
     const beganMs = this.#nowMs();
     const args = ['COUNT', String(mostRead), 'BLOCK', String(blockMs), 'STREAMS', this.#key, this.#last];
     const [reply] = await askAll(readers, [command(this.#bucket, 'xread', ...args)]);
