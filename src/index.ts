@@ -61,7 +61,7 @@ export type { PluginEvent } from './registry/plugin-events.js';
 export type { WaitOptions } from './registry/plugin-registry.js';
 export type { PluginStatus } from './registry/plugin-statuses.js';
 export type { Page } from './requests/actor-pages.js';
-export type { AwaitOptions } from './requests/await-options.js';
+export type { AwaitOptions, DeleteOptions } from './requests/await-options.js';
 export type { VolumeKeyInput } from './requests/fields.js';
 export type { ActorControl, ActorStatus, Journal } from './runtime/actor-records.js';
 export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './runtime/cluster-overview.js';

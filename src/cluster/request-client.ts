@@ -35,15 +35,8 @@ export interface RequestOptions {
   onWait?: ((reason: string | null) => void) | undefined;
 }
 
-/** Errors of a deletion that is asked again of the next owner: the one before has done it. */
-const goneOf = new Map([
-  ['volumes.delete', 'VOLUME_NOT_FOUND'],
-  ['snapshots.delete', 'SNAPSHOT_NOT_FOUND'],
-  ['groupSnapshots.delete', 'SNAPSHOT_NOT_FOUND'],
-  ['nodes.remove', 'NODE_NOT_FOUND'],
-]);
-
-export const isGone = (method: string, code: string): boolean => goneOf.get(method) === code;
+/** Whether the error of a removal that is asked again of the next owner says that the one before has done it. */
+export const isGone = (method: string, code: string): boolean => method === 'nodes.remove' && code === 'NODE_NOT_FOUND';
 
 /** Result of a request that this agent has to do itself now. */
 export const ownWork = Symbol('own work');

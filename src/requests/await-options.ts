@@ -19,6 +19,13 @@ export interface WaitOptions extends AwaitOptions {
   wait?: boolean | undefined;
 }
 
+/** Options of the deletion of a volume or a snapshot. */
+export interface DeleteOptions extends AwaitOptions {
+  force?: boolean | undefined;
+  /** Delete only what has this uid: if it is deleted, or another one has its id, nothing is done. */
+  uid?: string | undefined;
+}
+
 /** Progress of a wait. */
 export interface WaitReporting {
   /** Called on each change with the reason why the work does not continue; null: it continues. */

@@ -6,6 +6,8 @@ import type { MessageCounts } from '../cluster/message-counts.js';
 import { sealedWire } from '../cluster/sealed-wire.js';
 import type { Store, Wire } from '../engine/store.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
+import type { DeleteOptions } from '../requests/await-options.js';
+import type { VolumeKeyInput } from '../requests/fields.js';
 import type { ActorControl } from './actor-records.js';
 import type { ControllerSide } from './controller-side.js';
 import type { ClusterSettings } from './options.js';
@@ -48,11 +50,32 @@ type Side = Pick<ControllerSide, 'volumes' | 'snapshots' | 'groupSnapshots' | 'n
 
 /** The controller side as callers on this agent have it. */
 export const onAnyAgent = (side: Side, cluster: Cluster | undefined): Side => ({
-  volumes: forwarded(side.volumes, 'volumes', volumes, cluster),
-  snapshots: forwarded(side.snapshots, 'snapshots', snapshots, cluster),
-  groupSnapshots: forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster),
+  volumes: deletingOnce(forwarded(side.volumes, 'volumes', volumes, cluster), cluster),
+  snapshots: deletingOnce(forwarded(side.snapshots, 'snapshots', snapshots, cluster), cluster),
+  groupSnapshots: deletingOnce(forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster), cluster),
   nodes: forwarded(side.nodes, 'nodes', nodes, cluster),
 });
+
+interface Deleting {
+  get(key: VolumeKeyInput): Promise<{ uid: string; state: string } | undefined>;
+  delete(key: VolumeKeyInput, options?: DeleteOptions): Promise<void>;
+}
+
+/** Names what is there now in each deletion: asked again of the next owner, it must not delete what has its id by then. */
+function deletingOnce<T extends Deleting>(target: T, cluster: Cluster | undefined): T {
+  if (!cluster) return target;
+  const seen = async (key: VolumeKeyInput): Promise<string | undefined> => {
+    // What is wrong with the key, or the store, is told by the deletion.
+    const found = await target.get(key).catch(() => undefined);
+    return found && found.state !== 'deleted' ? found.uid : undefined;
+  };
+  const remove: Deleting['delete'] = async (key, options = {}) => {
+    if (Object(options) !== options || options.uid !== undefined) return target.delete(key, options);
+    const uid = await seen(key);
+    return target.delete(key, uid === undefined ? options : { ...options, uid });
+  };
+  return new Proxy(target, { get: (_, name) => (name === 'delete' ? remove : Reflect.get(target, name)) });
+}
 
 /** Actors of volumes, snapshots and nodes are changed by hand at the agent that works on them. */
 export function actorsOnAnyAgent(local: ActorControl, cluster: Cluster | undefined): ActorControl {

@@ -23,6 +23,7 @@ import {
   type AwaitOptions,
   awaitShape,
   checkedOptions,
+  type DeleteOptions,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
@@ -125,17 +126,26 @@ export class SnapshotManager<TSpec, TView> {
    * Deletes a snapshot in any state. Volumes created from it stay; a plugin may require that they are deleted first. Resolves
    * once it is gone.
    * @param force gives up after a few failures; unconfirmed leftovers stay listed (`leftovers`) until acknowledged
+   * @param uid deletes the snapshot with this uid only: if it is deleted, or another one has its id, does nothing
    * @throws StagecraftError SNAPSHOT_NOT_FOUND; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
    */
-  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
+  async delete(key: VolumeKeyInput, options: DeleteOptions = {}): Promise<void> {
     this.#refuseIfClosed();
     const known = this.#keyOf(key);
-    const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    await inTime(this.#options.clock, waiting, (limit) => this.#delete(known, force, limit));
+    const { force, uid, ...waiting } = checkedOptions(deleteSchema, options);
+    await inTime(this.#options.clock, waiting, (limit) => this.#delete(known, { force, uid }, limit));
   }
 
-  async #delete(known: SnapshotKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
+  async #delete(
+    known: SnapshotKey,
+    { force, uid }: { force: boolean; uid: string | undefined },
+    limit: AbortSignal | undefined,
+  ): Promise<void> {
+    if (uid !== undefined) {
+      const view = await this.#view(known, limit);
+      if (view?.context.uid !== uid || publicState(view.state) === 'deleted') return;
+    }
     const { context } = await this.#present(known, limit);
     await this.#ask(known, { type: 'snapshot.delete', force }, limit);
     const isOver = ({ state, context: { uid, failure } }: View): true | undefined => {
@@ -298,7 +308,7 @@ export class SnapshotManager<TSpec, TView> {
   }
 }
 
-const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false), uid: z.string().optional() });
 
 /** Makes `runtime.snapshots`: snapshots of one volume each. */
 export const snapshotManager = (options: SnapshotManagerOptions): SnapshotManager<SnapshotSpec, Snapshot> =>

@@ -12,9 +12,9 @@ import type { Random } from '../engine/random.js';
 import { StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import {
-  type AwaitOptions,
   awaitShape,
   checkedOptions,
+  type DeleteOptions,
   type WaitOptions,
   waitShape,
 } from '../requests/await-options.js';
@@ -128,14 +128,22 @@ export class VolumeCreation {
     return homes.ofNew(plugin, place);
   }
 
-  async delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean }): Promise<void> {
+  async delete(key: VolumeKeyInput, options: DeleteOptions): Promise<void> {
     this.#client.refuseIfClosed();
     const known = keyOf(key);
-    const { force, ...waiting } = checkedOptions(deleteSchema, options);
-    await this.#client.inTime(waiting, (limit) => this.#delete(known, force, limit));
+    const { force, uid, ...waiting } = checkedOptions(deleteSchema, options);
+    await this.#client.inTime(waiting, (limit) => this.#delete(known, { force, uid }, limit));
   }
 
-  async #delete(known: VolumeKey, force: boolean, limit: AbortSignal | undefined): Promise<void> {
+  async #delete(
+    known: VolumeKey,
+    { force, uid }: { force: boolean; uid: string | undefined },
+    limit: AbortSignal | undefined,
+  ): Promise<void> {
+    if (uid !== undefined) {
+      const view = await this.#client.view(known, limit);
+      if (view?.context.uid !== uid || stateOf(view.state) === 'deleted') return;
+    }
     const { context } = await this.#client.present(known, limit);
     await this.#client.ask(known, { type: 'volume.delete', force }, limit);
     const reached: Goal<true>['reached'] = (now, state) => {
@@ -153,4 +161,4 @@ const createSchema = z.strictObject({
   home: nodeIdSchema.optional(),
   askedOn: nodeIdSchema.optional(),
 });
-const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false) });
+const deleteSchema = z.strictObject({ ...awaitShape, force: z.boolean().default(false), uid: z.string().optional() });

@@ -11,7 +11,7 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { refuseNoObject, StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import type { Page } from '../requests/actor-pages.js';
-import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
+import type { AwaitOptions, DeleteOptions, WaitReporting } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
@@ -120,10 +120,11 @@ export class VolumeManager {
   /**
    * Deletes a volume. An `external` volume is only forgotten, and stays at its plugin. Resolves once it is gone.
    * @param force delete it even while in use; unconfirmed leftovers stay listed (`leftovers`) until acknowledged
+   * @param uid deletes the volume with this uid only: if it is deleted, or another one has its id, does nothing
    * @throws StagecraftError VOLUME_NOT_FOUND; VOLUME_IN_USE names its users; CSI_ERROR; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, DeleteVolume
    */
-  delete(key: VolumeKeyInput, options: AwaitOptions & { force?: boolean } = {}): Promise<void> {
+  delete(key: VolumeKeyInput, options: DeleteOptions = {}): Promise<void> {
     return this.#making.delete(key, options);
   }
 

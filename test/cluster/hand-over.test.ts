@@ -31,6 +31,27 @@ describe('an owner that ends in order', () => {
     expect((await created).state).to.equal('created');
     expect(owner.agent.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
+  it('D5 a deletion is asked again of the next owner: the volume that has the id by then stays', async () => {
+    const first = next.agent.runtime.volumes.create(spec('data'));
+    await world.clock.advance(1_000);
+    const { uid } = await first;
+    world.wires.cut('asker/');
+    const deleted = asker.agent.runtime.volumes.delete({ id: 'data' });
+    await world.clock.advance(1_000);
+    expect(world.plugin.volumes.size).to.equal(0);
+    owner.die();
+    world.members.delete(owner.nodeId);
+    await world.clock.advance(8_000);
+    const again = next.agent.runtime.volumes.create(spec('data'));
+    await world.clock.advance(1_000);
+    expect((await again).uid).not.to.equal(uid);
+    world.wires.heal();
+    await world.clock.advance(10_000);
+    expect(await deleted).to.equal(undefined);
+    expect((await next.agent.runtime.volumes.get({ id: 'data' }))?.state).to.equal('created');
+    expect(world.plugin.volumes.size).to.equal(1);
+  });
+
   it('D2 an agent takes over what it was asked for: the time limit counts from the question', async () => {
     world.workMs = () => 9_000;
     const began = world.clock.monotonicMs();

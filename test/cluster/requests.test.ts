@@ -107,20 +107,20 @@ describe('requests between agents', () => {
     expect((await unknown).code).to.equal('INVALID_ARGUMENT');
   });
 
-  it('D5 a deletion that the owner before has done, asked again of the next one: done; else not found', async () => {
+  it('D5 a removal that the owner before has done, asked again of the next one: done; else not found', async () => {
     const gone = async (): Promise<never> => {
-      throw new StagecraftError('VOLUME_NOT_FOUND', 'there is no such volume');
+      throw new StagecraftError('NODE_NOT_FOUND', 'there is no such node');
     };
-    world.owner(1, { 'volumes.delete': () => new Promise(() => {}) });
+    world.owner(1, { 'nodes.remove': () => new Promise(() => {}) });
     const asker = world.client('asker');
-    const asked = asker.request('volumes.delete', [], {});
+    const asked = asker.request('nodes.remove', [], {});
     await world.clock.advance(100);
-    world.owner(2, { 'volumes.delete': gone }, { isDead: true });
+    world.owner(2, { 'nodes.remove': gone }, { isDead: true });
     await world.clock.advance(1_000);
     expect(await asked).to.equal(undefined);
-    const late = refusalOf(asker.request('volumes.delete', [], {}));
+    const late = refusalOf(asker.request('nodes.remove', [], {}));
     await world.clock.advance(1_000);
-    expect((await late).code).to.equal('VOLUME_NOT_FOUND');
+    expect((await late).code).to.equal('NODE_NOT_FOUND');
   });
 
   it('D6 requests come all the time while the owner dies: the next one gets them as soon as it is known', async () => {
@@ -142,19 +142,19 @@ describe('requests between agents', () => {
     expect(answers).to.deep.equal([...Array(20).fill(1), ...Array(20).fill(2)]);
   });
 
-  it('D5 an owner is none for a while, and is the same again: it is asked again soon, and a deletion it has done is done', async () => {
+  it('D5 an owner is none for a while, and is the same again: it is asked again soon, and a removal it has done is done', async () => {
     let refusal: StagecraftError | undefined;
     let exists = true;
     const { wire, clock } = world;
     const remove = async (): Promise<void> => {
-      if (!exists) throw new StagecraftError('VOLUME_NOT_FOUND', 'there is no such volume');
+      if (!exists) throw new StagecraftError('NODE_NOT_FOUND', 'there is no such node');
       exists = false;
       refusal = notOurs;
     };
     const server = new RequestServer({
       wire,
       clock,
-      methods: new Map([['volumes.delete', remove]]),
+      methods: new Map([['nodes.remove', remove]]),
       refusal: () => refusal,
     });
     world.readers.set('owner', (text) => {
@@ -162,7 +162,7 @@ describe('requests between agents', () => {
       if (typeof message !== 'string' && message.type === 'request') server.receive(message, 0);
     });
     world.route = { inbox: 'owner', epoch: 1 };
-    const deleted = world.client('asker').request('volumes.delete', [], {});
+    const deleted = world.client('asker').request('nodes.remove', [], {});
     await clock.advance(100);
     refusal = undefined;
     await clock.advance(600);
