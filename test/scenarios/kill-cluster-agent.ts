@@ -2,7 +2,7 @@
  * A process of its own that runs one of several agents on a Redis, and asks of its runtime what its parent says. It dies with
  * that. Its argument: ClusterAgentOptions as JSON. Who drives it: kill-cluster-scene.ts
  */
-import { createRuntime } from '../../src/runtime/runtime.js';
+import { type AgentPlugin, createRuntime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import { type LogLine, loggerInto } from './redis-scene.js';
@@ -25,6 +25,8 @@ export type Ask =
   | { op: 'claim' | 'release'; id: string; alloc: string; node: string }
   | { op: 'report'; node: string }
   | { op: 'get'; id: string }
+  /** On which agents the plugin can be called. */
+  | { op: 'wellAt'; plugin: string }
   | { op: 'leads' };
 
 export type Told =
@@ -42,7 +44,7 @@ const runtime = await createRuntime({
 });
 
 async function work(ask: Ask): Promise<unknown> {
-  const { volumes, nodes, leadership } = runtime;
+  const { volumes, nodes, cluster, leadership } = runtime;
   switch (ask.op) {
     case 'create':
       return void (await volumes.create(volumeOf(ask.id), patience(ask)));
@@ -71,6 +73,11 @@ async function work(ask: Ask): Promise<unknown> {
       const published = Object.entries(volume.publications).map(([node, { state }]) => [node, state]);
       const { state, waiting, csiId } = volume;
       return { state, published: Object.fromEntries(published), waiting: waiting.length, csiId };
+    }
+    case 'wellAt': {
+      const isWell = ({ name, healthy }: AgentPlugin): boolean => name === ask.plugin && healthy;
+      const agents = await cluster.agents();
+      return agents.filter(({ plugins }) => plugins.some(isWell)).map(({ nodeId }) => nodeId);
     }
     case 'leads':
       return leadership.isOurs;

@@ -1,14 +1,16 @@
 /**
- * Cells of the fault matrix of several agents: who is struck, how, and when. The agent that works on volumes (owner), one
- * that makes its calls (callee), and one that is asked (asker).
+ * Cells of the fault matrix of several agents: who is struck, how, when, and on which Redis. The agent that works on volumes
+ * (owner), one that makes its calls (callee), one that is asked (asker), or the master of Redis.
  */
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
-import { type ClusterAgent, ClusterScene, nodes } from './kill-cluster-scene.js';
+import { type How, type Topology, type TopologyName, topologies } from '../redis/topologies.js';
+import type { Ask } from './kill-cluster-agent.js';
+import { type ClusterAgent, ClusterScene, codeOf, nodes } from './kill-cluster-scene.js';
 import { eventually, lapseLeases, Scene, within } from './redis-scene.js';
 
-export type Victim = 'owner' | 'callee' | 'asker';
-export type How = 'killed' | 'frozen';
+type AgentVictim = 'owner' | 'callee' | 'asker';
+export type Victim = AgentVictim | 'master';
 
 /** When a publish, or a claim, is struck. */
 export const moments = [
@@ -28,41 +30,60 @@ export interface Cell {
   moment: Moment;
   victim: Victim;
   how: How;
+  on: TopologyName;
 }
 
-export const titleOf = ({ moment, victim, how }: Cell): string => `D5 ${moment}: ${victim} ${how}`;
+export const titleOf = ({ moment, victim, how, on }: Cell): string => `D5 ${moment}: ${victim} ${how}, ${on}`;
 
 const hasCallee = (moment: Moment): boolean => moment.includes('far');
 
+const hows = ['killed', 'frozen'] as const;
+const places: TopologyName[] = ['on one server', 'under Sentinel', 'on a cluster'];
+
 /** All cells in which there is somebody to strike. */
-export const allCells: Cell[] = moments.flatMap((moment) =>
-  (['owner', 'callee', 'asker'] as const)
-    .filter((victim) => victim !== 'callee' || hasCallee(moment))
-    .flatMap((victim) => (['killed', 'frozen'] as const).map((how) => ({ moment, victim, how }))),
+export const allCells: Cell[] = places.flatMap((on) =>
+  moments.flatMap((moment) =>
+    (['owner', 'callee', 'asker', 'master'] as const)
+      .filter((victim) => victim !== 'callee' || hasCallee(moment))
+      .flatMap((victim) => hows.map((how) => ({ moment, victim, how, on }))),
+  ),
 );
 
 /** Times at which another agent led after a SIGKILL of the owner, in ms. */
 export const takeovers: number[] = [];
 
-type Agents = Record<Victim | 'spare', ClusterAgent>;
+/** Requests that were answered with STORE_UNAVAILABLE while the master was away: their users asked again. */
+export const refused: string[] = [];
+
+type Agents = Record<AgentVictim | 'spare', ClusterAgent>;
+const publish = { op: 'publish', id: 'data', node: 'node-1' } as const;
+
+interface Setting {
+  cluster: ClusterScene;
+  agents: Agents;
+  redis: Topology;
+}
 
 export class CellRun {
   readonly #cell: Cell;
   readonly #cluster: ClusterScene;
   readonly #agents: Agents;
-  readonly #redis: Redis;
+  readonly #redis: Topology;
+  /** Of the masters at the start. */
+  readonly #clients: Redis[];
 
-  private constructor(cell: Cell, { cluster, agents, redis }: { cluster: ClusterScene; agents: Agents; redis: Redis }) {
+  private constructor(cell: Cell, { cluster, agents, redis }: Setting) {
     this.#cell = cell;
     this.#cluster = cluster;
     this.#agents = agents;
     this.#redis = redis;
+    this.#clients = redis.masters.map((master) => master.client());
   }
 
   static async play(cell: Cell): Promise<void> {
     const scene = new Scene();
-    const server = await scene.lab.server();
-    const cluster = await ClusterScene.start({ url: server.url });
+    const redis = await topologies[cell.on](scene.lab, { isToBeStruck: cell.victim === 'master' });
+    const cluster = await ClusterScene.start(redis.store);
     try {
       const owner = await cluster.agent('owner', [hasCallee(cell.moment) ? 'other' : 'disk']);
       expect(await owner.ask({ op: 'leads' })).to.equal(true);
@@ -74,7 +95,7 @@ export class CellRun {
       ]);
       for (const node of nodes) await owner.ask({ op: 'report', node });
       await asker.ask({ op: 'create', id: 'data' });
-      const run = new CellRun(cell, { cluster, agents: { owner, callee, asker, spare }, redis: server.client() });
+      const run = new CellRun(cell, { cluster, agents: { owner, callee, asker, spare }, redis });
       await (cell.moment === 'a claim waits' ? run.#playClaim() : run.#playPublish());
       cluster.judge();
     } finally {
@@ -90,13 +111,13 @@ export class CellRun {
     const { published } = await this.#reach(moment);
     await this.#strike();
     await this.#relieve();
-    if (victim === 'asker' && how === 'killed') await spare.ask({ op: 'publish', id: 'data', node: 'node-1' });
-    else await within('the answer of the publish', published);
+    if (victim === 'asker' && how === 'killed') await spare.ask(publish);
+    else await this.#insist(asker, publish, published);
     expect(await spare.seen('data')).to.deep.include({ published: { 'node-1': 'published' } });
     // What undoes it waits for what may be under way.
     const last = asker.isGone ? spare : asker;
-    await within('the unpublish', last.ask({ op: 'unpublish', id: 'data', node: 'node-1' }));
-    await within('the deletion', spare.ask({ op: 'delete', id: 'data' }));
+    await this.#insist(last, { op: 'unpublish', id: 'data', node: 'node-1' });
+    await this.#insist(spare, { op: 'delete', id: 'data' });
     expect(await spare.seen('data')).to.equal(undefined);
     const deletions = driver.calls().filter(({ rpc, end }) => rpc === 'DeleteVolume' && end?.code === 'OK');
     expect(deletions).to.have.length.above(0);
@@ -106,7 +127,7 @@ export class CellRun {
   async #reach(moment: Moment): Promise<{ published: Promise<unknown> }> {
     const { driver } = this.#cluster;
     const { owner, callee, asker } = this.#agents;
-    const ask = (): Promise<unknown> => asker.ask({ op: 'publish', id: 'data', node: 'node-1' });
+    const ask = (): Promise<unknown> => asker.ask(publish);
     if (moment === 'asked and not read') {
       const before = await this.#lastText(owner);
       owner.freeze();
@@ -116,9 +137,9 @@ export class CellRun {
     }
     if (moment === 'committed, and its call waits for the plugin') {
       driver.script('Probe', { answer: { ready: false } }, { times: 'always' });
-      await eventually('the plugin is seen unwell', async () => {
-        const refused = await owner.ask({ op: 'create', id: 'probe', timeoutMs: 300 }).catch(String);
-        return String(refused).includes("can't be called");
+      await eventually('the plugin is seen unwell everywhere', async () => {
+        const wellAt = await owner.ask({ op: 'wellAt', plugin: 'disk' });
+        return Array.isArray(wellAt) && wellAt.length === 0;
       });
       const published = ask();
       await eventually('it is committed', async () => (await owner.seen('data'))?.state !== 'created');
@@ -146,6 +167,7 @@ export class CellRun {
   /** Who is struck for a time wakes up once another one has taken over, or counts as away. */
   async #strike(): Promise<void> {
     const { victim, how, moment } = this.#cell;
+    if (victim === 'master') return this.#strikeMaster(how);
     const isMeasured = moment === 'asked and not read';
     const struck = this.#agents[victim];
     const { spare, asker, owner } = this.#agents;
@@ -156,7 +178,7 @@ export class CellRun {
     if (victim !== 'owner') return;
     const beganMs = performance.now();
     // The time that has to pass is known: only where it is measured is it waited for.
-    if (how === 'killed' && !isMeasured) await lapseLeases(this.#redis);
+    if (how === 'killed' && !isMeasured) for (const client of this.#clients) await lapseLeases(client);
     await eventually('another agent leads', async () => {
       for (const other of [spare, this.#agents.callee, asker]) if (await other.ask({ op: 'leads' })) return true;
       return false;
@@ -164,12 +186,49 @@ export class CellRun {
     if (isMeasured && how === 'killed') takeovers.push(performance.now() - beganMs);
   }
 
+  /** What hangs goes on while there is no master. */
+  async #strikeMaster(how: How): Promise<void> {
+    const { owner, callee, asker, spare } = this.#agents;
+    const recovered = await this.#redis.strikeMaster(how, await this.#nameAtStake());
+    for (const agent of [owner, asker]) if (agent.isFrozen) agent.thaw();
+    this.#cluster.driver.release();
+    await recovered();
+    for (const agent of [callee, asker, spare])
+      await eventually(`${agent.nodeId} reaches the store again`, () => agent.seen('data').catch(() => undefined));
+  }
+
+  /** Names that whose loss may hurt most at the moment. */
+  async #nameAtStake(): Promise<string> {
+    const { moment } = this.#cell;
+    const { owner, asker } = this.#agents;
+    if (moment === 'asked and not read' || moment.includes('made far')) return (await this.#inboxOf(owner)).name;
+    if (moment === 'committed, and its answer is lost') return (await this.#inboxOf(asker)).name;
+    return moment.startsWith('the owner ends') ? 'volumes/0' : 'volume/default/data';
+  }
+
+  /**
+   * Resolves with the answer to a request. If that says that the store is away, as it may while a master is, it is asked again.
+   */
+  async #insist(agent: ClusterAgent, ask: Ask, asked = agent.ask(ask)): Promise<unknown> {
+    for (let answer = asked, isRepeat = false; ; answer = agent.ask(ask), isRepeat = true) {
+      try {
+        return await within(`the answer to ${ask.op}`, answer);
+      } catch (error) {
+        const code = codeOf(error);
+        if (isRepeat && ask.op === 'delete' && code === 'VOLUME_NOT_FOUND') return undefined;
+        if (this.#cell.victim !== 'master' || code !== 'STORE_UNAVAILABLE') throw error;
+        refused.push(`${ask.op} in ${titleOf(this.#cell)}`);
+      }
+    }
+  }
+
   /** Lets go on what hangs, and who is frozen: that one begins nothing (D7). */
   async #relieve(): Promise<void> {
     const { victim, how, moment } = this.#cell;
     const { driver } = this.#cluster;
-    const struck = this.#agents[victim];
     driver.clear();
+    if (victim === 'master') return;
+    const struck = this.#agents[victim];
     // With its caller dead, the call itself goes on.
     if (victim === 'asker') driver.release();
     if (how !== 'frozen') return;
@@ -193,30 +252,36 @@ export class CellRun {
     const { asker, spare } = this.#agents;
     const claim = { op: 'claim', id: 'data', node: 'node-1' } as const;
     await spare.ask({ ...claim, alloc: 'first' });
-    const second = asker.ask({ ...claim, alloc: 'second' });
+    const asked = { ...claim, alloc: 'second' };
+    const second = asker.ask(asked);
     const waiting = async (): Promise<number | undefined> => (await spare.seen('data'))?.waiting;
     await eventually('it waits', async () => (await waiting()) === 1);
     await this.#strike();
     if (victim === 'asker') await eventually('its place is given up', async () => (await waiting()) === 0, 60_000);
-    if (how === 'frozen') this.#agents[victim].thaw();
-    await spare.ask({ op: 'release', id: 'data', alloc: 'first', node: 'node-1' });
+    if (victim !== 'master' && how === 'frozen') this.#agents[victim].thaw();
+    await this.#insist(spare, { op: 'release', id: 'data', alloc: 'first', node: 'node-1' });
     if (victim === 'asker' && how === 'killed') return;
-    expect(await within('the claim', second)).to.equal('taken');
+    expect(await this.#insist(asker, asked, second)).to.equal('taken');
   }
 
   /** Id of the last text in the inbox of an agent. */
   async #lastText(agent: ClusterAgent): Promise<string | undefined> {
-    const [last] = await this.#redis.xrevrange(await this.#inboxOf(agent), '+', '-', 'COUNT', 1);
+    const { client, key } = await this.#inboxOf(agent);
+    const [last] = await client.xrevrange(key, '+', '-', 'COUNT', 1);
     return last?.[0];
   }
 
   async #loseTexts(agent: ClusterAgent): Promise<void> {
-    await this.#redis.xtrim(await this.#inboxOf(agent), 'MAXLEN', 0);
+    const { client, key } = await this.#inboxOf(agent);
+    await client.xtrim(key, 'MAXLEN', 0);
   }
 
-  async #inboxOf({ nodeId }: ClusterAgent): Promise<string> {
-    const [key] = await this.#redis.keys(`*:x:${nodeId}/*`);
-    if (key === undefined) throw new Error(`${nodeId} has no inbox`);
-    return key;
+  /** @returns the key of its inbox, its name in the store, and a client of the master that has it */
+  async #inboxOf({ nodeId }: ClusterAgent): Promise<{ client: Redis; key: string; name: string }> {
+    for (const client of this.#clients) {
+      const [key] = await client.keys(`*:x:${nodeId}/*`);
+      if (key !== undefined) return { client, key, name: key.slice(key.indexOf(nodeId)) };
+    }
+    throw new Error(`${nodeId} has no inbox`);
   }
 }

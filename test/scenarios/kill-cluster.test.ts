@@ -1,29 +1,34 @@
 /**
- * SIGKILL and SIGSTOP of one of several agents on a Redis, at each moment of a request: who asked, who works on volumes, who
- * makes the call. All cells with `MATRIX=whole`, of those the ones whose titles match `CELLS`; else some.
+ * SIGKILL and SIGSTOP at each moment of a request: of one of several agents on a Redis (who asked, who works on volumes, who
+ * makes the call), or of the master of that Redis. All cells with `MATRIX=whole`, of those the ones whose titles match `CELLS`;
+ * else some.
  */
-import { allCells, type Cell, CellRun, takeovers, titleOf } from './kill-cluster-cells.js';
+import { allCells, type Cell, CellRun, refused, takeovers, titleOf } from './kill-cluster-cells.js';
 
 const isWhole = process.env.MATRIX === 'whole';
 
 const sample: Cell[] = [
-  { moment: 'asked and not read', victim: 'owner', how: 'killed' },
-  { moment: 'its call is at the driver, made here', victim: 'owner', how: 'frozen' },
-  { moment: 'its call is at the driver, made far', victim: 'owner', how: 'killed' },
-  { moment: 'its call is at the driver, made far', victim: 'callee', how: 'killed' },
-  { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed' },
-  { moment: 'the owner ends in order, its call is at the driver', victim: 'owner', how: 'killed' },
+  { moment: 'asked and not read', victim: 'owner', how: 'killed', on: 'on one server' },
+  { moment: 'its call is at the driver, made here', victim: 'owner', how: 'frozen', on: 'on one server' },
+  { moment: 'its call is at the driver, made far', victim: 'owner', how: 'killed', on: 'on one server' },
+  { moment: 'its call is at the driver, made far', victim: 'callee', how: 'killed', on: 'on one server' },
+  { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed', on: 'on one server' },
+  { moment: 'the owner ends in order, its call is at the driver', victim: 'owner', how: 'killed', on: 'on one server' },
+  { moment: 'its call is at the driver, made here', victim: 'master', how: 'killed', on: 'under Sentinel' },
+  { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed', on: 'on a cluster' },
 ];
 
 const cells = (isWhole ? allCells : sample).filter((cell) => new RegExp(process.env.CELLS ?? '').test(titleOf(cell)));
 
-describe('one of several agents is struck', function () {
+describe('one of several agents, or their master of Redis, is struck', function () {
   this.timeout(180_000);
 
   for (const cell of cells) it(titleOf(cell), () => CellRun.play(cell));
 
   after(() => {
+    if (!isWhole) return;
     const times = takeovers.map((ms) => `${Math.round(ms)} ms`);
-    if (isWhole) console.log(`another agent led after ${times.join(', ')}`);
+    console.log(`another agent led after ${times.join(', ')}`);
+    console.log(`refused without a master:\n${refused.join('\n')}`);
   });
 });

@@ -3,10 +3,8 @@ import { expect } from 'chai';
 import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import { joinAsReplica, moveSlot, ownerOf } from '../redis/cluster.js';
-import { type RedisProcess, startCluster } from '../redis/servers.js';
+import { cluster, watched } from '../redis/topologies.js';
 import { clerkIn, codes, eventually, type OpenEngine, owesNothing, Scene, Writers } from './redis-scene.js';
-
-const soon = 'repl-diskless-sync-delay 0';
 
 describe('a live engine while masters change', function () {
   this.timeout(180_000);
@@ -19,7 +17,7 @@ describe('a live engine while masters change', function () {
     ['frozen, and comes back as a replica', 'SIGSTOP'],
   ] as const) {
     it(`the master is ${what} while a confirmed replica is promoted: no acknowledged write is lost`, async () => {
-      const { master, sentinels } = await watched();
+      const { master, sentinels } = await watched(scene.lab);
       const options: RedisStoreOptions = {
         ...sentinels,
         durability: { replicas: 1, timeoutMs: 500 },
@@ -45,7 +43,7 @@ describe('a live engine while masters change', function () {
   }
 
   it('a replica without the last writes is promoted: they are written again, none acknowledged is lost', async () => {
-    const { master, replicas, sentinels } = await watched();
+    const { master, replicas, sentinels } = await watched(scene.lab);
     const opened = await scene.engine({ ...sentinels, commandTimeoutMs: 1_000 });
     const { engine, logged } = opened;
     const writers = new Writers(() => engine, 4);
@@ -76,7 +74,7 @@ describe('a live engine while masters change', function () {
   });
 
   it('a cluster moves slots of busy actors: each note counts once, timers go on, no loss is suspected', async () => {
-    const { nodes, options } = await cluster();
+    const { nodes, options } = await cluster(scene.lab);
     const opened = await scene.engine(options);
     const { engine, logged } = opened;
     const writers = new Writers(() => engine, 12);
@@ -95,7 +93,7 @@ describe('a live engine while masters change', function () {
   });
 
   it('a cluster’s master is killed and its replica takes over: no acknowledged write is lost', async () => {
-    const { nodes, options } = await cluster();
+    const { nodes, options } = await cluster(scene.lab);
     // The one that has the lease: it is to be lost too.
     const dying = nodes[await ownerOf(nodes, slotOf(bucketOf('node/n1')))];
     if (!dying) throw new Error('no node');
@@ -125,36 +123,5 @@ describe('a live engine while masters change', function () {
     const worked = () => clerkIn(engine, 'clerk/worker').worked;
     await eventually('an effect runs', () => worked() === 1);
     await engine.ask('clerk/ticker', { type: 'rest' });
-  }
-
-  async function watched() {
-    const master = await scene.lab.server({ config: [soon] });
-    const config = [`replicaof 127.0.0.1 ${master.port}`, soon];
-    const replicas = await Promise.all([scene.lab.server({ config }), scene.lab.server({ config })]);
-    await eventually(
-      'both replicas are there',
-      async () => (await master.client().info('replication')).split('state=online').length === 3,
-    );
-    const sentinelConfig = [
-      `sentinel monitor main 127.0.0.1 ${master.port} 2`,
-      'sentinel down-after-milliseconds main 500',
-      'sentinel failover-timeout main 5000',
-    ];
-    const start = (): Promise<RedisProcess> => scene.lab.server({ mode: 'sentinel', config: sentinelConfig });
-    const all = await Promise.all([start(), start(), start()]);
-    for (const sentinel of all) {
-      const client = sentinel.client();
-      await eventually('the sentinels know each other', async () => {
-        const state = String(await client.call('sentinel', 'master', 'main'));
-        return /num-slaves,2/.test(state) && /num-other-sentinels,2/.test(state);
-      });
-    }
-    const sentinels = { sentinels: all.map(({ port }) => ({ host: '127.0.0.1', port })), name: 'main' };
-    return { master, replicas, sentinels };
-  }
-
-  async function cluster() {
-    const nodes = (await startCluster()).map((node) => scene.lab.keep(node));
-    return { nodes, options: { cluster: nodes.map(({ port }) => ({ host: '127.0.0.1', port })) } };
   }
 });
