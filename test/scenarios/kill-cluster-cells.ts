@@ -186,18 +186,20 @@ export class CellRun {
     if (isMeasured && how === 'killed') takeovers.push(performance.now() - beganMs);
   }
 
-  /** What hangs goes on while there is no master. */
+  /** The driver answers while there is no master, where that was killed; else later. */
   async #strikeMaster(how: How): Promise<void> {
     const { owner, callee, asker, spare } = this.#agents;
+    const { driver } = this.#cluster;
     const recovered = await this.#redis.strikeMaster(how, await this.#nameAtStake());
     for (const agent of [owner, asker]) if (agent.isFrozen) agent.thaw();
-    this.#cluster.driver.release();
+    if (how === 'killed') driver.release();
     await recovered();
+    driver.release();
     for (const agent of [callee, asker, spare])
       await eventually(`${agent.nodeId} reaches the store again`, () => agent.seen('data').catch(() => undefined));
   }
 
-  /** Names that whose loss may hurt most at the moment. */
+  /** Name of what hurts most at the moment, if it is lost. */
   async #nameAtStake(): Promise<string> {
     const { moment } = this.#cell;
     const { owner, asker } = this.#agents;
