@@ -7,9 +7,12 @@ export type CommitVerdict =
   | 'behind'
   /** The store holds a commit of this actor that it had not confirmed. */
   | 'ahead'
-  /** A newer holder of the lease has written the record. */
+  /**
+   * A newer holder of the lease has written the record, or another holder of our own epoch: two masters of a store, one frozen
+   * meanwhile, may grant the same epoch.
+   */
   | 'fenced'
-  /** Another writer has written the record under our epoch or an older one. */
+  /** The record has a commit under an older epoch that this runtime did not know. */
   | 'foreign'
   /** The record can neither be read nor replaced. */
   | 'unreadable';
@@ -21,9 +24,9 @@ export function verdictOn(
 ): CommitVerdict {
   if (!stored) return known.seq === 0 ? 'same' : 'behind';
   if (stored.seq === 0) return 'unreadable';
-  if (stored.epoch > epoch) return 'fenced';
-  if (stored.seq === known.seq && stored.commitId === known.commitId) return 'same';
   const isOurs = stored.owner === owner;
+  if (stored.epoch > epoch || (stored.epoch === epoch && !isOurs)) return 'fenced';
+  if (stored.seq === known.seq && stored.commitId === known.commitId) return 'same';
   if (stored.seq < known.seq && (isOurs || stored.epoch < epoch)) return 'behind';
   return stored.seq > known.seq && isOurs ? 'ahead' : 'foreign';
 }

@@ -313,13 +313,13 @@ describe('a store that was rolled back', () => {
       expect(await notes()).to.deep.equal(['behind', 'one', 'two', 'three']);
     });
 
-    it('written by another owner under the same epoch: quarantined, record left as it is', async () => {
+    it('written under an older epoch with the same seq: quarantined, record left as it is', async () => {
       await lab.rollBack(empty);
       const foreign = {
         address: 'desk/a',
         commitId: 'x',
         expectedSeq: 0,
-        epoch: 1,
+        epoch: 0,
         owner: 'x',
         text: '{}',
         journal: '{}',
@@ -328,6 +328,25 @@ describe('a store that was rolled back', () => {
       lab.suspect();
       await lab.rest();
       expect(await failureOf(ask('two'))).to.include({ code: 'ACTOR_QUARANTINED' });
+      expect(await stored()).to.include({ commitId: 'x' });
+    });
+
+    it('D5 written by another holder of the same epoch: the runtime is fenced', async () => {
+      await lab.rollBack(empty);
+      const rival = {
+        address: 'desk/a',
+        commitId: 'x',
+        expectedSeq: 0,
+        epoch: 1,
+        owner: 'x',
+        text: '{}',
+        journal: '{}',
+      };
+      await lab.data.commit([rival]);
+      lab.suspect();
+      await lab.rest();
+      expect(await life.engine.lost).to.include({ code: 'FENCED' });
+      expect(await failureOf(ask('two'))).to.include({ code: 'FENCED' });
       expect(await stored()).to.include({ commitId: 'x' });
     });
 

@@ -176,7 +176,7 @@ describe('store failures', () => {
       const release = life.store.hold('commit');
       const asked = watched(life.engine.ask(address, event));
       await lab.rest();
-      const foreign = { address, commitId: 'foreign', expectedSeq: 0, epoch: 1, owner: 'x', text: '{}', journal: '{}' };
+      const foreign = { address, commitId: 'foreign', expectedSeq: 0, epoch: 0, owner: 'x', text: '{}', journal: '{}' };
       await lab.data.commit([{ ...foreign, ...begin }]);
       release();
       await lab.rest();
@@ -197,7 +197,7 @@ describe('store failures', () => {
       const release = life.store.hold('commit');
       const outcomes = ['desk/a', 'desk/b'].map((address) => watched(life.engine.ask(address, note('two'))));
       await lab.rest();
-      const foreign = { commitId: 'foreign', expectedSeq: 0, epoch: 1, owner: 'x', text: '{}', journal: '{}' };
+      const foreign = { commitId: 'foreign', expectedSeq: 0, epoch: 0, owner: 'x', text: '{}', journal: '{}' };
       await lab.data.commit([{ address: 'desk/a', ...foreign }]);
       release();
       await lab.rest();
