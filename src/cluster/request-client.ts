@@ -12,8 +12,6 @@ import { encode, errorOf, longestBytes, type Message } from './messages.js';
 /** Where the agent that works on volumes reads. */
 export interface Route {
   inbox: string;
-  /** Rises with each agent that takes over. */
-  epoch: number;
 }
 
 export interface RequestClientOptions {
@@ -45,8 +43,10 @@ interface Pending {
   id: string;
   method: string;
   args: unknown[];
-  /** Epoch of the owner that it was sent to; negative: that one does not take it. 0: not sent yet. */
-  sentTo: number;
+  /** Inbox of the owner that it was sent to; undefined: not sent yet. */
+  sentTo: string | undefined;
+  /** Whether that owner does not take it. */
+  isMoved: boolean;
   /** When it was sent last; undefined: it is to be sent at the next look. */
   sentMs: number | undefined;
   /** How many times an owner was found for it: the one before may have done it. */
@@ -77,8 +77,8 @@ export class RequestClient {
   #requests = 0;
   #cancelLook: (() => void) | undefined;
   #isLooking = false;
-  /** Epoch of the owner that has said last that it is none any more. */
-  #movedEpoch = 0;
+  /** Inbox of the owner that has said last that it is none any more. */
+  #movedFrom: string | undefined;
   /** Time to the next look. */
   #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
@@ -97,7 +97,17 @@ export class RequestClient {
     const id = `${inbox}:${this.#requests}`;
     const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id, method, args });
     if (refusal) return Promise.reject(refusal);
-    const begun = { id, method, args, onWait, sentTo: 0, sentMs: undefined, owners: 0, beganMs: clock.monotonicMs() };
+    const begun = {
+      id,
+      method,
+      args,
+      onWait,
+      sentTo: undefined,
+      isMoved: false,
+      sentMs: undefined,
+      owners: 0,
+      beganMs: clock.monotonicMs(),
+    };
     return new Promise((resolve, reject) => {
       const ends: (() => void)[] = [];
       const pending: Pending = {
@@ -111,7 +121,7 @@ export class RequestClient {
       };
       this.#pending.set(id, pending);
       const giveUp = (error: StagecraftError): void => {
-        if (pending.sentTo !== 0)
+        if (pending.sentTo !== undefined)
           void this.#post({ type: 'cancel', from: inbox, send: nextSend(), id }).catch(() => {});
         pending.end({ error });
       };
@@ -133,7 +143,7 @@ export class RequestClient {
     if (!pending) return message.id.startsWith(`${this.#options.inbox}:`) ? 'late' : 'foreign';
     if (message.type === 'waits') pending.onWait(message.reason);
     if (message.type === 'moved') {
-      pending.sentTo = -Math.abs(pending.sentTo);
+      pending.isMoved = true;
       pending.sentMs = undefined;
       // It may have done it, and lost its lease before it could say so.
       pending.owners += 1;
@@ -178,7 +188,7 @@ export class RequestClient {
         const route = await this.#options.route();
         this.#route = route;
         const nowMs = this.#options.clock.monotonicMs();
-        for (const pending of this.#pending.values()) if (!route || pending.sentTo < 0) this.#explain(pending, nowMs);
+        for (const pending of this.#pending.values()) if (!route || pending.isMoved) this.#explain(pending, nowMs);
         if (route) await Promise.all(this.#due(route, nowMs).map((pending) => this.#send(pending, route)));
         this.#awaySinceMs = undefined;
       } catch (error) {
@@ -194,8 +204,8 @@ export class RequestClient {
   /** Looks soon, and then less and less often: the next owner may be there already, or the same one again. */
   #moved(): void {
     if (!this.#route) return;
-    if (this.#route.epoch !== this.#movedEpoch) this.#pauseMs = soonMs;
-    this.#movedEpoch = this.#route.epoch;
+    if (this.#route.inbox !== this.#movedFrom) this.#pauseMs = soonMs;
+    this.#movedFrom = this.#route.inbox;
     this.#route = undefined;
     this.#lookAfterPause();
   }
@@ -211,22 +221,23 @@ export class RequestClient {
   }
 
   /** Requests that this owner has not got, or has had for so long that they may be lost. */
-  #due({ epoch }: Route, nowMs: number): Pending[] {
+  #due({ inbox }: Route, nowMs: number): Pending[] {
     const isDue = ({ sentTo, sentMs }: Pending): boolean =>
-      Math.abs(sentTo) !== epoch || sentMs === undefined || nowMs - sentMs >= repeatMs;
+      sentTo !== inbox || sentMs === undefined || nowMs - sentMs >= repeatMs;
     return [...this.#pending.values()].filter(isDue);
   }
 
   async #send(pending: Pending, route: Route): Promise<void> {
     const { id, method, args } = pending;
     const { inbox: from, nextSend, clock } = this.#options;
-    if (Math.abs(pending.sentTo) !== route.epoch) pending.owners += 1;
+    if (pending.sentTo !== route.inbox) pending.owners += 1;
     pending.sentMs = clock.monotonicMs();
-    pending.sentTo = route.epoch;
+    pending.sentTo = route.inbox;
+    pending.isMoved = false;
     const request: Message = { type: 'request', from, send: nextSend(), id, method, args };
     try {
       if (await this.#options.wire.post(route.inbox, encode(request))) return;
-      pending.sentTo = -route.epoch;
+      pending.isMoved = true;
       this.#route = undefined;
     } catch (error) {
       pending.sentMs = undefined;
@@ -249,8 +260,8 @@ export class RequestClient {
     const reason = `the store does not answer (${messageOf(cause)})`;
     const isLong = nowMs - this.#awaySinceMs >= patienceMs;
     for (const { end, onWait, sentTo } of [...this.#pending.values()]) {
-      const outcome = sentTo === 0 ? 'refused' : 'unknown';
-      const advice = sentTo === 0 ? 'nothing was asked: ask again later' : 'look at the state, or ask again';
+      const outcome = sentTo === undefined ? 'refused' : 'unknown';
+      const advice = sentTo === undefined ? 'nothing was asked: ask again later' : 'look at the state, or ask again';
       if (isLong) end({ error: new StagecraftError('STORE_UNAVAILABLE', `${reason}: ${advice}`, { outcome, cause }) });
       else onWait(reason);
     }

@@ -299,9 +299,9 @@ function electedEngine(
       logger[tookOver ? 'info' : 'debug']({ epoch }, 'this agent leads: it works on volumes and nodes from here on');
       const at = clock.now();
       elected({ sinceMs: at, epoch });
-      const event = { at, nodeId, leader: holder, epoch };
-      if (!cluster) void tellElected(topics, leaseName, event);
-      else void keepTelling(topics, clock, { ...event, lease: leaseName, inbox: cluster.inbox }, ended);
+      const event = { at, nodeId, leader: holder, epoch, ...(cluster && { inbox: cluster.inbox }) };
+      void tellElected(topics, { lease: leaseName, event });
+      if (cluster) void keepTelling({ store, clock }, { lease: leaseName, event }, ended);
     },
     resigned,
   });

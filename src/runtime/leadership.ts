@@ -2,7 +2,7 @@
 import type { Route } from '../cluster/request-client.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
-import type { Store } from '../engine/store.js';
+import type { Store, TopicEntry } from '../engine/store.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
@@ -50,25 +50,35 @@ interface Elected {
 export const leadershipTopic = 'leadership';
 const tellAgainMs = 2_000;
 
+interface Telling {
+  /** Name of the lease. */
+  lease: string;
+  event: Omit<Elected, 'kind'>;
+}
+
 /** Sends the event to all subscribers, on every runtime; once per epoch. */
-export async function tellElected(topics: Topics, lease: string, event: Omit<Elected, 'kind'>): Promise<void> {
-  const text = JSON.stringify({ kind: 'elected', ...event } satisfies Elected);
-  await topics.append(leadershipTopic, { source: `lease/${lease}`, seq: event.epoch, index: 0, text });
+export async function tellElected(topics: Topics, telling: Telling): Promise<void> {
+  await topics.append(leadershipTopic, entryOf(telling));
 }
 
 /** Tells it again and again until the signal: a store that lost writes may have lost it. One that has it stays as it is. */
 export async function keepTelling(
-  topics: Topics,
-  clock: Clock,
-  event: Omit<Elected, 'kind'> & { lease: string },
+  { store, clock }: { store: Pick<Store, 'appendTopic'>; clock: Clock },
+  telling: Telling,
   signal: AbortSignal,
 ): Promise<void> {
-  const { lease, ...elected } = event;
-  while (!signal.aborted) {
-    await tellElected(topics, lease, elected);
+  for (;;) {
     await pause(clock, tellAgainMs, signal);
+    if (signal.aborted) return;
+    // Without the store nobody can ask either.
+    await store.appendTopic(leadershipTopic, [entryOf(telling)]).catch(() => {});
   }
 }
+
+const entryOf = ({ lease, event }: Telling): TopicEntry => ({
+  ...{ source: `lease/${lease}`, seq: event.epoch, index: 0 },
+  text: JSON.stringify({ kind: 'elected', ...event } satisfies Elected),
+});
 
 /** The agent that was elected last; undefined: none was yet. @throws {Error} the store is away */
 export async function electedIn(store: Pick<Store, 'readTopic'>): Promise<Elected | undefined> {
@@ -80,8 +90,8 @@ export async function electedIn(store: Pick<Store, 'readTopic'>): Promise<Electe
 
 /** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
 export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
-  const { epoch, inbox } = (await electedIn(store)) ?? {};
-  return epoch === undefined || inbox === undefined ? undefined : { epoch, inbox };
+  const { inbox } = (await electedIn(store)) ?? {};
+  return inbox === undefined ? undefined : { inbox };
 }
 
 export const leadershipEventOf = (row: FollowedRow): LeadershipEvent => ({ ...eventOf<Elected>(row), id: row.id });

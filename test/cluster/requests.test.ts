@@ -60,7 +60,7 @@ class World {
   owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): RequestServer {
     const inbox = `owner-${epoch}`;
     const { wire, clock } = this;
-    const isOwner = (): boolean => this.route?.epoch === epoch;
+    const isOwner = (): boolean => this.route?.inbox === inbox;
     const server = new RequestServer({
       ...{ wire, clock, methods: new Map(Object.entries(methods)) },
       refusal: () => (isOwner() ? undefined : notOurs),
@@ -71,7 +71,7 @@ class World {
       if (typeof message === 'string') return;
       if (message.type === 'request' || message.type === 'cancel') server.receive(message, 0);
     });
-    this.route = { inbox, epoch };
+    this.route = { inbox };
     return server;
   }
 }
@@ -161,7 +161,7 @@ describe('requests between agents', () => {
       const message = decode(text);
       if (typeof message !== 'string' && message.type === 'request') server.receive(message, 0);
     });
-    world.route = { inbox: 'owner', epoch: 1 };
+    world.route = { inbox: 'owner' };
     const deleted = world.client('asker').request('nodes.remove', [], {});
     await clock.advance(100);
     refusal = undefined;
@@ -235,7 +235,7 @@ describe('requests between agents', () => {
           const key = `${epoch} ${name}`;
           running.set(key, (running.get(key) ?? 0) + 1);
           await new Promise<void>((resolve) => world.clock.after(1 + die() * 3_000, resolve));
-          if (world.route?.epoch !== epoch) throw notOurs;
+          if (world.route?.inbox !== `owner-${epoch}`) throw notOurs;
           done.set(String(name), [...(done.get(String(name)) ?? []), epoch]);
           return { name, epoch };
         },
