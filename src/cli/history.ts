@@ -1,10 +1,11 @@
 /** `stagecraft history`: what happened to an actor, one line per step. */
 import type { Command } from 'commander';
+import type { Client } from '../client/client.js';
 import { countIn } from './arguments.js';
 import { type LookOptions, lookAll, lookAtAgent, print, printJson, soon } from './connection.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
-import { type InNamespace, inNamespace } from './requests.js';
+import { type InNamespace, inNamespace, misuse } from './requests.js';
 
 interface HistoryOptions extends LookOptions, InNamespace {
   limit?: number;
@@ -16,7 +17,9 @@ export function addHistory(program: Command): void {
     lookAll(
       program
         .command('history <address> [name]')
-        .description("show what happened to an actor, step by step: its address as in actor list, or 'volume NAME'"),
+        .description(
+          'show what happened to an actor, step by step: its address as in actor list, or volume, node, task or alloc with its NAME',
+        ),
     ),
     'volume',
   )
@@ -25,15 +28,37 @@ export function addHistory(program: Command): void {
     .action(showHistory);
 }
 
-/** Address that a command names: as it is given, or of a volume by its name. */
-export const addressIn = (given: string, name: string | undefined, { namespace }: InNamespace): string =>
-  given === 'volume' && name !== undefined ? ['volume', namespace, name].map(encodeURIComponent).join('/') : given;
+/**
+ * Address that a command names: as it is given, or by kind and name.
+ * @param nodeHere the node of tasks and allocs; absent: they can't be named so
+ */
+export async function addressIn(
+  given: string,
+  name: string | undefined,
+  { namespace }: InNamespace,
+  nodeHere?: () => Promise<string>,
+): Promise<string> {
+  if (name === undefined) return given;
+  const address = (...parts: string[]): string => [given, ...parts].map(encodeURIComponent).join('/');
+  if (given === 'volume') return address(namespace, name);
+  if (given === 'node') return address(name);
+  if (nodeHere && (given === 'task' || given === 'alloc')) return address(await nodeHere(), name);
+  const kinds = nodeHere ? 'volume, node, task or alloc' : 'volume or node';
+  throw misuse(`'${given} ${name}': give an address as stagecraft actor list shows it, or ${kinds} with a name`);
+}
+
+/** The node of the agent. */
+export const nodeOf =
+  ({ agent }: Client) =>
+  async (): Promise<string> =>
+    (await agent.status(soon)).nodeId;
 
 async function showHistory(given: string, name: string | undefined, options: HistoryOptions): Promise<void> {
-  const address = addressIn(given, name, options);
+  const agent = await lookAtAgent(options);
+  const address = await addressIn(given, name, options, nodeOf(agent));
   const { limit, before } = options;
   const query = { ...(limit !== undefined && { limit }), ...(before !== undefined && { before }) };
-  const page = await (await lookAtAgent(options)).actors.history({ params: { address }, query, ...soon });
+  const page = await agent.actors.history({ params: { address }, query, ...soon });
   if (options.json) printJson(page);
   else print(historyTable(page, lineChars(options)));
 }

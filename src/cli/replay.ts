@@ -21,7 +21,7 @@ export function addReplay(program: Command): void {
       program
         .command('replay <what> [more...]')
         .description(
-          "show an actor at a moment of its past: its address, 'volume NAME', or FILE [ADDRESS] of an exported journal",
+          'show an actor at a moment of its past: its address, its kind and NAME, or FILE [ADDRESS] of an exported journal',
         ),
     ),
     'volume',

@@ -2,12 +2,13 @@
 import { existsSync } from 'node:fs';
 import type { StoredPast as Past } from '../agent/stored-past.js';
 import type { JournalPage, MomentAnswer } from '../api/actor-routes.js';
+import { StagecraftError } from '../errors.js';
 import { MomentAnswers } from '../inspector/moment-answers.js';
 import { checkJournal } from '../journal/check-journal.js';
 import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { lookAtAgent, print, printJson, soon } from './connection.js';
-import { addressIn } from './history.js';
+import { addressIn, nodeOf } from './history.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
@@ -23,10 +24,15 @@ export async function replay(what: string, more: string[], options: ReplayOption
   const stored = storedAt(options);
   if (stored) {
     const { storedPast, withStoredJournal } = await import('../agent/stored-past.js');
-    const address = addressIn(what, more[0], options);
+    const address = await addressIn(what, more[0], options);
     return withStoredJournal(stored, async (journal) => show(await storedPast(journal, address), options));
   }
-  return show(existsSync(what) ? await pastInFile(what, more[0]) : await pastOfAgent(what, more[0], options), options);
+  if (existsSync(what)) {
+    const [given, name] = more;
+    return show(await pastInFile(what, given && (await addressIn(given, name, options))), options);
+  }
+  if (/^[./]|\.\w+$/.test(what)) throw misuse(`there is no file ${what}`);
+  return show(await pastOfAgent(what, more[0], options), options);
 }
 
 async function show(past: Past, options: ReplayOptions): Promise<void> {
@@ -43,12 +49,17 @@ async function show(past: Past, options: ReplayOptions): Promise<void> {
 async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOptions): Promise<number> {
   const from = crash ? await past.lastCrash() : (to ?? past.last);
   if (from === undefined) throw misuse(`the machine of ${past.address} never threw, as far as its journal is kept`);
-  return Math.max(1, Math.min(past.last, from + step - back));
+  const wished = from + step - back;
+  const seq = Math.max(1, Math.min(past.last, wished));
+  if (seq !== wished)
+    process.stderr.write(`there is no entry ${wished}, but 1 to ${past.last}: this is entry ${seq}\n`);
+  return seq;
 }
 
 async function pastOfAgent(given: string, name: string | undefined, options: ReplayOptions): Promise<Past> {
-  const { actors } = await lookAtAgent(options);
-  const address = addressIn(given, name, options);
+  const agent = await lookAtAgent(options);
+  const { actors } = agent;
+  const address = await addressIn(given, name, options, nodeOf(agent));
   const params = { address };
   const { last } = await actors.journal({ params, query: { limit: 1 }, ...soon });
   return {
@@ -107,9 +118,15 @@ async function momentInFile(file: JournalFile, address: string, seq: number): Pr
 async function check(paths: readonly string[], { json }: ReplayOptions): Promise<void> {
   const checks: ({ file: string } & Awaited<ReturnType<typeof checkJournal>>)[] = [];
   for (const path of paths) {
-    const file = await openJournal(path);
-    for (const { address } of file.actors)
-      checks.push({ file: path, ...(await checkJournal(address, file.entries(address))) });
+    try {
+      const file = await openJournal(path);
+      for (const { address } of file.actors)
+        checks.push({ file: path, ...(await checkJournal(address, file.entries(address))) });
+    } catch (error) {
+      if (!(error instanceof StagecraftError)) throw error;
+      const { code, message } = error;
+      throw new StagecraftError(code, message.startsWith(path) ? message : `${path}: ${message}`, { cause: error });
+    }
   }
   if (json) printJson(checks);
   else print(checkText(checks));

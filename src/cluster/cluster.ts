@@ -125,7 +125,7 @@ export class Cluster {
     try {
       answer = await work();
     } catch (error) {
-      throw isOld() && !isEndOfWait(error) ? old : error;
+      throw isOld() && !isFinal(error) ? old : error;
     }
     if (isOld()) throw old;
     return answer;
@@ -232,8 +232,10 @@ export class Cluster {
 
 const old = new StagecraftError('NOT_LEADER', 'this agent may not work on volumes any more');
 
-const isEndOfWait = (error: unknown): boolean =>
-  error instanceof StagecraftError && (error.code === 'TIMEOUT' || error.code === 'ABORTED');
+/** Errors that stand whoever works on volumes now. */
+const finalCodes = new Set(['TIMEOUT', 'ABORTED', 'STORE_UNAVAILABLE']);
+
+const isFinal = (error: unknown): boolean => error instanceof StagecraftError && finalCodes.has(error.code);
 
 const isMoved = (error: unknown): boolean => error instanceof StagecraftError && error.code === 'NOT_LEADER';
 

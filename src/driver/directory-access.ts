@@ -20,11 +20,16 @@ import { isReaderOnly } from './volume-capabilities.js';
 export class DirectoryAccess implements NodeAccess {
   readonly #content: string;
   readonly #mounts: Mounts;
+  readonly #isShared: boolean;
 
-  /** @param content path without symlinks */
-  constructor(content: string, mounts: Mounts) {
+  /**
+   * @param content path without symlinks
+   * @param isShared drivers of other hosts show it too: on one machine, their mounts are seen here
+   */
+  constructor(content: string, mounts: Mounts, isShared: boolean) {
     this.#content = content;
     this.#mounts = mounts;
+    this.#isShared = isShared;
   }
 
   async isStaged({ place }: Staging): Promise<boolean> {
@@ -47,7 +52,7 @@ export class DirectoryAccess implements NodeAccess {
 
   async unstage({ place }: Staging): Promise<void> {
     await unmountAt(this.#mounts, place, await this.#isOursToUndo());
-    refuseMountsOf(await this.#mounts.table(), [await this.#source()]);
+    if (!this.#isShared) refuseMountsOf(await this.#mounts.table(), [await this.#source()]);
   }
 
   async isPublished({ place }: Target): Promise<boolean> {

@@ -83,7 +83,7 @@ export class NodeVolumes {
     const content = this.contentOf(id, accessType);
     return accessType === 'block'
       ? new BlockAccess(content, mounts, loopDevices)
-      : new DirectoryAccess(content, mounts);
+      : new DirectoryAccess(content, mounts, this.#state.isShared);
   }
 
   useOf(id: string): UseRecord {

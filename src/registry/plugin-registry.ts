@@ -139,6 +139,11 @@ export class PluginRegistry {
     return structuredClone(this.#list(type));
   }
 
+  /** As `list`, also while the runtime closes. */
+  registered(type: string): PluginInfo[] {
+    return structuredClone(this.#list(type));
+  }
+
   /** All instances of a name, newest first. */
   instances(type: string, name: string): PluginInfo[] {
     this.#refuseIfClosed();

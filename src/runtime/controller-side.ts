@@ -109,8 +109,9 @@ export class ControllerSide {
     const local = pluginPort(plugins, isTasked);
     this.plugins = local;
     const engine = electedEngine(options, {
-      hasControllers: () => plugins.list('csi-controller').length > 0,
-      canCall: () => plugins.list('csi-controller').some(({ name }) => local.observation(name).trouble === undefined),
+      hasControllers: () => plugins.registered('csi-controller').length > 0,
+      canCall: () =>
+        plugins.registered('csi-controller').some(({ name }) => local.observation(name).trouble === undefined),
       refused: (isSilent) => {
         this.#isLeaderSilent = isSilent;
       },

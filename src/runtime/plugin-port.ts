@@ -45,9 +45,9 @@ export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort
 export const nodePluginsPort = (
   node: string,
   engine: Pick<Engine, 'observe'>,
-  registry: Pick<PluginRegistry, 'list' | 'seen'>,
+  registry: Pick<PluginRegistry, 'registered' | 'seen'>,
 ): NodePluginsPort => ({
-  present: () => new Map(registry.list(nodeType).map(({ name }) => [name, nodePluginOf(registry, name)])),
+  present: () => new Map(registry.registered(nodeType).map(({ name }) => [name, nodePluginOf(registry, name)])),
   watch: (changed) => {
     const prefixes = ['plugins', 'plugin'].map((machine) => `${nodeOwnedPrefix(machine, node)}${nodeType}/`);
     return engine.observe(({ address }) => {

@@ -12,7 +12,7 @@ import type { PluginRegistry } from '../registry/plugin-registry.js';
 export interface PresenceOfOptions {
   nodeId: string;
   engine: Pick<Engine, 'observe'>;
-  plugins: Pick<PluginRegistry, 'list'>;
+  plugins: Pick<PluginRegistry, 'registered'>;
   port: Pick<PluginPort, 'observation'>;
   /** Node sides of the plugins. */
   nodeSide: Pick<PluginPort, 'observation'>;
@@ -29,7 +29,7 @@ export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'e
     entry: () => {
       const types = new Map<string, string[]>();
       for (const type of ['csi-controller', 'csi-node'])
-        for (const { name } of plugins.list(type)) types.set(name, [...(types.get(name) ?? []), type]);
+        for (const { name } of plugins.registered(type)) types.set(name, [...(types.get(name) ?? []), type]);
       const entries = [...types].map(([name, of]): [string, RosterPlugin] => [
         name,
         rosterPluginOf(

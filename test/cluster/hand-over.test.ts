@@ -1,7 +1,7 @@
 /** An agent that works on volumes ends in order. */
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
-import { spec } from '../volumes/volume-house.js';
+import { pluginName, spec } from '../volumes/volume-house.js';
 import { type Member, World } from './world.js';
 
 describe('an owner that ends in order', () => {
@@ -31,6 +31,17 @@ describe('an owner that ends in order', () => {
     expect((await created).state).to.equal('created');
     expect(owner.agent.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
   });
+  it('D6 a plugin goes just before its agent ends: the end is in order', async () => {
+    const { plugins } = owner.agent.runtime;
+    const gone = plugins.deregister('csi-controller', pluginName, 'disk-1');
+    await world.clock.advance(100);
+    await gone;
+    await world.end(owner);
+    await world.clock.advance(3_000);
+    expect(next.agent.runtime.leadership.isOurs).to.equal(true);
+    expect(owner.agent.logged.filter(({ level }) => level === 'error')).to.deep.equal([]);
+  });
+
   it('D5 a deletion is asked again of the next owner: the volume that has the id by then stays', async () => {
     const first = next.agent.runtime.volumes.create(spec('data'));
     await world.clock.advance(1_000);

@@ -64,7 +64,7 @@ describe('three hosts on one Redis', function () {
     const pids = [agents.get('b')?.child.pid, ...driversOf('b')].join(' ');
     const here = command
       .replace('npx stagecraft', `'${process.execPath}' '${mainPath}'`)
-      .replace("$(pgrep -f 'agent --config b.yaml|driver --node-id b')", pids);
+      .replace("$(pgrep -f 'agent --config b.yaml|driver --node-id b --data-dir ./storage')", pids);
     const { stdout, stderr } = spawnSync('sh', ['-c', here], { cwd: directory, encoding: 'utf8' });
     return `${stdout}${stderr.replaceAll(/^waiting.*\n/gm, '')}`
       .trimEnd()

@@ -109,7 +109,9 @@ export class Actors {
   kindOf(address: string): ActorPorts {
     const hosted = this.#options.covers(address) ? this.#hosted(address) : undefined;
     if (hosted) return hosted;
-    const why = this.#hosted(address) ? 'it belongs to another node' : 'no machine of that name is hosted here';
+    const why = this.#hosted(address)
+      ? 'it belongs to another node'
+      : 'no actor has such an address: see stagecraft actor list';
     throw new StagecraftError('ACTOR_NOT_FOUND', `${address}: ${why}`, { address });
   }
 

@@ -1,13 +1,13 @@
 /** Errors for callers when the store fails. */
 import { messageOf, StagecraftError } from '../../errors.js';
 
-/** @param outcome `refused`: nothing has changed; `unknown`: the write may have happened, and is retried */
+/** @param outcome `refused`: nothing has changed; `unknown`: the write may have happened, and is retried while no other runtime takes over */
 export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
   new StagecraftError(
     'STORE_UNAVAILABLE',
     outcome === 'refused'
       ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
-      : `the store gave no answer (${messageOf(cause)}); the change may have happened, and is retried until the store answers`,
+      : `the store gave no answer (${messageOf(cause)}); the change may have happened: look at the state once the store answers, or ask again`,
     { address, outcome, cause },
   );
 
