@@ -101,7 +101,7 @@ export class Cluster {
     const { clock } = this.#options;
     const beganMs = clock.monotonicMs();
     for (let isRepeat = false; ; isRepeat = true) {
-      const spentMs = clock.monotonicMs() - beganMs;
+      const spentMs = isRepeat ? Math.floor(clock.monotonicMs() - beganMs) : 0;
       const timeoutMs = wait.timeoutMs === undefined ? undefined : Math.max(wait.timeoutMs - spentMs, 1);
       try {
         if (!this.#options.refusal()) return await this.#ownAnswer(() => local(timeoutMs));

@@ -32,6 +32,8 @@ describe('three hosts on one Redis', function () {
   let url: string;
   let prefix: string;
   let directory: string;
+  /** Of a test that looks into Redis. */
+  let client: Redis | undefined;
   const agents = new Map<string, AgentProcess>();
 
   const place = (node: string): Place => {
@@ -49,14 +51,16 @@ describe('three hosts on one Redis', function () {
     follow(makeFiles);
   });
   afterEach(async () => {
+    client?.disconnect();
+    client = undefined;
     for (const agent of agents.values()) agent.child.kill('SIGKILL');
     for (const node of ['a', 'b', 'c']) for (const pid of driversOf(node)) process.kill(pid, 'SIGKILL');
     agents.clear();
     unmountAll({ directory });
     rmSync(directory, { recursive: true, force: true });
-    const client = new Redis(url);
-    await sweep(client, prefix);
-    client.disconnect();
+    const sweeper = new Redis(url);
+    await sweep(sweeper, prefix);
+    sweeper.disconnect();
   });
 
   /** As a shell does it there, with our own `stagecraft`, and our own processes to be killed. */
@@ -196,7 +200,7 @@ describe('three hosts on one Redis', function () {
     for (const node of ['a', 'b']) await start(node);
     await agents.get('a')?.kill('SIGKILL');
     // Its lease stands until all have been asked.
-    const client = new Redis(url);
+    client = new Redis(url);
     const [held = ''] = (await client.keys(`${prefix}*:h:*`)).filter((key) => key.endsWith(':h:volumes/0'));
     await client.persist(held);
     const { status, stderr } = await cli('b', ...create, '--timeout', '8');
@@ -206,7 +210,6 @@ describe('three hosts on one Redis', function () {
     expect(stderr).to.match(new RegExp(`there was no answer within 8000 ms \\(${silent.replaceAll(/[()]/g, '\\$&')}`));
     expect(stderr).not.to.include('NOT_LEADER');
     await client.unlink(held);
-    client.disconnect();
     expect((await cli('b', ...create)).status).to.equal(0);
   });
 });
