@@ -10,10 +10,7 @@ const isWhole = process.env.MATRIX === 'whole';
 const sample: Cell[] = [
   { moment: 'asked and not read', victim: 'owner', how: 'killed', on: 'on one server' },
   { moment: 'its call is at the driver, made here', victim: 'owner', how: 'frozen', on: 'on one server' },
-  { moment: 'its call is at the driver, made far', victim: 'owner', how: 'killed', on: 'on one server' },
   { moment: 'its call is at the driver, made far', victim: 'callee', how: 'killed', on: 'on one server' },
-  { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed', on: 'on one server' },
-  { moment: 'the owner ends in order, its call is at the driver', victim: 'owner', how: 'killed', on: 'on one server' },
   { moment: 'its call is at the driver, made here', victim: 'master', how: 'killed', on: 'under Sentinel' },
   { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed', on: 'on a cluster' },
 ];
