@@ -145,7 +145,7 @@ export class RequestClient {
     if (message.type === 'moved') {
       pending.isMoved = true;
       pending.sentMs = undefined;
-      // It may have done it, and lost its lease before it could say so.
+      // The owner may have done it, and lost its lease before it could say so.
       pending.owners += 1;
       this.#moved();
     }

@@ -65,7 +65,7 @@ interface Deleting {
 function deletingOnce<T extends Deleting>(target: T, cluster: Cluster | undefined): T {
   if (!cluster) return target;
   const seen = async (key: VolumeKeyInput): Promise<string | undefined> => {
-    // What is wrong with the key, or the store, is told by the deletion.
+    // The deletion tells what is wrong with the key, or the store.
     const found = await target.get(key).catch(() => undefined);
     return found && found.state !== 'deleted' ? found.uid : undefined;
   };

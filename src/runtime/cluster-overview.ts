@@ -42,7 +42,7 @@ export interface AgentStatus {
   plugins: AgentPlugin[];
 }
 
-/** One side of a plugin as its own agent saw it last. */
+/** A side of a plugin as its own agent saw it last. */
 export interface AgentPlugin {
   name: string;
   type: string;
@@ -64,7 +64,7 @@ export interface OwnerStatus extends Term {
 
 export interface ClusterOverviewOptions {
   nodeId: string;
-  /** What this agent says of itself. */
+  /** The roster entry of this agent. */
   entry(): Omit<RosterEntry, 'inbox'>;
   leadership: Pick<Leadership, 'updates'>;
   /** The term of this agent; undefined: another one works on volumes, or none. */

@@ -1,4 +1,4 @@
-/** What a runtime offers: the parts of its managers that are public. */
+/** Types of a runtime: the public parts of its managers. */
 import type { Allocations as AllocationManager } from '../allocs/allocations.js';
 import type { FeedListener } from '../engine/feed.js';
 import type { StagecraftError } from '../errors.js';

@@ -10,7 +10,7 @@ import { redisStore } from '../../dist/src/stores/redis/redis.js';
 import { driverInProcess } from './volumes-driver.js';
 import { csiNodeId, nodeId as onNode, pluginName, specOf } from './volumes-house.js';
 
-/** What it is asked for. The answer: time of each, in ms. */
+/** Work that it is asked for. The answer: time of each, in ms. */
 export interface Asked {
   /** `begin`: a publish is not waited for. */
   what: 'create' | 'publish' | 'begin';

@@ -1,5 +1,5 @@
 /**
- * What several agents on one Redis cost: a publish that is asked on another agent against one on the owner, the take-over after
+ * Measures several agents on one Redis: a publish that is asked on another agent against one on the owner, the take-over after
  * a SIGKILL and a SIGTERM of the owner, and agents that have nothing to do. Each agent is a process (cluster-agent.ts).
  */
 import { type ChildProcess, fork } from 'node:child_process';

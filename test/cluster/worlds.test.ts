@@ -142,7 +142,7 @@ class Life {
           const how = await Promise.race([this.#ask(member, id, change), member.died]);
           this.#tell(`${member.nodeId}, ${id} from ${change.from} to ${change.to}: ${how ?? 'done'}`);
           if (how !== 'died') return;
-          // What a dead agent has sent may arrive yet: only after that it can't come between later requests.
+          // Requests of a dead agent may arrive yet: only after that they can't come between later ones.
           await pause(clock, faults.longestDelayMs + 1_000);
         } catch (error) {
           const code = error instanceof StagecraftError ? error.code : undefined;

@@ -73,7 +73,7 @@ class InboxReader {
   #renewedMs: number | undefined;
   /** Rises each time when another server, or other data, may answer. */
   #suspicions = 0;
-  /** As it was when the inbox was last read from its beginning. */
+  /** Their number when the inbox was last read from its beginning. */
   #readSuspicions = 0;
 
   constructor(inbox: string, receive: Receive, options: RedisWireOptions) {
