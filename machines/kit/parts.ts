@@ -17,7 +17,9 @@ import {
   type StateValue,
   type StateValueFrom,
 } from 'xstate';
-import { type PlannedMachine, type PlannedStep, plannedOf } from './planned-machine.js';
+import type { Asked } from './compiled-actions.js';
+import type { Configuration } from './plan.js';
+import { type PlannedMachine, plannedOf } from './planned-machine.js';
 
 /** All paths of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */
 type PathOf<TValue> = TValue extends string
@@ -74,10 +76,8 @@ export class Chart<TMachine extends AnyStateMachine> {
   readonly #machine: TMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   readonly #planned: PlannedMachine | undefined;
-  /** Snapshots without their contexts, by path. */
-  readonly #templates = new Map<string, AnyMachineSnapshot>();
-  /** Events that a state or one around it takes, by path; none if the part has ended. */
-  readonly #known = new Map<string, Set<string>>();
+  /** By path. */
+  readonly #places = new Map<string, Place>();
 
   /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
   constructor(machine: TMachine) {
@@ -88,7 +88,8 @@ export class Chart<TMachine extends AnyStateMachine> {
 
   begin(input: InputFrom<TMachine>): Part<TMachine> {
     const planned = this.#planned?.begin(input);
-    return partOf(this.#checked(planned) ?? this.#machine.getInitialSnapshot(this.#scope, input));
+    this.#refuseAsked(planned?.asked ?? []);
+    return partOf(planned?.snapshot ?? this.#machine.getInitialSnapshot(this.#scope, input));
   }
 
   /**
@@ -97,42 +98,48 @@ export class Chart<TMachine extends AnyStateMachine> {
    */
   step(part: Part<TMachine>, event: EventFromLogic<TMachine>): Part<TMachine> {
     const { at } = part;
-    if (!this.#eventsOf(at).has(event.type))
+    const { template, states, events } = this.#placeOf(at);
+    if (!events.has(event.type))
       throw new Error(`${this.#machine.id} does not expect '${event.type}' while it is ${at}`);
-    const snapshot = { ...this.#templateOf(at), context: part };
-    const planned = this.#planned?.step(snapshot, event);
-    const next = this.#checked(planned) ?? this.#machine.transition(snapshot, event, this.#scope);
+    const moved = states && this.#planned?.stepFrom(states, part, event);
+    if (moved) {
+      this.#refuseAsked(moved.asked);
+      return moved.context === part && moved.states === states ? part : partAt(moved.states.path, moved.context);
+    }
+    const next = this.#machine.transition({ ...template, context: part }, event, this.#scope);
     return next.context === part && pathOf(next.value) === at ? part : partOf(next);
   }
 
   hasTag({ at }: Part<TMachine>, tag: string): boolean {
-    return this.#templateOf(at).hasTag(tag);
+    return this.#placeOf(at).template.hasTag(tag);
   }
 
-  #checked(planned: PlannedStep | undefined): AnyMachineSnapshot | undefined {
-    for (const { type } of planned?.asked ?? []) refuse(this.#machine, type);
-    return planned?.snapshot;
+  #refuseAsked(asked: readonly Asked[]): void {
+    for (const { type } of asked) refuse(this.#machine, type);
   }
 
-  #templateOf(at: string): AnyMachineSnapshot {
-    let known = this.#templates.get(at);
+  #placeOf(at: string): Place {
+    let known = this.#places.get(at);
     if (!known) {
-      known = this.#machine.resolveState({ value: pathToStateValue(at.split('.')), context: {} });
-      this.#templates.set(at, known);
-    }
-    return known;
-  }
-
-  #eventsOf(at: string): Set<string> {
-    let known = this.#known.get(at);
-    if (!known) {
-      const nodes: AnyStateNode[] = this.#templateOf(at)._nodes;
+      const template = this.#machine.resolveState({ value: pathToStateValue(at.split('.')), context: {} });
+      const nodes: AnyStateNode[] = template._nodes;
       const hasEnded = nodes.some(({ type }) => type === 'final');
-      known = new Set(hasEnded ? [] : nodes.flatMap(({ transitions }) => [...transitions.keys()]));
-      this.#known.set(at, known);
+      const events = new Set(hasEnded ? [] : nodes.flatMap(({ transitions }) => [...transitions.keys()]));
+      known = { template, states: this.#planned?.configurationOf(template), events };
+      this.#places.set(at, known);
     }
     return known;
   }
+}
+
+/** State that a part can be in. */
+interface Place {
+  /** A snapshot in that state, without its context. */
+  template: AnyMachineSnapshot;
+  /** Absent: XState takes all steps. */
+  states: Configuration | undefined;
+  /** Events that the state or one around it takes; none if the part has ended. */
+  events: ReadonlySet<string>;
 }
 
 /** Whether the part is in this state, or in one within it. */
@@ -168,10 +175,17 @@ function partOf<TMachine extends AnyStateMachine>({
   context,
 }: AnyMachineSnapshot): Part<TMachine> {
   if (status === 'error') throw error;
-  // Made without what is undefined: an object that loses a property is slow in V8 from then on.
+  return partAt(pathOf(value), context);
+}
+
+/** Made without what is undefined: an object that loses a property is slow in V8 from then on. */
+function partAt<TMachine extends AnyStateMachine>(
+  path: string,
+  context: AnyMachineSnapshot['context'],
+): Part<TMachine> {
   const part: AnyMachineSnapshot['context'] = {};
-  for (const key of Object.keys(context)) if (context[key] !== undefined) part[key] = context[key];
-  part.at = pathOf(value);
+  for (const key in context) if (context[key] !== undefined) part[key] = context[key];
+  part.at = path;
   return part;
 }
 

@@ -36,6 +36,8 @@ const mostEventsKnown = 1_000;
 /** States that a machine is in at the same time: one within the other, from its root to one that has none within. */
 export class Configuration {
   readonly nodes: AnyStateNode[];
+  /** `'failed.refused'` for the state value `{ failed: 'refused' }`. */
+  readonly path: string;
   readonly #template: AnyMachineSnapshot;
   readonly #candidatesOf: CandidatesOf;
   readonly #byEvent = new Map<string, EnabledTransition[]>();
@@ -44,6 +46,7 @@ export class Configuration {
   /** @param template a snapshot in these states, made by XState; another one differs from it by its context */
   constructor(nodes: AnyStateNode[], template: AnyMachineSnapshot, candidatesOf: CandidatesOf) {
     this.nodes = nodes;
+    this.path = nodes.at(-1)?.path.join('.') ?? '';
     freeze(template.value);
     this.#template = template;
     this.#candidatesOf = candidatesOf;

@@ -18,6 +18,9 @@ interface OnItsWay extends Running {
   states: Configuration;
 }
 
+/** A machine after an event: its context and states, and requests of the step's actions. */
+export type Moved = Pick<OnItsWay, 'context' | 'states' | 'asked'>;
+
 /** Events that XState takes otherwise than others. */
 const ofXState: ReadonlySet<string> = new Set(['*', 'xstate.init', 'xstate.stop']);
 
@@ -48,18 +51,30 @@ export class PlannedMachine {
 
   /** Absent where XState is to take it. The snapshot given is not changed; where nothing changes it is the next one too. */
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): PlannedStep | undefined {
+    const from = this.configurationOf(snapshot);
+    const moved = from && this.stepFrom(from, snapshot.context, event);
+    if (!moved) return undefined;
+    const { context, states, asked } = moved;
+    const isSame = context === snapshot.context && states === from;
+    return { snapshot: isSame ? snapshot : states.snapshotWith(context), asked };
+  }
+
+  /** As `step`, without snapshots. */
+  stepFrom(from: Configuration, context: Running['context'], event: AnyEventObject): Moved | undefined {
+    if (ofXState.has(event.type)) return undefined;
     return attempted(() => {
-      const from = this.#plan.configurationOf(snapshot);
-      if (!from || ofXState.has(event.type)) return undefined;
-      const running: OnItsWay = { context: snapshot.context, event, states: from, raised: [], asked: [] };
+      const running: OnItsWay = { context, event, states: from, raised: [], asked: [] };
       const move = chosen(running, from.candidates(event.type));
       if (move) take(running, move);
       else if (event.type.startsWith('xstate.error.actor')) return undefined;
       this.#rest(running);
-      const { context, states, asked } = running;
-      const isSame = context === snapshot.context && states === from;
-      return { snapshot: isSame ? snapshot : states.snapshotWith(context), asked };
+      return running;
     });
+  }
+
+  /** States of a snapshot; absent where XState is to take its steps. */
+  configurationOf(snapshot: AnyMachineSnapshot): Configuration | undefined {
+    return this.#plan.configurationOf(snapshot);
   }
 
   /** Returns an equal snapshot that shares everything but the context among all actors in these states. */
@@ -97,7 +112,7 @@ export class PlannedMachine {
 }
 
 /** Ignores whatever the step throws: XState will throw it, too. */
-function attempted(step: () => PlannedStep | undefined): PlannedStep | undefined {
+function attempted<T>(step: () => T | undefined): T | undefined {
   try {
     return step();
   } catch {
