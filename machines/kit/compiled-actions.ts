@@ -4,6 +4,7 @@
  * Where they are put in order: plan.ts
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, ExecutableActionObject } from 'xstate';
+import { merged } from './copies.js';
 
 /** Request of an action to the host of the machine, in the form of XState. */
 export type Asked = Pick<ExecutableActionObject, 'type' | 'info' | 'params'>;
@@ -137,7 +138,7 @@ export class CompiledActions {
       : (known: object, params: unknown) => each(assignment, known, params);
     return (running, { context, event, self, system }, params) => {
       const known = { context, event, spawn: unplanned, self, system };
-      running.context = Object.assign({}, context, change(known, params));
+      running.context = merged(context, change(known, params));
     };
   }
 

@@ -62,28 +62,26 @@ const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets, external } = mustSpec(context);
   const { home, csi, driver } = context;
   const topology = csi?.accessibleTopology ?? [];
-  return {
-    ...{ plugin, secrets, isForced: context.lifecycle.force === true },
-    ...(driver && { driver }),
-    ...(external && { isExternal: true as const }),
-    ...(home ? { home } : topology.length > 0 && { topology }),
-  };
+  const call: VolumeCall = { plugin, secrets, isForced: context.lifecycle.force === true };
+  if (driver) call.driver = driver;
+  if (external) call.isExternal = true;
+  if (home) call.home = home;
+  else if (topology.length > 0) call.topology = topology;
+  return call;
 };
 
-export const createCallOf = (context: VolumeContext): CreateCall => ({
-  ...callOf(context),
-  name: context.name,
-  spec: mustSpec(context),
-});
+export const createCallOf = (context: VolumeContext): CreateCall =>
+  Object.assign(callOf(context), { name: context.name, spec: mustSpec(context) });
 
 export const madeCallOf = (context: VolumeContext): MadeCall => {
   if (!context.csi) throw new Error('the volume has no id yet');
-  return { ...callOf(context), csiId: context.csi.id };
+  return Object.assign(callOf(context), { csiId: context.csi.id });
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {
   const { csiNodeId, capability, readOnly } = publicationAt(context).publication;
-  return { ...madeCallOf(context), csiNodeId, capability, readOnly, volumeContext: context.csi?.context ?? {} };
+  const volumeContext = context.csi?.context ?? {};
+  return Object.assign(madeCallOf(context), { csiNodeId, capability, readOnly, volumeContext });
 };
 
 export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({

@@ -49,7 +49,7 @@ export const begun = (
 ): Change => {
   const { key, generation } = context;
   const { spec, uid, name, home, driver } = asked;
-  const nothing = nobody({ ...key, seq: generation });
+  const nothing = nobody({ namespace: key.namespace, id: key.id, seq: generation });
   const lifecycle = lifecycleChart.step(absent, { type: 'create' });
   return { context: { ...nothing, lifecycle, spec, uid, name, home: home ?? null, driver: driver ?? null } };
 };

@@ -1,4 +1,5 @@
 /** A change of a volume in the making: its next record and its broadcasts. Pure. */
+import { changesOf } from '../kit/copies.js';
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
 import type { Change, Claim, Publication, VolumeBroadcast, VolumeContext } from './types.js';
@@ -7,15 +8,46 @@ import type { Change, Claim, Publication, VolumeBroadcast, VolumeContext } from 
 export type Draft = VolumeContext & { broadcasts: VolumeBroadcast[] };
 
 export function drafted(before: VolumeContext, change: (draft: Draft) => void): Change {
-  // Assignments after so large a spread cost far more than before it.
-  const draft: Draft = { broadcasts: [], ...before };
-  draft.publications = { ...before.publications };
+  const draft = draftOf(before);
   change(draft);
-  const { broadcasts, ...context } = draft;
-  if (!context.slots) return { context, broadcasts };
-  const { slots, messages } = slotReleases(before, context);
-  return { context: { ...context, slots }, broadcasts, messages };
+  const { broadcasts } = draft;
+  const context = changesOf(before, draft, 'broadcasts');
+  if (!draft.slots) return { context, broadcasts };
+  const { slots, messages } = slotReleases(before, draft);
+  context.slots = slots;
+  return { context, broadcasts, messages };
 }
+
+/** Writes all keys out: V8 makes such an object twenty times as fast as one of a spread and a further key. */
+const draftOf = (before: VolumeContext): Draft =>
+  ({
+    key: before.key,
+    uid: before.uid,
+    name: before.name,
+    spec: before.spec,
+    csi: before.csi,
+    lifecycle: before.lifecycle,
+    publications: { ...before.publications },
+    slots: before.slots,
+    claims: before.claims,
+    waiting: before.waiting,
+    generation: before.generation,
+    publicationNumber: before.publicationNumber,
+    availability: before.availability,
+    expansion: before.expansion,
+    expandedTo: before.expandedTo,
+    nodeExpansion: before.nodeExpansion,
+    unexpanded: before.unexpanded,
+    modification: before.modification,
+    modifiedTo: before.modifiedTo,
+    leftovers: before.leftovers,
+    driver: before.driver,
+    home: before.home,
+    sighting: before.sighting,
+    work: before.work,
+    awaiting: before.awaiting,
+    broadcasts: [],
+  }) satisfies { [Key in keyof Required<Draft>]: Draft[Key] };
 
 /** Puts a publication in its place, and broadcasts its public state if that has changed. */
 export function put(draft: Draft, nodeId: string, publication: Publication): void {
@@ -24,7 +56,9 @@ export function put(draft: Draft, nodeId: string, publication: Publication): voi
   const { number, failure } = publication;
   const state = publicStateOf(publication);
   if (before?.number === number && publicStateOf(before) === state) return;
-  draft.broadcasts.push({ type: 'publication', nodeId, number, state, ...(failure && { failure }) });
+  const told: VolumeBroadcast = { type: 'publication', nodeId, number, state };
+  if (failure) told.failure = failure;
+  draft.broadcasts.push(told);
 }
 
 /** The plugin's name of the volume: its id, or else the name that it was to be made with. */

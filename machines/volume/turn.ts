@@ -14,8 +14,16 @@ export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<Vo
   const { lifecycle, publications, expansion, modification, work: last } = context;
   const before: Parts = { lifecycle, publications, expansion, modification };
   const free = deletionInOrder(last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before);
-  const work = nextWork({ ...context, ...free }, nowMs);
-  return { ...(work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free), work, awaiting: null };
+  const work = nextWork({ csi: context.csi, ...free }, nowMs);
+  const after = work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free;
+  return {
+    lifecycle: after.lifecycle,
+    publications: after.publications,
+    expansion: after.expansion,
+    modification: after.modification,
+    work,
+    awaiting: null,
+  };
 }
 
 /** Whether the part still has the turn: the outcome of its call may have moved it on. */

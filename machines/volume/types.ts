@@ -140,7 +140,7 @@ export interface VolumeContext {
    * Reservation of the slot on each node. Each belongs to a publication, and is released in the commit that ends the
    * publication. Absent: no slots.
    */
-  slots?: Record<string, string>;
+  slots?: Record<string, string> | undefined;
   claims: Claim[];
   /** Claims that wait for a slot, in order. */
   waiting: ClaimRequest[];
@@ -155,7 +155,7 @@ export interface VolumeContext {
   /** A node still has to do its part of an expansion. */
   nodeExpansion: boolean;
   /** Nodes that had the volume when it grew, and have not done their part. Absent in records of older versions. */
-  unexpanded?: string[];
+  unexpanded?: string[] | undefined;
   modification: Modification | null;
   /** Parameters that were changed since the creation. */
   modifiedTo: Record<string, string> | null;
@@ -164,12 +164,12 @@ export interface VolumeContext {
    * Name of the driver that made the volume, or was asked to, as in GetPluginInfo; null: not known yet. Absent in
    * records of older versions.
    */
-  driver?: string | null;
+  driver?: string | null | undefined;
   /**
    * Node whose agent alone makes the controller calls, as the plugin has scope `host`; null: any agent may. Absent in
    * records of older versions.
    */
-  home?: string | null;
+  home?: string | null | undefined;
   /** Last listing by the plugin; null: nothing out of the ordinary. */
   sighting: Seen | null;
   /** Present piece of work, or the next one. */

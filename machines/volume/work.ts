@@ -9,6 +9,8 @@ import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
 import type { PublicationState } from './wishes.js';
 
 type Piece = Omit<Work, 'isCalling'>;
+/** Parts of a volume that have work, and whether the plugin has made it. */
+type Workload = Pick<VolumeContext, 'csi' | 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
 
 /**
  * Publications that have to be gone from other nodes first: those that the mode excludes, and one that the plugin
@@ -51,34 +53,37 @@ const lifecycleWork: Record<string, WorkKind | undefined> = {
 };
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
-function* pieces(context: VolumeContext, nowMs: number): Generator<Piece> {
-  const piece = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): Piece => ({
-    kind,
-    dueAtMs: dueAtMs(tries, nowMs),
-    ...(nodeId !== undefined && { nodeId }),
-  });
-  const { csi, lifecycle, publications, expansion, modification } = context;
+function pieces({ csi, lifecycle, publications, expansion, modification }: Workload, nowMs: number): Piece[] {
+  const found: Piece[] = [];
+  const add = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): void => {
+    const from = dueAtMs(tries, nowMs);
+    found.push(nodeId === undefined ? { kind, dueAtMs: from } : { kind, dueAtMs: from, nodeId });
+  };
   const kind = lifecycleWork[topState(lifecycle)];
-  if (kind === 'create') yield piece(kind, lifecycle.tries);
-  if (kind === 'create' || !csi) return;
+  if (kind === 'create') add(kind, lifecycle.tries);
+  if (kind === 'create' || !csi) return found;
   for (const [nodeId, publication] of Object.entries(publications)) {
     const own = publicationWork[publicStateOf(publication)];
-    if (!own || (own === 'publish' && blockersOf(context, nodeId, publication).length > 0)) continue;
-    yield piece(own, publication.tries, nodeId);
+    if (!own || (own === 'publish' && blockersOf({ publications }, nodeId, publication).length > 0)) continue;
+    add(own, publication.tries, nodeId);
   }
-  if (kind === 'delete') yield piece(kind, lifecycle.tries);
-  if (lifecycle.at !== 'created') return;
-  if (expansion && expansion.at !== 'failed') yield piece('expand', expansion.tries);
-  if (modification && modification.at !== 'failed') yield piece('modify', modification.tries);
+  if (kind === 'delete') add(kind, lifecycle.tries);
+  if (lifecycle.at !== 'created') return found;
+  if (expansion && expansion.at !== 'failed') add('expand', expansion.tries);
+  if (modification && modification.at !== 'failed') add('modify', modification.tries);
+  return found;
 }
 
 /**
  * The piece that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
  */
-export function nextWork(context: VolumeContext, nowMs: number): Work | null {
+export function nextWork(workload: Workload, nowMs: number): Work | null {
   let next: Piece | undefined;
-  for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
-  return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
+  for (const one of pieces(workload, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
+  if (!next) return null;
+  const { kind, dueAtMs, nodeId } = next;
+  const isCalling = dueAtMs <= nowMs;
+  return nodeId === undefined ? { kind, dueAtMs, isCalling } : { kind, dueAtMs, nodeId, isCalling };
 }
 
 /** Whether the present work is still the next. */

@@ -87,9 +87,14 @@ const answersKept = 32;
  * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.
  */
 function copyOf(record: ActorRecord): ActorRecord {
-  const { format, machine, version, at, effects, timers, received, answers, ...rest } = record;
+  const { format, machine, version, at, effects, timers, received, answers, snapshot } = record;
+  const { crashes, quarantined, doubts } = record;
   const copy: ActorRecord = { format, machine, version, at, effects, timers, received, answers };
-  return Object.assign(copy, rest);
+  if (snapshot) copy.snapshot = snapshot;
+  if (crashes) copy.crashes = crashes;
+  if (quarantined) copy.quarantined = quarantined;
+  if (doubts) copy.doubts = doubts;
+  return copy;
 }
 
 /** Leaves out the timer that the message comes from: a timer fires once, whatever its event leads to. */
