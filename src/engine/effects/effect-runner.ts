@@ -7,7 +7,7 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import type { LiveEffect } from '../actor/actor-record.js';
 import { type Clock, pause } from '../clock.js';
 import type { Feed } from '../feed.js';
-import { asData } from '../machine/data.js';
+import { asData, copyOfData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
 import { type AskedCall, deadlineOf, type Effect, type EffectCall } from './effects.js';
 
@@ -211,7 +211,7 @@ export class Run implements EffectCall {
     this.id = live.id;
     this.src = live.src;
     this.seq = live.seq;
-    this.input = live.input === undefined ? undefined : asData(live.input);
+    this.input = copyOfData(live.input);
     this.recovered = recovered;
     this.attempt = live.attempt ?? 1;
     this.live = live;

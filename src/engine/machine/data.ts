@@ -7,25 +7,58 @@
  * Copies a value as plain JSON, so that later changes by its giver have no effect.
  * @throws {TypeError} for values that JSON cannot hold: bigint, cycles
  */
-export const asData = <T>(value: T): T => (isData(value) ? copied(value) : JSON.parse(JSON.stringify(value)));
+export const asData = <T>(value: T): T => (isData(value) ? copyOfData(value) : JSON.parse(JSON.stringify(value)));
 
-/** Copies several times faster than a round trip through text. */
-function copied<T>(value: T): T;
-function copied(value: unknown): unknown {
+/** Copies plain data, several times faster than a round trip through text. */
+export function copyOfData<T>(value: T): T;
+export function copyOfData(value: unknown): unknown {
   if (value === null || typeof value !== 'object') return value;
-  if (Array.isArray(value)) return value.map((item) => copied(item));
-  const copy: Record<string, unknown> = {};
-  for (const key in value) copy[key] = copied(value[key as keyof typeof value]);
+  if (Array.isArray(value)) return value.length === 0 ? [] : value.map((item) => copyOfData(item));
+  // A spread keeps the hidden class; then objects within are replaced by their copies.
+  const copy: Record<string, unknown> = { ...value };
+  for (const key in copy) {
+    const inner = copy[key];
+    if (typeof inner === 'object' && inner !== null) copy[key] = copyOfData(inner);
+  }
   return copy;
 }
 
-/** Tells whether JSON, and `copied`, return the same value. */
+/** Tells whether JSON, and `copyOfData`, return the same value. */
 export function isData(value: unknown): boolean {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
-  if (typeof value === 'number') return Number.isFinite(value) && !Object.is(value, -0);
+  if (typeof value !== 'object' || value === null) return isLeaf(value);
   if (Array.isArray(value)) return value.every(isData);
-  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) return false;
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
   // A for-in loop is safe for plain objects, and several times faster than a list of their values.
-  for (const key in value) if (key === '__proto__' || !isData(value[key as keyof typeof value])) return false;
+  for (const key in value) {
+    const inner: unknown = value[key as keyof typeof value];
+    const isGood = typeof inner === 'object' && inner !== null ? isData(inner) : isLeaf(inner);
+    if (!isGood || key === '__proto__') return false;
+  }
   return true;
+}
+
+/**
+ * Tells whether an object is plain data, if it was before a change: looks only into objects that were not in it before.
+ */
+export function isStillData(before: object, value: object): boolean {
+  if (Object.getPrototypeOf(value) !== Object.prototype) return false;
+  for (const key in value) {
+    const inner: unknown = value[key as keyof typeof value];
+    const isNested = typeof inner === 'object' && inner !== null;
+    const isGood = isNested ? inner === before[key as keyof typeof before] || isData(inner) : isLeaf(inner);
+    if (!isGood || key === '__proto__') return false;
+  }
+  return true;
+}
+
+function isLeaf(value: unknown): boolean {
+  switch (typeof value) {
+    case 'string':
+    case 'boolean':
+      return true;
+    case 'number':
+      return Number.isFinite(value) && !Object.is(value, -0);
+    default:
+      return value === null;
+  }
 }

@@ -18,7 +18,7 @@ import {
 import type { Asked } from '../../../machines/kit/compiled-actions.js';
 import { type AnswerParams, failureIn, type MessageParams } from '../../../machines/kit/host.js';
 import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
-import { asData, isData } from './data.js';
+import { asData, isData, isStillData } from './data.js';
 
 /** Snapshot of a machine that has not ended, as stored: plain JSON, without children. */
 export interface PersistedSnapshot {
@@ -108,6 +108,8 @@ export class HostedMachine {
   /** Invokes by id and src. */
   readonly #invokes = new Map<string, InvokeDefinition>();
   readonly #planned: PlannedMachine | undefined;
+  /** Ids of active invokes, by the states of a snapshot: actors in the same states share the list. */
+  readonly #active = new WeakMap<readonly AnyStateNode[], readonly string[]>();
   #asked: Asked[] = [];
 
   constructor(machine: AnyStateMachine) {
@@ -148,7 +150,8 @@ export class HostedMachine {
   /** Throws what guards and actions throw; leaves the given snapshot unchanged. */
   step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
     const planned = this.#planned?.step(snapshot, event);
-    return this.#collect(planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope)));
+    const taken = planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope));
+    return this.#collect(taken, snapshot.context);
   }
 
   /** The same machine, which tells of each error of a guard: XState hides those behind errors of its own. */
@@ -189,10 +192,13 @@ export class HostedMachine {
   }
 
   /** Returns the ids of invokes that the snapshot's states keep running. */
-  activeInvokes(snapshot: AnyMachineSnapshot): string[] {
-    const active: string[] = [];
-    if (snapshot.status !== 'active') return active;
-    for (const node of snapshot._nodes) for (const { id } of invokesOf(node)) active.push(id);
+  activeInvokes({ status, _nodes: nodes }: AnyMachineSnapshot): readonly string[] {
+    if (status !== 'active') return [];
+    let active = this.#active.get(nodes);
+    if (!active) {
+      active = nodes.flatMap((node) => invokesOf(node).map(({ id }) => id));
+      this.#active.set(nodes, active);
+    }
     return active;
   }
 
@@ -239,8 +245,9 @@ export class HostedMachine {
     return { snapshot: transition(), asked: this.#asked };
   }
 
-  #collect(taken: PlannedStep): Step {
-    const snapshot = normal(taken.snapshot);
+  /** @param before context before the step: plain data */
+  #collect(taken: PlannedStep, before: object = {}): Step {
+    const snapshot = normal(taken.snapshot, before);
     if (snapshot.status === 'error') throw errorOf(snapshot.error);
     const step: Step = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
     for (const action of taken.asked) {
@@ -297,7 +304,7 @@ export class HostedMachine {
     const invoke = this.#invokes.get(invokeName(spawned));
     if (!invoke) throw new Error(`the machine spawns '${spawned.id}', which is no invoke of its states`);
     const input = typeof invoke.input === 'function' ? invoke.input(info) : invoke.input;
-    return { id: invoke.id, src: invoke.src, input: asData({ input }).input };
+    return { id: invoke.id, src: invoke.src, input: isData(input) ? input : asData({ input }).input };
   }
 }
 
@@ -318,11 +325,11 @@ const errorOf = (error: unknown): Error =>
  * Makes the snapshot as a store would return it: states in document order, a context of plain data. XState loses that
  * order when parallel states are left and entered. Without this, a machine could behave differently after a restart.
  */
-function normal(snapshot: AnyMachineSnapshot): AnyMachineSnapshot {
+function normal(snapshot: AnyMachineSnapshot, before: object = {}): AnyMachineSnapshot {
   // Shares one empty set, as XState makes a new one with each change, and every actor in memory holds one.
-  if (snapshot.tags.size === 0) Object.assign(snapshot, { tags: noTags });
+  if (snapshot.tags.size === 0 && snapshot.tags !== noTags) Object.assign(snapshot, { tags: noTags });
   const inOrder = snapshot._nodes.every(({ order }, at, nodes) => at === 0 || (nodes[at - 1]?.order ?? 0) < order);
-  if (inOrder && isData(snapshot.context)) return snapshot;
+  if (inOrder && isStillData(before, snapshot.context)) return snapshot;
   const nodes = snapshot._nodes.toSorted((one, other) => one.order - other.order);
   return { ...snapshot, _nodes: nodes, context: asData(snapshot.context) };
 }
