@@ -67,6 +67,11 @@ export interface ActorSystem {
   read(address: string, signal?: AbortSignal): Promise<ActorView | undefined>;
 
   /**
+   * Returns what `read` would resolve with, if that is known at once: the actor is in memory and in service. Else undefined.
+   */
+  readNow(address: string): { view: ActorView | undefined } | undefined;
+
+  /**
    * Returns a page of the committed actors under a prefix, in memory or not, ordered by address.
    * @throws {StagecraftError} STORE_UNAVAILABLE, RUNTIME_CLOSED
    */

@@ -4,6 +4,7 @@
  */
 import type { AnyEventObject, AnyStateMachine, ContextFrom, EventFromLogic, StateValueFrom } from 'xstate';
 import type { Stamped } from '../../machines/kit/host.js';
+import type { CommitNotice } from './actor/actor-ports.js';
 import type { ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { pages } from './storage/pages.js';
 import type { StorePage } from './store.js';
@@ -70,7 +71,8 @@ export class ActorsOf<M extends AnyStateMachine> {
 
   /** @see Engine.read */
   read(address: string, signal?: AbortSignal): Promise<ViewOf<M> | undefined> {
-    return this.#typed(address, this.#system.read(address, signal));
+    const known = this.#system.readNow(address);
+    return this.#typed(address, known ? Promise.resolve(known.view) : this.#system.read(address, signal));
   }
 
   /** @see Engine.peek */
@@ -100,10 +102,10 @@ export class ActorsOf<M extends AnyStateMachine> {
 
   /** Calls `observer` after each commit of an actor of the machine. @returns a function that unsubscribes */
   observe(observer: (commit: CommitOf<M>) => void): () => void {
-    return this.#system.observe(({ address, seq, state, context, events = [] }) => {
+    return this.#system.observe((notice) => {
+      const { address, events = none } = notice;
       if (!address.startsWith(this.prefix)) return;
-      const view = state !== undefined && context ? { seq, state, context } : undefined;
-      observer({ address, view: this.#typed(address, view), events });
+      observer({ address, view: this.#typed(address, hasView(notice) ? notice : undefined), events });
     });
   }
 
@@ -111,6 +113,12 @@ export class ActorsOf<M extends AnyStateMachine> {
     return viewOf(this.#machine, address, views);
   }
 }
+
+const none: readonly never[] = Object.freeze([]);
+
+/** Whether the actor exists after the commit. */
+const hasView = (notice: CommitNotice): notice is CommitNotice & ActorView =>
+  notice.state !== undefined && notice.context !== undefined;
 
 const prefixOf = ({ id }: AnyStateMachine): string => `${id}/`;
 

@@ -249,9 +249,9 @@ export class Engine implements ActorSystem, Inbox {
           stop();
           reject(error);
         },
-        ...(requestId ? { requestId } : {}),
-        ...(by !== undefined && { by }),
       };
+      if (requestId) request.requestId = requestId;
+      if (by !== undefined) request.by = by;
       // Another actor object may have replaced this one by then, and have its messages.
       const stop = this.#patience.wait({ address, signal }, (failed) =>
         (this.#actors.get(address) ?? actor).drop(request, failed),
@@ -264,7 +264,9 @@ export class Engine implements ActorSystem, Inbox {
     const actor = this.#actors.get(address);
     if (!actor?.snapshot) return undefined;
     const { seq, snapshot, at } = actor;
-    return { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
+    const view: ActorView = { seq, state: snapshot.value, context: snapshot.context };
+    if (at !== undefined) view.at = at;
+    return view;
   }
 
   async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
@@ -274,6 +276,11 @@ export class Engine implements ActorSystem, Inbox {
     if (this.#closed) throw this.#closed;
     if (actor.quarantine) throw new StagecraftError('ACTOR_QUARANTINED', actor.quarantine, { address });
     return this.peek(address);
+  }
+
+  readNow(address: string): { view: ActorView | undefined } | undefined {
+    const actor = this.#closed ? undefined : this.#actors.get(address);
+    return actor?.isReady && !actor.stopped ? { view: this.peek(address) } : undefined;
   }
 
   /**

@@ -5,7 +5,7 @@ import type { Clock } from './clock.js';
 export interface WaitLimits {
   clock: Clock;
   /** Default: no limit. */
-  timeoutMs?: number;
+  timeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
   /** Makes the error of a wait that ended without its condition. */
   failed(code: 'TIMEOUT' | 'ABORTED', why: string): Error;

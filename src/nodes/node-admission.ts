@@ -49,7 +49,8 @@ export class NodeAdmission {
   async within<T>(admission: Admission, work: (admitted: Admitted) => Promise<T>): Promise<T> {
     const { nodeId, plugin, limit } = admission;
     // At the beginning of a term the node may not be loaded yet.
-    await this.#options.engine.read(nodeAddress(nodeId), limit);
+    const address = nodeAddress(nodeId);
+    if (!this.#options.engine.readNow(address)) await this.#options.engine.read(address, limit);
     let target = this.#options.target(nodeId, plugin);
     let reservation: string | undefined;
     try {

@@ -142,7 +142,7 @@ export class NodeSlots {
     const { nodeId, plugin } = seeker;
     while (!this.#index.isKnown) await this.#within(seeker, () => this.#index.known());
     const unused = this.#reservedAt(nodeId, plugin).filter(
-      ({ reservation }) => this.#index.at(slotKeyOf(nodeId, reservation)).size === 0 && !this.#open.has(reservation),
+      ({ reservation }) => !this.#index.has(slotKeyOf(nodeId, reservation)) && !this.#open.has(reservation),
     );
     if (unused.length > 0) await this.#release(nodeId, plugin, unused);
     return unused.length > 0;

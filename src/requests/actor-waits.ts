@@ -49,9 +49,9 @@ export class ActorWaits<M extends AnyStateMachine> {
    * @throws {StagecraftError} the error that `reached` throws; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, and
    * the message names its state
    */
-  async until<T>({ reached, gone, timeoutMs, signal, ...awaited }: ActorGoal<M, T>): Promise<T> {
+  async until<T>(awaited: ActorGoal<M, T>): Promise<T> {
     const { actors, clock } = this.#options;
-    const { address, name, goal } = awaited;
+    const { address, name, goal, reached, gone, timeoutMs, signal } = awaited;
     // An idle actor may have been passivated already.
     if (!actors.has(address))
       await actors.read(address, signal).catch((error: unknown) => this.#unreadable(error, awaited));
@@ -64,8 +64,7 @@ export class ActorWaits<M extends AnyStateMachine> {
       if (view || gone !== undefined) return view ? undefined : gone;
       throw new StagecraftError('ABORTED', `${name} was deleted before it was ${goal}`, { address });
     };
-    const limit = timeoutMs === undefined ? {} : { timeoutMs };
-    return this.#waiters.until(address, look, { clock, ...limit, signal, failed: unfinished });
+    return this.#waiters.until(address, look, { clock, timeoutMs, signal, failed: unfinished });
   }
 
   /** Fails all waits, as another runtime leads now: `peek` throws. */

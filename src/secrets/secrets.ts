@@ -87,6 +87,7 @@ export async function refuseWithoutSecrets(
   refs: Record<string, SecretRef>,
   { clock, signal, timeoutMs }: { clock: Clock; signal?: AbortSignal | undefined; timeoutMs?: number | undefined },
 ): Promise<void> {
+  if (Object.keys(refs).length === 0) return;
   try {
     await resolveSecrets(provider, refs, {
       clock,

@@ -5,7 +5,7 @@
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import type { ActorsOf } from '../engine/actors-of.js';
 
-const nobody: ReadonlySet<string> = new Set();
+const nobody: readonly never[] = Object.freeze([]);
 
 export interface IndexedRecords<M extends AnyStateMachine> {
   of: readonly ActorsOf<M>[];
@@ -54,9 +54,13 @@ export class CommittedIndex<M extends AnyStateMachine> {
     for (const all of [this.#keys, this.#addresses, this.#newer]) all.clear();
   }
 
-  at(key: string): ReadonlySet<string> {
+  at(key: string): Iterable<string> {
     const addresses = this.#addresses.get(key) ?? nobody;
-    return typeof addresses === 'string' ? new Set([addresses]) : addresses;
+    return typeof addresses === 'string' ? [addresses] : addresses;
+  }
+
+  has(key: string): boolean {
+    return this.#addresses.has(key);
   }
 
   /** @param isWanted false after `forget`: the rest of the read is dropped */
@@ -87,8 +91,8 @@ export class CommittedIndex<M extends AnyStateMachine> {
   }
 
   #keep(address: string, context: ContextFrom<M> | undefined): void {
-    const keys = context ? this.#records.keysOf(context) : [];
-    const before = this.#keys.get(address) ?? [];
+    const keys = context ? this.#records.keysOf(context) : nobody;
+    const before = this.#keys.get(address) ?? nobody;
     if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;
     for (const key of before) this.#drop(key, address);
     for (const key of keys) {

@@ -48,13 +48,20 @@ export interface IdSort<M extends AnyStateMachine> {
   isLeftBehind(view: ViewOf<M>): boolean;
 }
 
+/** Unique, as names of plugins and nodes have no control characters, and the id comes last. */
 const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
-  JSON.stringify([plugin, csiId, isGroup ?? false, ...(home === undefined ? [] : [home])]);
+  `${plugin}\n${home === undefined ? 'anywhere' : `on ${home}`}\n${isGroup ? 'group' : 'one'}\n${csiId}`;
 
 /** Stands for all homes in keys: no node has an empty name. */
 const anyHome = '';
 
 const keysOf = (id: PluginId): string[] => (id.home ? [keyOf(id, id.home), keyOf(id, anyHome)] : [keyOf(id)]);
+
+function allKeysOf(ids: readonly PluginId[]): string[] {
+  const [first, ...others] = ids;
+  if (first && others.length === 0) return keysOf(first);
+  return [...new Set(ids.flatMap(keysOf))];
+}
 
 /** Keys under which another owner of the id is found. An id without a home equals the same id on every home. */
 const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
@@ -75,12 +82,17 @@ export class IdOwners<M extends AnyStateMachine> {
     this.#holders = new ExclusiveRequests(ports);
     this.#index = new CommittedIndex({
       of: this.#actors,
-      keysOf: (context) => [...new Set(sort.idsIn(context).flatMap(keysOf))],
+      keysOf: (context) => allKeysOf(sort.idsIn(context)),
     });
     for (const actors of this.#actors)
       actors.observe(({ address, view }) => {
         if (this.#answered.size > 0 && !(view && sort.isMaking(view))) this.#leave(address);
       });
+  }
+
+  /** Whether the owners of all ids are known. */
+  get isKnown(): boolean {
+    return this.#index.isKnown;
   }
 
   /**
@@ -126,7 +138,7 @@ export class IdOwners<M extends AnyStateMachine> {
       const holder = this.#holderOf(id, address);
       if (holder !== undefined) return this.#taken(id, holder);
     }
-    const leave = this.#holders.enter(address, [...new Set(ids.flatMap(keysOf))]);
+    const leave = this.#holders.enter(address, allKeysOf(ids));
     this.#leave(address);
     this.#answered.set(address, leave);
     return undefined;
@@ -183,8 +195,15 @@ export const volumeIds: IdSort<typeof volumeMachine> = {
 /** Includes a volume created not as asked, and leftovers of a forced deletion: the record still has to delete both. */
 function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): PluginId[] {
   const plugin = spec?.plugin ?? '';
-  const ids = [csi?.id, lifecycle.madeOtherwise?.id, spec?.external?.csiId, ...leftovers.map(({ csiId }) => csiId)];
-  return ids.filter((csiId) => csiId !== undefined).map((csiId) => ({ plugin, csiId, home }));
+  const ids: PluginId[] = [];
+  const add = (csiId: string | undefined): void => {
+    if (csiId !== undefined) ids.push({ plugin, csiId, home });
+  };
+  add(csi?.id);
+  add(lifecycle.madeOtherwise?.id);
+  add(spec?.external?.csiId);
+  for (const { csiId } of leftovers) add(csiId);
+  return ids;
 }
 
 /** Ids of snapshots. The members of group snapshots are snapshots, too. */

@@ -96,9 +96,13 @@ export class VolumeClient {
    * Resolves once the goal is reached.
    * @throws StagecraftError error of `reached`; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, the message names its state
    */
-  until<T>({ key, reached, onWait, ...goal }: Goal<T>): Promise<T> {
+  until<T>({ key, goal, reached, onWait, standing, gone, timeoutMs, signal }: Goal<T>): Promise<T> {
     return this.#waits.until({
-      ...goal,
+      goal,
+      standing,
+      gone,
+      timeoutMs,
+      signal,
       address: addressOf(key),
       name: nameOf(key),
       reached: ({ context, state }) => {

@@ -33,7 +33,7 @@ export interface VolumeKindOptions {
   timeoutMs: number;
   /** Longest time until a call that another agent makes begins; default: calls are made here. */
   startMs?: number;
-  ids: Pick<IdOwners<typeof volumeMachine>, 'known' | 'reserve'>;
+  ids: Pick<IdOwners<typeof volumeMachine>, 'isKnown' | 'known' | 'reserve'>;
   /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
 }
@@ -108,8 +108,11 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
     atMostOnce: true,
     ...(compensates && { compensates }),
     ...(about && { about }),
-    run: (run: EffectCall<TInput>) =>
-      calls.run(run, { ...work(run.input, run.address), volumes: volumesOf(run.src, run.input) }),
+    run: (run: EffectCall<TInput>) => {
+      const asked = work(run.input, run.address);
+      asked.volumes = volumesOf(run.src, run.input);
+      return calls.run(run, asked);
+    },
   });
   /**
    * Reports a refused call (FAILED_PRECONDITION) for a comparison with ListVolumes, which may show what is in the way.
@@ -140,17 +143,16 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
     topic: () => volumesTopic,
     effects: {
       createVolume: effect<CreateCall, CreateAnswer>(({ name, spec, home }, address) => {
-        const { without, ...work } = spec.external
+        const work = spec.external
           ? adopting(controller, spec, spec.external)
           : creating(controller, spec, { name, address });
-        return {
-          ...work,
-          without: async (observation) => {
-            await ids.known();
-            return without?.(observation);
-          },
-          fault: ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]),
+        const { without } = work;
+        work.without = (observation) => {
+          if (ids.isKnown) return without?.(observation);
+          return ids.known().then(() => without?.(observation));
         };
+        work.fault = ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]);
+        return work;
       }),
       deleteVolume: effect<MadeCall, null>(
         (input, address) => ({

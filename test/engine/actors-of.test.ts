@@ -47,9 +47,11 @@ describe('the actors of one machine', () => {
     const events = [{ topic: 'nodes', event: { type: 'reported' } }];
     emit({ ...notice, address: 'node/a', state: view.state, context: view.context, events });
     emit({ ...notice, address: 'node/a', state: undefined, context: undefined });
-    expect(seen).to.deep.equal([
-      { address: 'node/a', view, events },
-      { address: 'node/a', view: undefined, events: [] },
+    expect(seen.map(({ address, events }) => ({ address, events }))).to.deep.equal([
+      { address: 'node/a', events },
+      { address: 'node/a', events: [] },
     ]);
+    expect(seen[0]?.view).to.include(view);
+    expect(seen[1]?.view).to.equal(undefined);
   });
 });

@@ -6,6 +6,7 @@ export const actorSystem = (parts: Partial<ActorSystem>): ActorSystem => ({
   read: async () => undefined,
   page: async () => ({ rows: [] }),
   peek: () => undefined,
+  readNow: () => undefined,
   has: () => false,
   *views() {},
   observe: () => () => {},

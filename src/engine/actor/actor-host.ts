@@ -150,9 +150,14 @@ export function actorHost(parts: EngineParts): ActorHost {
     startEffect: (address, asked, recovered) => {
       const effect = effectOf(address, asked);
       const run = effects.prepare({
-        ...{ address, live: asked, effect, recovered },
-        clearInMs: (call) =>
-          Math.max(0, ...undoneBy(kindOf(address), call).map((doubt) => certainInMs(placeOf(address, doubt)))),
+        address,
+        live: asked,
+        effect,
+        recovered,
+        clearInMs: (call) => {
+          if (uncertain.size === 0) return 0;
+          return Math.max(0, ...undoneBy(kindOf(address), call).map((doubt) => certainInMs(placeOf(address, doubt))));
+        },
         endDoubts: (call) => endDoubts(address, call),
       });
       const { notBeforeMs = 0 } = asked;

@@ -12,7 +12,7 @@ import type { HostedMachine } from '../machine/hosted-machine.js';
 import { type Failed, type Outcome, patienceMs } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
-import type { ActorHost, ActorPorts } from './actor-ports.js';
+import type { ActorHost, ActorPorts, CommitNotice } from './actor-ports.js';
 import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry, type Outbox } from './actor-record.js';
 import { findingOn } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
@@ -459,8 +459,9 @@ export class Actor implements Author, ActorDefinition {
   #notify(entry: JournalEntry, events?: Outbox['events']): void {
     const { address, seq, snapshot } = this;
     const { value: state, context } = snapshot ?? {};
-    const machine = this.site.machine.name;
-    this.#host.notify({ address, seq, machine, entry, state, context, ...(events && { events }) });
+    const notice: CommitNotice = { address, seq, machine: this.site.machine.name, entry, state, context };
+    if (events) notice.events = events;
+    this.#host.notify(notice);
   }
 
   #showCommit(entry: JournalEntry, before: ActorState, outbox?: Outbox): void {

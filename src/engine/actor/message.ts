@@ -35,7 +35,10 @@ export function sourceOf(message: Message): EntrySource {
   switch (message.kind) {
     case 'request': {
       const { requestId, by } = message;
-      return { kind: 'request', ...(requestId && { requestId }), ...(by !== undefined && { by }) };
+      const source: EntrySource = { kind: 'request' };
+      if (requestId) source.requestId = requestId;
+      if (by !== undefined) source.by = by;
+      return source;
     }
     case 'message':
       return { kind: 'message', ...message.sent.from };

@@ -166,6 +166,10 @@ export class ElectedEngine implements ActorSystem, Inbox {
     }
   }
 
+  readNow(address: string): { view: ActorView | undefined } | undefined {
+    return this.#refusal ? undefined : this.#engine.readNow(address);
+  }
+
   async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
     if (this.#refusal) return this.#options.stored.page(range);
     return this.#engine.page(range).catch((error: unknown) => {
