@@ -61,16 +61,19 @@ export class InstanceGate {
   /** Why the instance cannot be called; a full one is no such case. */
   get trouble(): Trouble | undefined {
     const { trouble, troubleKind: kind = 'unwell', capabilities, wellAtMs } = this.observation;
-    const name = this.node === undefined ? `plugin '${this.plugin}'` : `plugin '${this.plugin}' of node ${this.node}`;
-    if (trouble !== undefined) return { kind, reason: `${name} can't be called: ${trouble}` };
-    if (!capabilities) return { kind: 'unread', reason: `what ${name} offers is not known yet` };
+    if (trouble !== undefined) return { kind, reason: `${this.#name} can't be called: ${trouble}` };
+    if (!capabilities) return { kind: 'unread', reason: `what ${this.#name} offers is not known yet` };
     if (this.#closedWellAtMs === undefined) return undefined;
     if (wellAtMs !== 0 && wellAtMs !== this.#closedWellAtMs) {
       this.#closedWellAtMs = undefined;
       return undefined;
     }
-    const reason = `${name} did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;
+    const reason = `${this.#name} did not answer ${failuresInARow} calls in a row: they wait for its next good probe`;
     return { kind: 'closed', reason };
+  }
+
+  get #name(): string {
+    return this.node === undefined ? `plugin '${this.plugin}'` : `plugin '${this.plugin}' of node ${this.node}`;
   }
 
   /** Why a call would have to wait for a place; undefined: one is free. */
@@ -91,14 +94,16 @@ export class InstanceGate {
     return this.#admitted();
   }
 
+  /** Admits a call at once; undefined if it would have to wait. */
+  enterIfOpen(): Admitted | undefined {
+    if (!this.#isOpen) return undefined;
+    this.#inFlight += 1;
+    return this.#admitted();
+  }
+
   /** Waits only for a free place. @throws as PluginAccess.enterNow */
   async enterNow(admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
-    if (this.#isOpen) this.#inFlight += 1;
-    else {
-      const refused = await this.#wait(admission);
-      if (refused) return refused;
-    }
-    return this.#admitted();
+    return this.enterIfOpen() ?? (await this.#wait(admission)) ?? this.#admitted();
   }
 
   /** Whether a call may be made at once, without overtaking another. */

@@ -52,6 +52,11 @@ export class PluginAccess {
     return 'reason' in entered && this.#hasSeveral(target.plugin) ? { reason: this.#reason(target) } : entered;
   }
 
+  /** Admits a call at once; undefined if it would have to wait, or the plugin cannot be called. */
+  enterIfOpen(target: Target): Admitted | undefined {
+    return this.#choose(target).enterIfOpen();
+  }
+
   /** As `enterNow`, for the instance of this node only. */
   async enterHere(plugin: string, admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
     return this.#gate(plugin, undefined).enterNow(admission);

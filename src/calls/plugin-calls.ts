@@ -131,7 +131,9 @@ export class PluginCalls {
     let admitted: Admitted;
     try {
       const waitMs = isForced ? forcedWaitMs : undefined;
-      const entered = place ? place.renew() : await access.enterNow(run.input, { signal: run, waitMs });
+      const entered = place
+        ? place.renew()
+        : (access.enterIfOpen(run.input) ?? (await access.enterNow(run.input, { signal: run, waitMs })));
       if ('reason' in entered) return { status: 'must-wait', reason: entered.reason, for: 'plugin' };
       admitted = entered;
     } catch (error) {

@@ -35,38 +35,7 @@ export class Waiters {
    * @param reached returns undefined until the condition holds; an exception ends the wait
    */
   until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
-    return new Promise((resolve, reject) => {
-      let isOver = false;
-      let unsubscribe: (() => void) | undefined;
-      const end = (settle: () => void): void => {
-        isOver = true;
-        stop();
-        cancel?.();
-        unsubscribe?.();
-        settle();
-      };
-      // A timer or a signal calls this too: an exception must end the wait, not the process.
-      const attempt = (find: () => T | undefined): void => {
-        try {
-          const found = find();
-          if (found !== undefined) end(() => resolve(found));
-        } catch (error) {
-          end(() => reject(error));
-        }
-      };
-      const look = (): void => attempt(reached);
-      const inVain = (code: 'TIMEOUT' | 'ABORTED', why: string): void =>
-        attempt(() => {
-          throw limits?.failed(code, why);
-        });
-      const aborted = (reason: unknown): void =>
-        reason instanceof TimeOver ? inVain('TIMEOUT', reason.message) : inVain('ABORTED', givenUp);
-      const late = (): void => inVain('TIMEOUT', `${limits?.timeoutMs} ms have passed`);
-      const stop = this.add(address, look);
-      const cancel = limits?.timeoutMs === undefined ? undefined : limits.clock.after(limits.timeoutMs, late);
-      unsubscribe = limits?.signal && onAbort(limits.signal, aborted);
-      if (!isOver) look();
-    });
+    return new Promise((resolve, reject) => new Wait({ reached, resolve, reject, limits }).begin(this, address));
   }
 
   wake(address: string): void {
@@ -76,5 +45,67 @@ export class Waiters {
 
   wakeAll(): void {
     for (const address of [...this.#looks.keys()]) this.wake(address);
+  }
+}
+
+interface WaitParts<T> {
+  reached(): T | undefined;
+  resolve(value: T): void;
+  reject(error: unknown): void;
+  limits: WaitLimits | undefined;
+}
+
+/** One wait until its end. */
+class Wait<T> {
+  readonly #parts: WaitParts<T>;
+  readonly #look = (): void => this.#attempt(this.#parts.reached);
+  #isOver = false;
+  #stop: (() => void) | undefined;
+  #cancel: (() => void) | undefined;
+  #unsubscribe: (() => void) | undefined;
+
+  constructor(parts: WaitParts<T>) {
+    this.#parts = parts;
+  }
+
+  begin(waiters: Waiters, address: string): void {
+    const { clock, timeoutMs, signal } = this.#parts.limits ?? {};
+    this.#stop = waiters.add(address, this.#look);
+    if (clock && timeoutMs !== undefined)
+      this.#cancel = clock.after(timeoutMs, () => this.#inVain('TIMEOUT', `${timeoutMs} ms have passed`));
+    if (signal) this.#unsubscribe = onAbort(signal, (reason) => this.#aborted(reason));
+    if (this.#isOver) this.#unsubscribe?.();
+    else this.#look();
+  }
+
+  /** A timer or a signal calls this too: an exception must end the wait, not the process. */
+  #attempt(find: () => T | undefined): void {
+    try {
+      const found = find();
+      if (found === undefined) return;
+      this.#end();
+      this.#parts.resolve(found);
+    } catch (error) {
+      this.#end();
+      this.#parts.reject(error);
+    }
+  }
+
+  #end(): void {
+    this.#isOver = true;
+    this.#stop?.();
+    this.#cancel?.();
+    this.#unsubscribe?.();
+  }
+
+  #aborted(reason: unknown): void {
+    if (reason instanceof TimeOver) this.#inVain('TIMEOUT', reason.message);
+    else this.#inVain('ABORTED', givenUp);
+  }
+
+  #inVain(code: 'TIMEOUT' | 'ABORTED', why: string): void {
+    this.#attempt(() => {
+      throw this.#parts.limits?.failed(code, why);
+    });
   }
 }

@@ -57,8 +57,22 @@ export function checkedOptions<T extends { signal?: AbortSignal | undefined }>(
   schema: z.ZodType<T>,
   given: unknown,
 ): T {
-  const options = checked(schema, given, 'the options');
+  const options = isEmpty(given) ? defaultsOf(schema) : checked(schema, given, 'the options');
   if (options.signal?.aborted)
     throw new StagecraftError('ABORTED', 'the signal was aborted before the request was sent: nothing has changed');
   return options;
+}
+
+/** Most requests have no options. */
+const isEmpty = (given: unknown): boolean =>
+  given instanceof Object && Object.getPrototypeOf(given) === Object.prototype && Reflect.ownKeys(given).length === 0;
+
+const known = new WeakMap<z.ZodType, object>();
+
+/** Checked once per schema, and copied. */
+function defaultsOf<T extends object>(schema: z.ZodType<T>): T;
+function defaultsOf(schema: z.ZodType<object>): object {
+  const defaults = known.get(schema) ?? checked(schema, {}, 'the options');
+  known.set(schema, defaults);
+  return { ...defaults };
 }

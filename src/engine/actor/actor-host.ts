@@ -181,7 +181,7 @@ export function actorHost(parts: EngineParts): ActorHost {
       );
     },
     cancelTimer: (timer) => timers.cancel(timer),
-    deliver: (address, seq, outbox) => parts.deliveries.deliver(address, seq, outbox),
+    deliver: (address, seq, outbox, events) => parts.deliveries.deliver(address, seq, outbox, events),
     owed: (address) => parts.deliveries.owed(address),
     entry: async (address, seq) => {
       try {

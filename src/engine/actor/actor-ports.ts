@@ -3,7 +3,7 @@ import type { StateValue } from 'xstate';
 import type { StagecraftError } from '../../errors.js';
 import type { Run } from '../effects/effect-runner.js';
 import type { Feed } from '../feed.js';
-import type { Commit, CommitResult, StoredRecord } from '../store.js';
+import type { Commit, CommitResult, Encoded, StoredRecord } from '../store.js';
 import type { Timer } from '../timer-heap.js';
 import type { InDoubtCalls, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import type { ActorDefinition, Stamp } from './step-result.js';
@@ -42,7 +42,8 @@ export interface ActorHost {
   cancelEffect(run: Run, reason?: StagecraftError): void;
   startTimer(address: string, timer: LiveTimer): Timer;
   cancelTimer(timer: Timer): void;
-  deliver(address: string, seq: number, outbox: Outbox): void;
+  /** @param events texts of the events, if they are known */
+  deliver(address: string, seq: number, outbox: Outbox, events?: readonly Encoded[]): void;
   /** Messages and broadcasts that are not delivered yet. */
   owed(address: string): Outbox | undefined;
   /** The journal entry of this seq, if it can be read. */

@@ -118,7 +118,17 @@ export interface Outbox {
  */
 export type CommitPlace = [seq: number, index: number];
 
-export const encode = (value: ActorRecord | JournalEntry | Outbox): Encoded => JSON.stringify(value);
+export const encode = (value: ActorRecord | JournalEntry): Encoded => JSON.stringify(value);
+
+/** Encodes each event once, for its topic and as a piece of the outbox. */
+export function encodeOutbox({ messages, events }: Outbox): { outbox: Encoded; events: Encoded[] } {
+  const texts = events.map(({ event }) => JSON.stringify(event));
+  const rows = events.map(({ topic, of }, at) => {
+    const place = of ? `,"of":${JSON.stringify(of)}` : '';
+    return `{"topic":${JSON.stringify(topic)},"event":${texts[at]}${place}}`;
+  });
+  return { outbox: `{"messages":${JSON.stringify(messages)},"events":[${rows.join()}]}`, events: texts };
+}
 
 /** Shared empty values, as most actors hold nothing of most kinds. Frozen, so that no actor can change them. */
 const none: never[] = [];

@@ -444,7 +444,7 @@ export class Actor implements Author, ActorDefinition {
       if (this.#isLive) this.#follow(before.record, record);
       else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
-    if (outbox) this.#host.deliver(this.address, seq, outbox);
+    if (outbox) this.#host.deliver(this.address, seq, outbox, written.events);
     if (message.kind === 'message') message.applied();
     if (message.kind === 'request') answer(message, this.address, given);
     // Messages of the lost commits may be owed again, though they were delivered.

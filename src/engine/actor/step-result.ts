@@ -8,6 +8,7 @@ import {
   type ActorRecord,
   emptyRecord,
   encode,
+  encodeOutbox,
   type JournalEntry,
   type LiveTimer,
   type Outbox,
@@ -31,7 +32,7 @@ export interface StepResult {
   outbox: Outbox | undefined;
   answer: AnswerParams | undefined;
   /** The whole result as text. Encoded before the write, so that a value that cannot be encoded counts as a crash. */
-  written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined };
+  written: { text: Encoded; journal: Encoded; outbox: Encoded | undefined; events?: Encoded[] };
 }
 
 /** Stamp that the engine adds to every message of an actor. */
@@ -76,7 +77,8 @@ export function written(
     if (timers.length > 0) entry.timers = timers;
   }
   next.record.at = entry.at;
-  const texts = { text: encode(next.record), journal: encode(entry), outbox: outbox && encode(outbox) };
+  const texts: StepResult['written'] = { text: encode(next.record), journal: encode(entry), outbox: undefined };
+  if (outbox) Object.assign(texts, encodeOutbox(outbox));
   return { message, entry, next, outbox, answer, written: texts };
 }
 

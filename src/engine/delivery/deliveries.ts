@@ -7,7 +7,7 @@ import { type CommitPlace, decodeOutbox, type Outbox } from '../actor/actor-reco
 import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
 import { asData } from '../machine/data.js';
-import type { OutboxRow, Store } from '../store.js';
+import type { Encoded, OutboxRow, Store } from '../store.js';
 import type { Topics } from '../topics/topics.js';
 import type { Inbox } from './inbox.js';
 
@@ -46,8 +46,11 @@ export class Deliveries {
     this.#inbox = inbox;
   }
 
-  /** Call in the order of the commits of an address: receivers and topics keep that order. */
-  deliver(address: string, seq: number, outbox: Outbox): void {
+  /**
+   * Call in the order of the commits of an address: receivers and topics keep that order.
+   * @param texts of the events, if they are known
+   */
+  deliver(address: string, seq: number, outbox: Outbox, texts: readonly Encoded[] = []): void {
     const owing = { seq, outbox };
     this.#owe(address, owing);
     let left = outbox.messages.length + outbox.events.length;
@@ -57,15 +60,15 @@ export class Deliveries {
       this.#forget(address, owing);
       this.#settle({ address, seq });
     };
-    for (const [at, { to, of, ...content }] of outbox.messages.entries()) {
+    outbox.messages.forEach(({ to, of, ...content }, at) => {
       const [first, index] = of ?? [seq, at];
       void this.#inbox.append(to, { from: { address, seq: first, index }, ...asData(content) }).then(delivered);
-    }
-    for (const [at, { topic, event, of }] of outbox.events.entries()) {
+    });
+    outbox.events.forEach(({ topic, event, of }, at) => {
       const [first, index] = of ?? [seq, at];
-      const entry = { source: address, seq: first, index, text: JSON.stringify(event) };
-      void this.#topics.append(topic, entry).then(delivered);
-    }
+      const text = texts[at] ?? JSON.stringify(event);
+      void this.#topics.append(topic, { source: address, seq: first, index, text }).then(delivered);
+    });
   }
 
   /** Returns all undelivered messages and events of an actor, each with the place at which it was owed first. */
