@@ -64,6 +64,8 @@ export class Actors {
   readonly #leftMeanwhile = new Set<Set<string>>();
   /** Addresses whose quarantine ends when their records are loaded. */
   readonly #released = new Set<string>();
+  /** Actors that were looked up, and do not exist. */
+  readonly #absent: Actor[] = [];
   readonly #releases = new Map<string, Promise<void>>();
   /** Why the runtime accepts nothing more; absent while it runs. */
   #closed: StagecraftError | undefined;
@@ -210,7 +212,7 @@ export class Actors {
   rested(resting: { address: string }): void {
     const actor = this.#actors.get(resting.address);
     if (actor !== resting) return;
-    if (!actor.snapshot) this.#depart(actor);
+    if (!actor.snapshot) this.#departSoon(actor);
     else if (actor.site.kind.onDemand && this.#mayLeave(actor)) this.#idle.add(actor);
   }
 
@@ -249,6 +251,20 @@ export class Actors {
     this.#idle.delete(actor);
     this.#actors.delete(actor.address);
     for (const left of this.#leftMeanwhile) left.add(actor.address);
+  }
+
+  /** Keeps an actor that does not exist for this turn of the event loop: whoever has looked it up may begin it now. */
+  #departSoon(actor: Actor): void {
+    if (actor.seq > 0) {
+      this.#depart(actor);
+      return;
+    }
+    this.#absent.push(actor);
+    if (this.#absent.length === 1) setImmediate(() => this.#departAbsent());
+  }
+
+  #departAbsent(): void {
+    for (const actor of this.#absent.splice(0)) if (!actor.snapshot && actor.isIdle) this.#depart(actor);
   }
 
   #depart(actor: Actor): void {

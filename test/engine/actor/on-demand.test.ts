@@ -1,6 +1,7 @@
 /**
  * On-demand kinds: actors live in the store, load on a message or a due timer, and are passivated when memory is short.
  */
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { ActorKind } from '../../../src/engine/effects/effects.js';
@@ -80,6 +81,13 @@ describe('kinds on demand', () => {
     expect(life.store.calls.filter((call) => call === 'load')).to.have.length(loads + 1);
   });
 
+  it('actor that does not exist is looked up, then begun: one load', async () => {
+    expect(await life.engine.read(address)).to.equal(undefined);
+    await note('0');
+    expect((await stored()).notes).to.deep.equal(['0']);
+    expect(life.store.calls.filter((call) => call === 'load')).to.have.length(1);
+  });
+
   it('request in the very moment of leaving: nothing is lost', async () => {
     const outcomes: unknown[] = [];
     life.engine.observe(({ seq }) => {
@@ -116,11 +124,12 @@ describe('kinds on demand', () => {
     expect([outcome.state, isHere()]).to.deep.equal(['answered', false]);
   });
 
-  it('event for an address without an actor: nothing stays in memory', async () => {
+  it('event for an address without an actor: nothing stays in memory after this turn', async () => {
     const { begin, ...kind } = fragileKind();
     expect(begin).to.be.a('function');
     life = await lab.start([{ ...kind, onDemand: true }]);
     expect(await failureOf(note('one'))).to.include({ code: 'ACTOR_NOT_FOUND' });
+    await nextTurn();
     expect(isHere()).to.equal(false);
   });
 
