@@ -41,11 +41,11 @@ export function decodeRecord(address: string, value: string): StoredRecord {
  * Writes one commit, or returns its refusal. Writes the record last. If a put fails before that, the commit has not
  * happened: `isOwed` hides its outbox row, and the next commit of this seq overwrites its rows.
  */
-export function applyCommit(env: Environment, commit: Commit): CommitResult {
+export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGrant): CommitResult {
   const { address } = commit;
   const stored = readRecord(env, address);
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
-  const refused = refusal(stored, commit, lastGrant(env, commit.lease));
+  const refused = refusal(stored, commit, lastGrant(commit.lease));
   if (refused !== undefined) return refused;
   const seq = seqOf(commit);
   env.journal.putSync([address, seq], commit.journal);
@@ -115,9 +115,24 @@ export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease;
   return { lease: { name, epoch, owner, ttlMs }, since: last.since };
 }
 
-function lastGrant(env: Environment, lease: string | undefined): { epoch: number; owner: string } | undefined {
-  const last = lease === undefined ? undefined : lastHolder(env, lease);
-  return last && lease !== undefined ? { epoch: lastGiven(env, 'epoch', lease), owner: last.owner } : undefined;
+interface Grant {
+  epoch: number;
+  owner: string;
+}
+
+type LastGrant = (lease: string | undefined) => Grant | undefined;
+
+/** Reads the last grant of each lease once: within one transaction, all commits of a group are checked against it. */
+export function lastGrants(env: Environment): LastGrant {
+  const known = new Map<string, Grant | undefined>();
+  return (lease) => {
+    if (lease === undefined) return undefined;
+    if (!known.has(lease)) {
+      const last = lastHolder(env, lease);
+      known.set(lease, last && { epoch: lastGiven(env, 'epoch', lease), owner: last.owner });
+    }
+    return known.get(lease);
+  };
 }
 
 /**

@@ -118,7 +118,10 @@ class LmdbStore implements Store {
 
   async commit(items: Commit[]): Promise<CommitResult[]> {
     items.forEach(checkCommit);
-    return this.#write((env) => items.map((item) => rows.applyCommit(env, item)));
+    return this.#write((env) => {
+      const lastGrant = rows.lastGrants(env);
+      return items.map((item) => rows.applyCommit(env, item, lastGrant));
+    });
   }
 
   async unsettled({ prefix, after, limit }: Range): Promise<StorePage<OutboxRow>> {
