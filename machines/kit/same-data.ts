@@ -1,14 +1,24 @@
 /** Whether two values of plain data say the same, whatever the order of their keys. */
-export const isSameData = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(inOrder(one)) === JSON.stringify(inOrder(other));
+export function isSameData(one: unknown, other: unknown): boolean {
+  if (one === other) return true;
+  if (Array.isArray(one) || Array.isArray(other)) return isSameList(one, other);
+  return isObject(one) && isObject(other) && hasSame(one, other) && hasSame(other, one);
+}
 
 /** Whether these are all among those, each with the same value. */
 export const isAmong = (these: Record<string, string>, those: Record<string, string>): boolean =>
   Object.entries(these).every(([key, value]) => those[key] === value);
 
-function inOrder(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(inOrder);
-  if (value === null || typeof value !== 'object') return value;
-  const entries = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, inner]) => [key, inOrder(inner)]));
+const isSameList = (one: unknown, other: unknown): boolean =>
+  Array.isArray(one) &&
+  Array.isArray(other) &&
+  one.length === other.length &&
+  one.every((item, at) => isSameData(item, other[at]));
+
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
+
+/** What is undefined says the same as what is not there. */
+function hasSame(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  for (const key in one) if (!isSameData(one[key], Object.hasOwn(other, key) ? other[key] : undefined)) return false;
+  return true;
 }
