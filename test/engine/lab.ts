@@ -15,7 +15,6 @@ import { StagecraftError } from '../../src/errors.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
 import { type ControlledStore, controlledStore, faultyStore } from '../support/faulty-store.js';
-import './quiet-xstate.js';
 
 export const leaseTtlMs = 15_000;
 

@@ -16,7 +16,6 @@ import {
 import type { Asked } from '../../machines/kit/compiled-actions.js';
 import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
 import { invokesOf } from '../../src/engine/machine/hosted-machine.js';
-import './quiet-xstate.js';
 
 /** Tells how a step was taken, and whether it threw. */
 export interface Outcome {

@@ -5,7 +5,6 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { HostedMachine, type PersistedSnapshot, type Step } from '../../../src/engine/machine/hosted-machine.js';
 import { deskMachine } from '../desk.js';
 import { mazeMachine, mazeMoves, rebuiltMaze } from '../maze.js';
-import '../quiet-xstate.js';
 
 const seed = 20260101;
 const histories = fc.array(fc.tuple(fc.constantFrom(...mazeMoves), fc.boolean()), { maxLength: 60 });

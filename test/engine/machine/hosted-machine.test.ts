@@ -16,7 +16,6 @@ import {
 } from 'xstate';
 import { hostActions, unbound } from '../../../machines/kit/host.js';
 import { HostedMachine, type Step } from '../../../src/engine/machine/hosted-machine.js';
-import '../quiet-xstate.js';
 
 const go: AnyEventObject = { type: 'go' };
 
