@@ -2,11 +2,7 @@
  * Addresses of actors: the name of the machine, then the parts that name one actor of it. Parts are percent-encoded,
  * so that no name reaches into another's address.
  */
-function join(machine: string, ...parts: string[]): string {
-  let address = machine;
-  for (const part of parts) address += `/${encoded(part)}`;
-  return address;
-}
+const join = (machine: string, ...parts: string[]): string => [machine, ...parts.map(encoded)].join('/');
 
 /**
  * Avoids encoding where nothing has to be encoded: most parts stay as they are, and the test is several times faster.
@@ -26,7 +22,8 @@ export const allocAddress = (node: string, allocId: string): string => join('all
 export const taskAddress = (node: string, id: string): string => join('task', node, id);
 
 /** Decoded parts of an address; the machine's name is the first. */
-export const addressParts = (address: string): string[] => address.split('/').map(decodeURIComponent);
+export const addressParts = (address: string): string[] =>
+  address.includes('%') ? address.split('/').map(decodeURIComponent) : address.split('/');
 
 /**
  * Node that owns an actor.
@@ -42,7 +39,7 @@ export const nodeOf = (address: string): string => {
 export const nodeOwnedPrefix = (machine: string, node: string): string => `${join(machine, node)}/`;
 
 export const volumesPrefix = 'volume/';
-export const volumeAddress = (namespace: string, id: string): string => join('volume', namespace, id);
+export const volumeAddress = (namespace: string, id: string): string => `volume/${encoded(namespace)}/${encoded(id)}`;
 export const snapshotsPrefix = 'volume-snapshot/';
 export const snapshotAddress = (namespace: string, id: string): string => join('volume-snapshot', namespace, id);
 export const groupSnapshotsPrefix = 'group-snapshot/';

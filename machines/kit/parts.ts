@@ -104,7 +104,9 @@ export class Chart<TMachine extends AnyStateMachine> {
     const moved = states && this.#planned?.stepFrom(states, part, event);
     if (moved) {
       this.#refuseAsked(moved.asked);
-      return moved.context === part && moved.states === states ? part : partAt(moved.states.path, moved.context);
+      const { context, states: reached } = moved;
+      if (context !== part) return partAt(reached.path, context);
+      return reached === states ? part : partAt(reached.path, { ...context });
     }
     const next = this.#machine.transition({ ...template, context: part }, event, this.#scope);
     return next.context === part && pathOf(next.value) === at ? part : partOf(next);
@@ -175,18 +177,31 @@ function partOf<TMachine extends AnyStateMachine>({
   context,
 }: AnyMachineSnapshot): Part<TMachine> {
   if (status === 'error') throw error;
-  return partAt(pathOf(value), context);
+  return partAt(pathOf(value), { ...context });
 }
 
-/** Made without what is undefined: an object that loses a property is slow in V8 from then on. */
+/**
+ * Makes a part of a context that nothing else has. Makes another object if something in it is undefined: one that loses a
+ * property is slow in V8 from then on.
+ */
 function partAt<TMachine extends AnyStateMachine>(
   path: string,
   context: AnyMachineSnapshot['context'],
 ): Part<TMachine> {
-  const part: AnyMachineSnapshot['context'] = {};
-  for (const key in context) if (context[key] !== undefined) part[key] = context[key];
+  const part = hasUndefined(context) ? definedIn(context) : context;
   part.at = path;
   return part;
+}
+
+function hasUndefined(context: AnyMachineSnapshot['context']): boolean {
+  for (const key in context) if (context[key] === undefined) return true;
+  return false;
+}
+
+function definedIn(context: AnyMachineSnapshot['context']): AnyMachineSnapshot['context'] {
+  const defined: AnyMachineSnapshot['context'] = {};
+  for (const key in context) if (context[key] !== undefined) defined[key] = context[key];
+  return defined;
 }
 
 function pathOf(value: StateValue): string {

@@ -32,7 +32,7 @@ export const specSchema = z
     namespace: namespaceSchema,
     id: nameSchema,
     plugin: nameSchema,
-    capacity: capacitySchema.prefault({}),
+    capacity: capacitySchema.default({}),
     capabilities: z.array(capabilitySchema).min(1, 'must name at least one'),
     parameters: mapSchema.default({}),
     mutableParameters: mapSchema.default({}),
@@ -43,7 +43,7 @@ export const specSchema = z
         ({ requisite, preferred }) => requisite.length === 0 || isPartOf(preferred, requisite),
         'must have every one of preferred in requisite too',
       )
-      .prefault({}),
+      .default({ requisite: [], preferred: [] }),
     source: z
       .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: nameSchema })], {
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
