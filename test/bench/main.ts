@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { reportActors } from './actors.js';
 import { broadcasts } from './broadcast.js';
+import { reportBudget } from './budget.js';
 import { reportBytes } from './bytes.js';
 import { reportCluster } from './cluster.js';
 import { commitRates } from './commits.js';
@@ -44,6 +45,7 @@ const benches: Record<string, () => Promise<void>> = {
     report('broadcast, append to for await', 'deliveries/s', await byTurns(broadcasts, 3));
   },
   actors: reportActors,
+  budget: reportBudget,
   bytes: reportBytes,
   cluster: reportCluster,
   csi: reportCsi,

@@ -8,8 +8,11 @@ import { driverInProcess } from './volumes-driver.js';
 import { publishMany, publishOne, withHouse } from './volumes-house.js';
 
 export type Task =
-  /** `least` volumes, so many at once: as many runtimes as it takes, one after the other. */
-  | { task: 'rate'; count: number; least: number; callMs: number; maxInFlight: number }
+  /**
+   * `least` volumes, `count` in one runtime: as many runtimes as it takes, one after the other.
+   * @param atOnce asked for at a time, the next as soon as one is published; default: all
+   */
+  | { task: 'rate'; count: number; atOnce?: number; least: number; callMs: number; maxInFlight: number }
   /** How long each of them took, where one more hangs or none does. */
   | { task: 'latency'; count: number; callMs: number; isOneHung: boolean }
   | { task: 'fill'; count: number; at: string }
@@ -34,13 +37,22 @@ const warmUp = 3_000;
 /** In flight at most while a store is filled. */
 const atOnce = 1_000;
 
-async function published({ count, ...driver }: { count: number; callMs: number; maxInFlight: number }) {
+async function published({
+  count,
+  atOnce = count,
+  ...driver
+}: {
+  count: number;
+  atOnce?: number;
+  callMs: number;
+  maxInFlight: number;
+}) {
   const dispenser = driverInProcess(driver);
   return withHouse({ store: memoryStore(), dispenser, maxInFlight: driver.maxInFlight }, async (runtime) => {
     globalThis.gc?.();
     const cpu = process.cpuUsage();
     const start = performance.now();
-    await publishMany(runtime, { count });
+    await publishMany(runtime, { count, atOnce });
     const ms = performance.now() - start;
     const { user, system } = process.cpuUsage(cpu);
     return { ms, cpuMs: (user + system) / 1_000 };

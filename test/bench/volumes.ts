@@ -42,9 +42,11 @@ async function byTurns(tasks: Task[], of: (measured: Measured) => number): Promi
 }
 
 async function reportRates(title: string, callMs: number, maxInFlight: number): Promise<void> {
+  const some = { task: 'rate', count: least, atOnce: maxInFlight, least, callMs, maxInFlight } as const;
   const tasks = sizes.map((count): Task => ({ task: 'rate', count, least, callMs, maxInFlight }));
-  const each = await byTurns(tasks, ({ ms, volumes }) => (1_000 * ms) / volumes);
+  const [few = Number.NaN, ...each] = await byTurns([some, ...tasks], ({ ms, volumes }) => (1_000 * ms) / volumes);
   console.log(`\nvolumes created and published, ${title}, ${maxInFlight} calls in flight`);
+  line(`${maxInFlight} at a time`, `${whole(1_000_000 / few)}/s, ${whole(few)} µs each`);
   for (const [at, count] of sizes.entries()) {
     const us = each[at] ?? Number.NaN;
     const figure = `${whole(1_000_000 / us)}/s`;
