@@ -6,6 +6,7 @@ import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
 import { refused } from './requests.js';
 import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
+import { describeLeftover } from './words.js';
 
 /** Deletes again with force what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
@@ -83,13 +84,6 @@ export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unsta
 
 /** Answer of a deleted volume to most requests. */
 export const leftoversAnswer = (context: VolumeContext): AnswerParams => ({ error: onlyLeftovers(context) });
-
-/** Says in words what may be left, the plugin's name of it, and why that is not known. */
-export const describeLeftover = ({ what, nodeId, csiNodeId, csiId, name, message }: Leftover): string => {
-  const where = nodeId === undefined ? '' : ` on node ${nodeId}${csiNodeId === undefined ? '' : ` (${csiNodeId})`}`;
-  const known = csiId === undefined ? name && `, under the name ${name}` : `, csi id ${csiId}`;
-  return `${what}${where}${known ?? ''}: ${message}`;
-};
 
 const leftBehind = ({ leftovers }: VolumeContext): string =>
   `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;

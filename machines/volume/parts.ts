@@ -4,8 +4,8 @@ import { expansionMachine, modificationMachine } from './change.js';
 import { type Lifecycle, lifecycleMachine } from './lifecycle.js';
 import { holdersOf } from './modes.js';
 import { publicationMachine, publicStateOf } from './publication.js';
-import { whereToLook } from './requests.js';
-import type { Claim, Publication, VolumeContext } from './types.js';
+import type { Publication, VolumeContext } from './types.js';
+import { describeLeaving, publicationId } from './words.js';
 import { blockersOf } from './work.js';
 
 /** All present parts of the volume. */
@@ -28,9 +28,6 @@ function workView({ awaiting }: VolumeContext, chart: string, { at, failure, tri
 }
 
 type WorkPart = Pick<Lifecycle, 'failure' | 'tries'> & { at: string };
-
-/** Id of the part that is the publication on this node. */
-export const publicationId = (nodeId: string): string => `publication/${nodeId}`;
 
 function publicationView(context: VolumeContext, nodeId: string, publication: Publication): PartView {
   const { at, tries } = publication;
@@ -61,10 +58,6 @@ export function describeBlocker(nodeId: string, [other, publication]: [nodeId: s
   const why = failure ? `: ${failure.message}` : '';
   return `to be published on node ${nodeId}, it has to be gone from node ${other}, where it is ${publicStateOf(publication)}${why}`;
 }
-
-/** Describes a claim that ends as soon as its node has reported that the volume is unstaged. */
-export const describeLeaving = (claim: Claim): string =>
-  `alloc ${claim.allocId} is being released: see ${whereToLook(claim)}`;
 
 function describeUsers({ claims }: VolumeContext, nodeId: string, publication: Publication): string | undefined {
   const leaving = claims.filter((claim) => claim.nodeId === nodeId && claim.state === 'unpublishing');

@@ -13,6 +13,7 @@ import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } f
 import { publicStateOf } from './publication.js';
 import type { Claim, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
 import type { PublishWish, VolumeKey } from './wishes.js';
+import { whereToLook } from './words.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
@@ -217,10 +218,6 @@ function claimAndPublishRefusal(
   const claimed = { ...context, ...claim(context, request.claim).context };
   return publishRefusal(claimed, { type: 'volume.publish', ...publishOf(claimed, request) });
 }
-
-/** Names the command and the node that show why an alloc still holds the volume. */
-export const whereToLook = ({ allocId, nodeId }: Claim): string =>
-  `stagecraft alloc status ${allocId} on node ${nodeId}`;
 
 function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
   if (force) return undefined;

@@ -1,7 +1,7 @@
 /** Reads the agent's YAML configuration. Every fault is reported with file, line and what is allowed. */
 import { readFileSync } from 'node:fs';
-import { homedir, hostname } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { hostname } from 'node:os';
+import { dirname, resolve } from 'node:path';
 import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -9,6 +9,7 @@ import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { ownSchema, settingsShape } from '../requests/settings.js';
 import { taskSchema } from '../tasks/spec.js';
+import { defaultDataDir } from './default-data-dir.js';
 import { offsetOf } from './yaml-place.js';
 
 const ms = z.int().positive();
@@ -107,12 +108,6 @@ export type AgentConfig = z.output<typeof configSchema> & {
   /** Makes the error for faults that show only when a value is used, each with its line in the file. */
   invalid(faults: Fault[]): StagecraftError;
 };
-
-/** Default data directory: the system's for root, else the user's. */
-export function defaultDataDir(): string {
-  if (process.getuid?.() === 0) return '/var/lib/stagecraft';
-  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'stagecraft');
-}
 
 /**
  * @param file a YAML file; absent: all defaults. Relative paths in the file start at the directory of the file.

@@ -1,5 +1,6 @@
 /** Describes events and states of allocs and mounts for a person, one line each. */
-import { type AllocStatus, type AllocVolumeStatus, reasonsOf, type Waiting } from '../allocs/alloc-view.js';
+import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
+import { reasonsOf, type Waiting } from '../allocs/alloc-waits.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
 import { timeOf } from './describe.js';
 

@@ -1,6 +1,6 @@
 /** Describes the parts of volumes and mounts for a person: the step of each, its next attempt, and why. */
 import type { PartView } from '../../machines/kit/parts.js';
-import { publicationId } from '../../machines/volume/parts.js';
+import { publicationId } from '../../machines/volume/words.js';
 import { wordsOf } from '../inspector/part-words.js';
 
 /** Describes a volume's publication on a node; empty where the public state says enough. */

@@ -1,8 +1,6 @@
 /** Describes events of volumes, nodes and the leader for a person, one line each. */
-
-import { describeLeftover } from '../../machines/volume/leftovers.js';
-import { describeLeaving } from '../../machines/volume/parts.js';
 import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
+import { describeLeaving, describeLeftover } from '../../machines/volume/words.js';
 import type { NodeUpdate } from '../nodes/node-events.js';
 import type { LeadershipEvent } from '../runtime/runtime.js';
 import type { VolumeEvent } from '../volumes/volume-events.js';

@@ -1,9 +1,8 @@
 /** Finds the configuration file, and the data directory that it names. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { isAlias, isScalar, parseDocument } from 'yaml';
 import { StagecraftError } from '../errors.js';
-import { defaultDataDir, loadConfig } from './config.js';
+import { defaultDataDir } from './default-data-dir.js';
 
 const beside = './stagecraft.yaml';
 const system = '/etc/stagecraft/agent.yaml';
@@ -32,26 +31,30 @@ export function findConfig(
 }
 
 /**
- * Reads only the data directory from a file, so that other faults in the file don't matter to commands.
+ * Reads only the data directory from a file, so that other faults in the file don't matter to commands. Loads the
+ * schema of the whole configuration only to describe a fault.
  * @param file as `loadConfig` takes it
  * @throws StagecraftError CONFIG_INVALID if the file can't be read, or its `dataDir` is wrong
  */
-export function dataDirIn(file?: string): string {
+export async function dataDirIn(file?: string): Promise<string> {
   if (file === undefined) return defaultDataDir();
-  const document = parseDocument(textOf(file));
+  const { isAlias, isScalar, parseDocument } = await import('yaml');
+  const document = parseDocument(await textOf(file));
   const node = document.get('dataDir', true);
   const value = isAlias(node) ? node.resolve(document) : node;
   if (isScalar(value) && typeof value.value === 'string' && value.value !== '')
     return resolve(dirname(file), value.value);
   if (node === undefined && document.errors.length === 0) return defaultDataDir();
+  const { loadConfig } = await import('./config.js');
   return loadConfig(file).dataDir;
 }
 
 /** Reads the file. If it can't be read, `loadConfig` throws the reason. */
-function textOf(file: string): string {
+async function textOf(file: string): Promise<string> {
   try {
     return readFileSync(file, 'utf8');
   } catch {
+    const { loadConfig } = await import('./config.js');
     loadConfig(file);
     return '';
   }

@@ -36,15 +36,8 @@ import {
 } from '../requests/await-options.js';
 import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
-import {
-  type AllocStatus,
-  type AllocView,
-  allocStateOf,
-  allocStatusOf,
-  allWaitsOf,
-  reasonsOf,
-  waitsOf,
-} from './alloc-view.js';
+import { type AllocStatus, type AllocView, allocStateOf, allocStatusOf, waitsOf } from './alloc-view.js';
+import { allWaitsOf, reasonsOf } from './alloc-waits.js';
 import { DefaultModes } from './default-modes.js';
 
 export interface AllocationsOptions {

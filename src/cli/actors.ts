@@ -26,7 +26,7 @@ async function listActors(options: LookOptions): Promise<void> {
 }
 
 async function releaseActor(address: string, options: LookOptions): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   await agent.actors.release({ body: { address } });
   if (!options.json) return print(`${address} is in service`);
   const actors = await agent.actors.list(soon);

@@ -7,7 +7,6 @@ import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJs
 import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
 import { type Awaited, awaited, type InNamespace, inNamespace, misuse, waiting } from './requests.js';
-import { listIn } from './spec-file.js';
 import { type AccessMode, accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 
@@ -93,7 +92,7 @@ async function prepareAlloc(allocId: string, options: PrepareOptions): Promise<v
   if (file !== undefined && (options.volume.length > 0 || options.accessMode !== undefined))
     throw misuse('--file has the whole list: leave out --volume and --access-mode');
   if (file === undefined && options.volume.length === 0) throw misuse('give at least one --volume, or --file');
-  const list = file === undefined ? undefined : await listIn(file);
+  const list = file === undefined ? undefined : await (await import('./spec-file.js')).listIn(file);
   // The agent checks what the file holds.
   const volumes = (list?.body ?? volumesOf(options)) as AllocVolumes;
   const body = { volumes, ...(timeout !== undefined && { timeoutMs: timeout }), ...(wait && { wait }) };
@@ -119,7 +118,7 @@ const volumesOf = ({ namespace, accessMode, volume }: PrepareOptions): AllocVolu
 async function releaseAlloc(allocId: string, options: LookOptions & Awaited): Promise<void> {
   const { timeout } = options;
   const body = timeout === undefined ? {} : { timeoutMs: timeout };
-  const isThere = await isKnown(agentAt(options), allocId);
+  const isThere = await isKnown(await agentAt(options), allocId);
   const release = (agent: Client, signal: AbortSignal): Promise<void> =>
     agent.allocs.release({ params: { allocId }, body, signal });
   await askAndWait(release, allocOf(allocId), options);

@@ -46,11 +46,11 @@ export const lookAll = (command: Command): Command =>
   lookAt(command).option('--wide', 'do not cut lines to the width of the terminal');
 
 /** Path of the agent's socket. Options win over STAGECRAFT_SOCKET, which wins over the default configuration. */
-export function socketOf({ config, socket }: ReachOptions): string {
+export async function socketOf({ config, socket }: ReachOptions): Promise<string> {
   if (socket !== undefined) return socket;
   const { STAGECRAFT_SOCKET: named } = process.env;
   if (config === undefined && named) return named;
-  const dataDir = dataDirIn(findConfig(config));
+  const dataDir = await dataDirIn(findConfig(config));
   // The agent names its socket after the data directory's path without symbolic links.
   return agentSocketPath(existsSync(dataDir) ? realpathSync(dataDir) : dataDir);
 }
@@ -59,12 +59,12 @@ export function socketOf({ config, socket }: ReachOptions): string {
 export const soon = { idleTimeoutMs: 10_000 };
 
 /** The agent that the options name. */
-export const agentAt = (options: ReachOptions): Client =>
-  createClient({ socketPath: socketOf(options), explain: inCommandWords });
+export const agentAt = async (options: ReachOptions): Promise<Client> =>
+  createClient({ socketPath: await socketOf(options), explain: inCommandWords });
 
 /** The same, to read from it. Warns on stderr if what it says may be old, as its store does not answer. */
 export async function lookAtAgent(options: ReachOptions): Promise<Client> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   const { store } = await agent.agent.status(soon);
   if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
   return agent;

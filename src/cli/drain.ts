@@ -14,7 +14,7 @@ export function addDrain(program: Command): void {
 }
 
 async function drain(options: ReachOptions): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   await tellingOf(agent.agent.drain(), () => goingAt(agent), options);
   print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
 }

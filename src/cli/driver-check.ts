@@ -5,12 +5,11 @@ import { parse } from 'yaml';
 import type { ByRpc } from '../driver-check/options.js';
 import { messageOf } from '../errors.js';
 import { collect, secondsIn } from './arguments.js';
+import { print } from './connection.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { parseSize } from './size.js';
 
-type Print = (text: string) => void;
-
-export function addDriverCheck(program: Command, print: Print): void {
+export function addDriverCheck(program: Command): void {
   program
     .command('driver-check')
     .description('check any CSI driver against the specification; see docs/driver-check.md')

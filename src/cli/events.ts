@@ -50,7 +50,8 @@ async function printEvents({
     ...(plugin !== undefined && { plugin }),
   };
   try {
-    for await (const event of agentAt(options).events.follow({ query, signal: stop.signal }))
+    const agent = await agentAt(options);
+    for await (const event of agent.events.follow({ query, signal: stop.signal }))
       print(options.json ? JSON.stringify(event) : oneLine(tell(event)));
   } catch (error) {
     if (!stop.signal.aborted) throw error;

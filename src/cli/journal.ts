@@ -38,8 +38,11 @@ async function exportJournals(addresses: string[], { output, ...options }: Expor
 
 function writerOf(addresses: string[], options: ExportOptions): (to: Writable) => Promise<void> {
   const stored = storedAt(options);
-  if (!stored) return (to) => copied(agentAt(options).actors.exportJournals({ query: { address: addresses } }), to);
   return async (to) => {
+    if (!stored) {
+      const agent = await agentAt(options);
+      return copied(agent.actors.exportJournals({ query: { address: addresses } }), to);
+    }
     const { withStoredJournal } = await import('../agent/stored-past.js');
     await withStoredJournal(stored, async (journal) => {
       for (const address of addresses) await journal.range(address);

@@ -1,87 +1,15 @@
 #!/usr/bin/env node
 /**
- * Entry point of the command line: the commands `agent` and `driver`, errors on stderr, exit codes.
- * Commands that ask a running agent are in plugins.ts, volumes.ts and so on.
- * Each command imports its heavy modules only when it runs. Exit codes: 0 done, 2 usage, others from the table in errors.ts.
+ * Entry point of the command line: help, errors on stderr, exit codes. For the commands, see commands.ts.
+ * Exit codes: 0 done, 2 usage, others from the table in errors.ts.
  */
-import { resolve } from 'node:path';
 import { Command, CommanderError } from 'commander';
-import { loadConfig } from '../agent/config.js';
-import { findConfig } from '../agent/find-config.js';
 import { AgentError } from '../client/agent-error.js';
 import { errorTable, isErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
-import { addActorCommands } from './actors.js';
-import { addAllocCommands } from './allocs.js';
-import { collect, countIn, sizeIn } from './arguments.js';
-import { addCluster } from './cluster.js';
-import { configDefault, print } from './connection.js';
-import { addDrain } from './drain.js';
-import { addDriverCheck } from './driver-check.js';
-import { addEvents } from './events.js';
-import { addHistory } from './history.js';
-import { addInspect } from './inspect.js';
-import { addJournalCommands } from './journal.js';
-import { addMountCommands } from './mounts.js';
-import { addNodeCommands } from './nodes.js';
-import { addPluginCommands } from './plugins.js';
-import { oneLine } from './print.js';
-import { addReplay } from './replay.js';
-import { firstSignal } from './signals.js';
-import { addSnapshotCommands } from './snapshots.js';
-import { addTaskCommands } from './tasks.js';
-import { addVolumeCommands } from './volumes.js';
-import { addWhy } from './why.js';
+import { addCommands } from './commands.js';
 
 const usageExit = 2;
-
-async function runAgent({ config }: { config?: string }): Promise<void> {
-  const asked = firstSignal(); // before the start: a signal during the start ends the agent right after it
-  const { startAgent } = await import('../agent/agent.js');
-  const agent = await startAgent(loadConfig(findConfig(config)), (line) => print(oneLine(line)));
-  // A failure to stop also rejects `agent.ended`, awaited below.
-  asked.then(() => agent.stop()).catch(() => {});
-  await agent.ended;
-}
-
-interface DriverArguments {
-  endpoint?: string;
-  nodeId: string;
-  dataDir?: string;
-  capacity?: number;
-  attach?: boolean;
-  shared?: boolean;
-  peerNode: string[];
-  maxVolumesPerNode?: number;
-  getSnapshot?: boolean;
-}
-
-async function runDriver({
-  endpoint,
-  dataDir,
-  capacity,
-  peerNode,
-  shared,
-  ...options
-}: DriverArguments): Promise<void> {
-  const target = endpoint ?? process.env.CSI_ENDPOINT;
-  if (!target) throw new CommanderError(usageExit, 'usage', 'error: give --endpoint, or set CSI_ENDPOINT');
-  const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
-  if (!kept) throw new CommanderError(usageExit, 'usage', 'error: give --data-dir: the volumes are kept there');
-  const asked = firstSignal();
-  const { startDriver } = await import('../driver/driver.js');
-  const driver = await startDriver({
-    endpoint: target,
-    dataDir: resolve(kept),
-    capacityBytes: capacity,
-    peerNodes: peerNode,
-    ...(shared && { isShared: true }),
-    ...options,
-  });
-  print(`hostpath driver ${packageVersion()} serves ${target}, its volumes are in ${resolve(kept)}`);
-  await asked;
-  await driver.stop();
-}
 
 /** With `--json` the output is for a program, and errors are JSON, too. */
 const isForPrograms = process.argv.includes('--json');
@@ -105,7 +33,7 @@ function commandIn([arg, ...args]: string[], group: Command): { group: Command; 
   return named.commands.length > 0 ? commandIn(args, named) : { group, command: named };
 }
 
-function makeProgram(): Command {
+async function makeProgram(args: string[]): Promise<Command> {
   const program = new Command('stagecraft')
     .description('Runs CSI storage plugins without Kubernetes.')
     .version(packageVersion())
@@ -116,42 +44,10 @@ function makeProgram(): Command {
       outputError: (text, write) => write(`${text}${adviceOn(text, program)}`),
       ...(isForPrograms && { writeErr: () => {} }),
     });
-
-  program
-    .command('agent')
-    .description('run the agent of this node until SIGTERM or SIGINT; plugin processes keep running after it')
-    .option('--config <file>', `a YAML file; ${configDefault}; see docs/configuration.md`)
-    .action(runAgent);
-  program
-    .command('driver')
-    .description('run the bundled host-path CSI driver')
-    .option('--endpoint <url>', 'unix:///path/of/csi.sock (default: CSI_ENDPOINT of the environment)')
-    .requiredOption('--node-id <id>', 'the id of this node, as NodeGetInfo answers it')
-    .option('--data-dir <path>', 'directory of the volumes and their records (default: STAGECRAFT_TASK_DIR)')
-    .option('--capacity <size>', 'total size of all volumes, e.g. 100Gi (default: the size of the file system)', sizeIn)
-    .option('--attach', 'offer ControllerPublishVolume: volumes are published to a node before their use there')
-    .option('--peer-node <id>', 'with --attach: another node besides --node-id; repeatable', collect, [])
-    .option('--shared', 'with --attach: other hosts share the data directory, each with a driver of its own')
-    .option('--max-volumes-per-node <n>', 'with --attach: how many volumes may be published to one node', countIn)
-    .option('--get-snapshot', 'offer GetSnapshot, which is new in CSI: some callers refuse a driver that offers it')
-    .action(runDriver);
-  addDriverCheck(program, print);
-  addPluginCommands(program);
-  addTaskCommands(program);
-  addVolumeCommands(program);
-  addSnapshotCommands(program);
-  addAllocCommands(program);
-  addMountCommands(program);
-  addNodeCommands(program);
-  addCluster(program);
-  addActorCommands(program);
-  addEvents(program);
-  addHistory(program);
-  addWhy(program);
-  addReplay(program);
-  addJournalCommands(program);
-  addInspect(program);
-  addDrain(program);
+  await addCommands(
+    program,
+    args.filter((argument) => !isHelp(argument)),
+  );
   return program;
 }
 
@@ -211,8 +107,9 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 try {
-  const program = makeProgram();
-  await program.parseAsync(withHelpLast(process.argv.slice(2), program), { from: 'user' });
+  const args = process.argv.slice(2);
+  const program = await makeProgram(args);
+  await program.parseAsync(withHelpLast(args, program), { from: 'user' });
 } catch (error) {
   const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
   // Without --json commander has printed its own errors already.

@@ -47,7 +47,7 @@ async function listMounts(options: LookOptions): Promise<void> {
 
 /** Sends the request without a time limit, as the plugin has to answer. */
 async function showStats(id: string, options: LookOptions & InNamespace): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   const key = keyOf(id, options);
   const stats = await tellingOf(agent.mounts.stats({ params: key }), () => silenceOf(agent, key), options);
   if (options.json) printJson(stats);
@@ -66,7 +66,8 @@ async function silenceOf(agent: Client, { namespace, id }: Key): Promise<string 
 }
 
 async function retryMount(id: string, options: LookOptions & InNamespace & Accepting): Promise<void> {
-  await agentAt(options).mounts.retry({ params: keyOf(id, options), ...acceptanceIn(options) });
+  const agent = await agentAt(options);
+  await agent.mounts.retry({ params: keyOf(id, options), ...acceptanceIn(options) });
   tell(options, `volume ${nameOf(id, options)}: failed calls and lost mounts on this node are retried`);
 }
 
@@ -79,6 +80,7 @@ async function listOrphans(options: LookOptions): Promise<void> {
 /** Resolves the path here, as the agent has another working directory. */
 async function cleanOrphan(given: string, options: LookOptions): Promise<void> {
   const path = resolve(given);
-  await agentAt(options).mounts.cleanOrphan({ body: { path } });
+  const agent = await agentAt(options);
+  await agent.mounts.cleanOrphan({ body: { path } });
   tell(options, `${path} is unmounted`);
 }

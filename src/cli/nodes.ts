@@ -29,11 +29,13 @@ async function showNode(id: string, options: LookOptions): Promise<void> {
 }
 
 async function fenceNode(id: string, { reason, ...options }: LookOptions & { reason: string }): Promise<void> {
-  await agentAt(options).nodes.fence({ params: { id }, body: { reason } });
+  const agent = await agentAt(options);
+  await agent.nodes.fence({ params: { id }, body: { reason } });
   tell(options, `node ${id} is fenced: see stagecraft node status ${id}`);
 }
 
 async function removeNode(id: string, options: LookOptions): Promise<void> {
-  await agentAt(options).nodes.remove({ params: { id } });
+  const agent = await agentAt(options);
+  await agent.nodes.remove({ params: { id } });
   tell(options, `node ${id} is removed; its claims are released`);
 }

@@ -5,7 +5,7 @@ import type { CallOptions, Client } from '../client/client.js';
 import { agentAt, type LookOptions, lookAtAgent, print, printJson, soon, tell } from './connection.js';
 import { lineChars } from './print.js';
 import { type Awaited, type InNamespace, type Key, keyOf, listAll, misuse, nameOf, within } from './requests.js';
-import { type Spec, specsIn } from './spec-file.js';
+import type { Spec } from './spec-file.js';
 import { askAndWait, type Waited } from './wait.js';
 
 /** Fields of a volume or a snapshot that these commands read. */
@@ -91,7 +91,9 @@ export async function make<TReport extends Report>(
   if (options.file !== undefined) refuseBesideFile(command);
   const { of, name, made } = kind;
   const specs: Spec[] =
-    options.file === undefined ? [{ body: specOf(), placed: (error) => error }] : await specsIn(options.file);
+    options.file === undefined
+      ? [{ body: specOf(), placed: (error) => error }]
+      : await (await import('./spec-file.js')).specsIn(options.file);
   const all: TReport[] = [];
   const printAll = (): void => printJson(specs.length === 1 ? all[0] : all);
   for (const { body, placed } of specs) {
@@ -143,7 +145,8 @@ export async function remove<TReport extends Report>(
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
   const params = keyOf(id, options);
-  const seen = (): Promise<TReport | undefined> => ifThere(kind.of(agentAt(options)).get({ params, ...soon }));
+  const asked = kind.of(await agentAt(options));
+  const seen = (): Promise<TReport | undefined> => ifThere(asked.get({ params, ...soon }));
   const before = await seen();
   await askAndWait(
     (agent, signal) => kind.of(agent).delete({ params, query: within(options), body: { force }, signal }),

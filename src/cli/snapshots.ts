@@ -29,33 +29,32 @@ interface Sort extends Pick<Kind<AnyReport>, 'name' | 'subject'> {
   of(volumes: { namespace: string; id: string }[]): object | undefined;
 }
 
-const sorts: Sort[] = [
-  {
-    command: 'snapshot',
-    name: 'snapshot',
-    subject: 'Snapshot',
-    group: 'snapshots',
-    description: 'create, show and delete snapshots of a volume',
-    create: { usage: 'create [id] [volume]', description: 'take a snapshot of a volume; wait until it can be used' },
-    of: ([volume]) => volume && { volume },
-  },
-  {
-    command: 'group-snapshot',
-    name: 'group snapshot',
-    subject: 'VolumeGroupSnapshot',
-    group: 'groupSnapshots',
-    description: 'create, show and delete snapshots of several volumes at one moment',
-    create: {
-      usage: 'create [id] [volumes...]',
-      description: 'take a snapshot of volumes of one plugin at one moment; wait until it can be used',
-    },
-    of: (volumes) => (volumes.length > 0 ? { volumes } : undefined),
-  },
-];
+const ofOne: Sort = {
+  command: 'snapshot',
+  name: 'snapshot',
+  subject: 'Snapshot',
+  group: 'snapshots',
+  description: 'create, show and delete snapshots of a volume',
+  create: { usage: 'create [id] [volume]', description: 'take a snapshot of a volume; wait until it can be used' },
+  of: ([volume]) => volume && { volume },
+};
 
-export function addSnapshotCommands(program: Command): void {
-  for (const sort of sorts) addCommands(program, sort);
-}
+const ofSeveral: Sort = {
+  command: 'group-snapshot',
+  name: 'group snapshot',
+  subject: 'VolumeGroupSnapshot',
+  group: 'groupSnapshots',
+  description: 'create, show and delete snapshots of several volumes at one moment',
+  create: {
+    usage: 'create [id] [volumes...]',
+    description: 'take a snapshot of volumes of one plugin at one moment; wait until it can be used',
+  },
+  of: (volumes) => (volumes.length > 0 ? { volumes } : undefined),
+};
+
+export const addSnapshotCommands = (program: Command): void => addCommands(program, ofOne);
+
+export const addGroupSnapshotCommands = (program: Command): void => addCommands(program, ofSeveral);
 
 const leftovers = ({ leftovers: left = [] }: AnyReport): string[] => left;
 

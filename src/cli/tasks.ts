@@ -80,7 +80,7 @@ async function endOfLog(agent: Client, id: string): Promise<string> {
 }
 
 async function showLog(id: string, options: ReachOptions & { lines: number; follow?: boolean }): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   let isRead = true;
   process.stdout.once('error', () => {
     isRead = false;
@@ -103,7 +103,7 @@ const logOf = (agent: Client, id: string, query: { lines?: number; after?: numbe
   agent.tasks.logs({ params: { id }, query, ...soon });
 
 async function stopTask(id: string, { force = false, ...options }: LookOptions & { force?: boolean }): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   await agent.tasks.stop({ params: { id }, body: { force } });
   if (options.json) return printJson(await agent.tasks.status({ params: { id }, ...soon }));
   print(`task ${id} is stopped`);
@@ -113,12 +113,13 @@ async function removeTask(
   id: string,
   { force = false, ...options }: ReachOptions & { force?: boolean },
 ): Promise<void> {
-  await agentAt(options).tasks.remove({ params: { id }, body: { force } });
+  const agent = await agentAt(options);
+  await agent.tasks.remove({ params: { id }, body: { force } });
   print(`task ${id} is removed; the next start of the agent brings it back if it is still configured`);
 }
 
 async function restartTask(id: string, options: LookOptions): Promise<void> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   await agent.tasks.restart({ params: { id } });
   if (options.json) return printJson(await agent.tasks.status({ params: { id }, ...soon }));
   print(`task ${id} is being restarted: see stagecraft task status ${id}`);

@@ -198,7 +198,8 @@ async function unpublishVolume(
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
   const params = keyOf(id, options);
-  const before = await agentAt(options).volumes.get({ params, ...soon });
+  const agent = await agentAt(options);
+  const before = await agent.volumes.get({ params, ...soon });
   await askAndWait(
     (agent, signal) => agent.volumes.unpublish({ params, query: within(options), body: { nodeId }, signal }),
     { ...volumeOf(id, options), nodeId },
@@ -227,7 +228,8 @@ async function expandVolume(
 }
 
 async function releaseClaim(id: string, allocId: string, options: LookOptions & InNamespace): Promise<void> {
-  await agentAt(options).volumes.release({ params: keyOf(id, options), body: { allocId } });
+  const agent = await agentAt(options);
+  await agent.volumes.release({ params: keyOf(id, options), body: { allocId } });
   tell(options, `volume ${nameOf(id, options)} is no longer claimed by ${allocId}`);
 }
 
@@ -236,6 +238,7 @@ async function setAvailability(
   availability: VolumeReport['availability'],
   options: LookOptions & InNamespace,
 ): Promise<void> {
-  await agentAt(options).volumes.setAvailability({ params: keyOf(id, options), body: { availability } });
+  const agent = await agentAt(options);
+  await agent.volumes.setAvailability({ params: keyOf(id, options), body: { availability } });
   tell(options, `volume ${nameOf(id, options)}: its availability is ${availability}`);
 }

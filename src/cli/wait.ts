@@ -51,7 +51,7 @@ export async function askAndWait<T>(
   waited: Waited,
   options: LookOptions,
 ): Promise<T> {
-  const agent = agentAt(options);
+  const agent = await agentAt(options);
   const over = new AbortController();
   const asked = ask(agent, over.signal);
   interrupted ??= firstSignal().then(() => true);

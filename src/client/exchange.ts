@@ -1,7 +1,10 @@
 /** Sends an HTTP request to an agent, and reads its answer as it comes. */
-import { type IncomingMessage, type RequestOptions, request } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { AgentError, failureAt, refusalIn } from './agent-error.js';
+
+/** Not by `import`, which on Node 24 also loads a whole WebSocket client: everything that the module exports. */
+const { request } = process.getBuiltinModule('node:http');
 
 /** Where an agent listens. */
 export interface Target {

@@ -1,0 +1,9 @@
+/** Where the data is if no configuration says so. A file of its own, as commands load this and no schema. */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+/** Default data directory: the system's for root, else the user's. */
+export function defaultDataDir(): string {
+  if (process.getuid?.() === 0) return '/var/lib/stagecraft';
+  return join(process.env.XDG_STATE_HOME ?? join(homedir(), '.local', 'state'), 'stagecraft');
+}
