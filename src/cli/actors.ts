@@ -1,7 +1,8 @@
 /** `stagecraft actor`: lists the actors of a node, and resumes those that are out of service. */
 import type { Command } from 'commander';
 import type { ActorReport } from '../api/actor-routes.js';
-import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson } from './output.js';
 import { actorTable, lineChars } from './print.js';
 import { addSend } from './send.js';
 

@@ -1,7 +1,8 @@
 /** `stagecraft agent`: runs the agent of this node. */
 import type { Command } from 'commander';
 import { findConfig } from '../agent/find-config.js';
-import { configDefault, print } from './connection.js';
+import { configDefault } from './connection.js';
+import { print } from './output.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 

@@ -3,10 +3,12 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { AllocVolumes, PreparedMount } from '../api/node-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
-import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
+import { misuse } from './arguments.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell } from './output.js';
 import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
-import { type Awaited, awaited, type InNamespace, inNamespace, misuse, waiting } from './requests.js';
+import { type Awaited, awaited, type InNamespace, inNamespace, waiting } from './requests.js';
 import { type AccessMode, accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 

@@ -1,5 +1,5 @@
 /** Parsers of the values of options. They throw commander's error with what is allowed. */
-import { InvalidArgumentError } from 'commander';
+import { CommanderError, InvalidArgumentError } from 'commander';
 import { messageOf } from '../errors.js';
 import { parseSize } from './size.js';
 
@@ -33,3 +33,6 @@ export function secondsIn(text: string): number {
 
 /** Collects the values of a repeatable option. */
 export const collect = (value: string, before: string[] = []): string[] => [...before, value];
+
+/** Makes the error for arguments that don't fit together. */
+export const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);

@@ -17,15 +17,6 @@ export interface LookOptions extends ReachOptions {
   wide?: boolean;
 }
 
-export const print = (text: string): void => {
-  process.stdout.write(`${text}\n`);
-};
-
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2));
-
-/** Prints what was done by a request that returns nothing to show. */
-export const tell = ({ json }: LookOptions, done: string): void => (json ? printJson({ done }) : print(done));
-
 /** Text on the default of `--config`, for help. */
 export const configDefault = 'default: STAGECRAFT_CONFIG, else ./stagecraft.yaml, else /etc/stagecraft/agent.yaml';
 

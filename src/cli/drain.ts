@@ -3,7 +3,8 @@ import type { Command } from 'commander';
 import { describeAlloc } from '../agent/describe-mounts.js';
 import type { TaskReport } from '../api/agent-routes.js';
 import type { Client } from '../client/client.js';
-import { agentAt, print, type ReachOptions, reach, soon } from './connection.js';
+import { agentAt, type ReachOptions, reach, soon } from './connection.js';
+import { print } from './output.js';
 import { oneLine } from './print.js';
 import { tellingOf } from './wait.js';
 

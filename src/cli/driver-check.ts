@@ -5,8 +5,8 @@ import { parse } from 'yaml';
 import type { ByRpc } from '../driver-check/options.js';
 import { messageOf } from '../errors.js';
 import { collect, secondsIn } from './arguments.js';
-import { print } from './connection.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
+import { print } from './output.js';
 import { parseSize } from './size.js';
 
 export function addDriverCheck(program: Command): void {

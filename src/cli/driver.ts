@@ -2,9 +2,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { packageVersion } from '../host/version.js';
-import { collect, countIn, sizeIn } from './arguments.js';
-import { print } from './connection.js';
-import { misuse } from './requests.js';
+import { collect, countIn, misuse, sizeIn } from './arguments.js';
+import { print } from './output.js';
 import { firstSignal } from './signals.js';
 
 export function addDriver(program: Command): void {

@@ -2,7 +2,8 @@
 import type { Command } from 'commander';
 import { eventTeller } from '../agent/describe-events.js';
 import { collect } from './arguments.js';
-import { agentAt, type LookOptions, lookAt, print } from './connection.js';
+import { agentAt, type LookOptions, lookAt } from './connection.js';
+import { print } from './output.js';
 import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 

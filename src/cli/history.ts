@@ -1,11 +1,12 @@
 /** `stagecraft history`: what happened to an actor, one line per step. */
 import type { Command } from 'commander';
 import type { Client } from '../client/client.js';
-import { countIn } from './arguments.js';
-import { type LookOptions, lookAll, lookAtAgent, print, printJson, soon } from './connection.js';
+import { countIn, misuse } from './arguments.js';
+import { type LookOptions, lookAll, lookAtAgent, soon } from './connection.js';
+import { print, printJson } from './output.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
-import { type InNamespace, inNamespace, misuse } from './requests.js';
+import { type InNamespace, inNamespace } from './requests.js';
 
 interface HistoryOptions extends LookOptions, InNamespace {
   limit?: number;

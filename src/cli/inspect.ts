@@ -1,7 +1,8 @@
 /** `stagecraft inspect`: prints the link to the inspector page of a running agent. */
 import type { Command } from 'commander';
 import { AgentError } from '../client/agent-error.js';
-import { type LookOptions, lookAt, lookAtAgent, print, printJson } from './connection.js';
+import { type LookOptions, lookAt, lookAtAgent } from './connection.js';
+import { print, printJson } from './output.js';
 
 export function addInspect(program: Command): void {
   lookAt(

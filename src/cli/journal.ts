@@ -4,7 +4,8 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import type { Writable } from 'node:stream';
 import type { Command } from 'commander';
 import type { StoredAt } from '../agent/stored-past.js';
-import { agentAt, type LookOptions, print, reach } from './connection.js';
+import { agentAt, type LookOptions, reach } from './connection.js';
+import { print } from './output.js';
 import { fromStore, storedAt } from './stored.js';
 
 interface ExportOptions extends LookOptions, StoredAt {

@@ -2,7 +2,8 @@
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../client/client.js';
-import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell } from './output.js';
 import { lineChars, oneLine } from './print.js';
 import { mountTable, orphanTable, statsDetails } from './print-mounts.js';
 import {

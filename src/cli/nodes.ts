@@ -1,6 +1,7 @@
 /** `stagecraft node`: shows the nodes that have reported; fences or removes a node that is lost. */
 import type { Command } from 'commander';
-import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell } from './output.js';
 import { lineChars } from './print.js';
 import { nodeDetails, nodeTable } from './print-volumes.js';
 

@@ -1,7 +1,8 @@
 /** `stagecraft plugin`: shows the plugins and their health. */
 import type { Command } from 'commander';
 import { AgentError } from '../client/agent-error.js';
-import { type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
+import { type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson } from './output.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
 
 export function addPluginCommands(program: Command): void {

@@ -1,8 +1,9 @@
 /** Shared parts of the commands for volumes, snapshots and allocs: options, names in paths, retries, paged lists. */
-import { type Command, CommanderError } from 'commander';
+import type { Command } from 'commander';
 import type { Client } from '../client/client.js';
-import { secondsIn } from './arguments.js';
-import { type LookOptions, lookAt, lookAtAgent, soon, tell } from './connection.js';
+import { misuse, secondsIn } from './arguments.js';
+import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
+import { tell } from './output.js';
 
 export interface InNamespace {
   namespace: string;
@@ -115,8 +116,6 @@ export const pairs = (option: string, given: string[]): Record<string, string> =
       return [text.slice(0, at), text.slice(at + 1)];
     }),
   );
-
-export const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
 
 /** Reads all pages of a list. @param filters undefined ones are left out */
 export async function listAll<T>(

@@ -2,9 +2,11 @@
 import type { Command } from 'commander';
 import { AgentError } from '../client/agent-error.js';
 import type { CallOptions, Client } from '../client/client.js';
-import { agentAt, type LookOptions, lookAtAgent, print, printJson, soon, tell } from './connection.js';
+import { misuse } from './arguments.js';
+import { agentAt, type LookOptions, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell } from './output.js';
 import { lineChars } from './print.js';
-import { type Awaited, type InNamespace, type Key, keyOf, listAll, misuse, nameOf, within } from './requests.js';
+import { type Awaited, type InNamespace, type Key, keyOf, listAll, nameOf, within } from './requests.js';
 import type { Spec } from './spec-file.js';
 import { askAndWait, type Waited } from './wait.js';
 

@@ -7,13 +7,14 @@ import { MomentAnswers } from '../inspector/moment-answers.js';
 import { checkJournal } from '../journal/check-journal.js';
 import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
-import { lookAtAgent, print, printJson, soon } from './connection.js';
+import { misuse } from './arguments.js';
+import { lookAtAgent, soon } from './connection.js';
 import { addressIn, nodeOf } from './history.js';
+import { print, printJson } from './output.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
 import type { ReplayOptions } from './replay.js';
-import { misuse } from './requests.js';
 import { storedAt } from './stored.js';
 
 /** Steps shown that led to a crash. */

@@ -1,8 +1,9 @@
 /** `stagecraft actor send`: sends an actor an event by hand, where the agent allows it. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
-import { type LookOptions, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
-import { misuse } from './requests.js';
+import { misuse } from './arguments.js';
+import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson } from './output.js';
 
 interface SendOptions extends LookOptions {
   data?: string;

@@ -5,7 +5,7 @@ import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml';
 import { offsetOf } from '../agent/yaml-place.js';
 import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
-import { misuse } from './requests.js';
+import { misuse } from './arguments.js';
 import { parseSize } from './size.js';
 
 export interface Spec {

@@ -1,7 +1,7 @@
 /** Options of the commands that read a store themselves, in place of asking an agent. */
 import type { Command } from 'commander';
 import type { StoredAt } from '../agent/stored-past.js';
-import { misuse } from './requests.js';
+import { misuse } from './arguments.js';
 
 export const fromStore = (command: Command): Command =>
   command

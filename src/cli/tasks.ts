@@ -12,12 +12,11 @@ import {
   lookAll,
   lookAt,
   lookAtAgent,
-  print,
-  printJson,
   type ReachOptions,
   reach,
   soon,
 } from './connection.js';
+import { print, printJson } from './output.js';
 import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
 
 const statusLines = 10;

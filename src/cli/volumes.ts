@@ -3,8 +3,9 @@ import { Argument, type Command, Option } from 'commander';
 import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
 import type { VolumeReport } from '../api/volume-routes.js';
 import type { Client } from '../client/client.js';
-import { collect, sizeIn } from './arguments.js';
-import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, print, printJson, soon, tell } from './connection.js';
+import { collect, misuse, sizeIn } from './arguments.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell } from './output.js';
 import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import {
   type Awaited,
@@ -14,7 +15,6 @@ import {
   inNamespace,
   type Key,
   keyOf,
-  misuse,
   nameOf,
   pairs,
   waiting,

@@ -1,8 +1,9 @@
 /** `stagecraft why`: how an actor is, what it waits for, since when, and what to do. */
 import type { Command } from 'commander';
 import { StagecraftError } from '../errors.js';
-import { type LookOptions, lookAt, lookAtAgent, print, printJson, soon } from './connection.js';
+import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
 import { addressIn, nodeOf } from './history.js';
+import { print, printJson } from './output.js';
 import { whyText } from './print-why.js';
 import { type InNamespace, inNamespace } from './requests.js';
 

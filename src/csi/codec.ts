@@ -3,10 +3,14 @@
  * exact, what was not sent stays absent, an enum value that is not known is its number. What each kind of field is:
  * fields.ts
  */
-import jspb from 'google-protobuf';
+import { createRequire } from 'node:module';
+import type jspb from 'google-protobuf';
 import type { RpcName } from './answers.js';
 import { type FieldCodec, fieldCodec, isRecord, Misfit, not } from './fields.js';
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
+
+/** Not by `import`: Node 20 first searches the source for names to import, which takes longer than to run it. */
+const { BinaryReader, BinaryWriter }: typeof jspb = createRequire(import.meta.url)('google-protobuf');
 
 /** Fields may be left out: they get their zero values. Sizes may be numbers, if exact. */
 export type Given<T> = T extends bigint
@@ -34,7 +38,7 @@ function codecOf<Plain extends object>(name: keyof typeof messages): Codec<Plain
   const message = messageCodec(name);
   return {
     encode(plain) {
-      const writer = new jspb.BinaryWriter();
+      const writer = new BinaryWriter();
       try {
         message.write(writer, plain);
       } catch (error) {
@@ -45,7 +49,7 @@ function codecOf<Plain extends object>(name: keyof typeof messages): Codec<Plain
     },
     decode(bytes) {
       const plain = message.fresh();
-      message.read(new jspb.BinaryReader(bytes), plain);
+      message.read(new BinaryReader(bytes), plain);
       return plain as Plain;
     },
   };

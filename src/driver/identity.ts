@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { Topology } from '../csi/generated/plain.js';
 import type { CsiHandlers } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
-import { faultIn, nodeIdSchema } from '../host/names.js';
+import { nodeIdFault } from '../host/name-rules.js';
 
 /** Name that the driver gives itself in GetPluginInfo. */
 export const driverName = 'hostpath.csi.stagecraft';
@@ -23,7 +23,7 @@ export const topologyOf = (nodeId: string): Topology => ({ segments: { [topology
 
 /** @throws {StagecraftError} INVALID_ARGUMENT: CSI does not accept the node id */
 export function checkNodeId(nodeId: string): void {
-  const fault = faultIn(nodeIdSchema, nodeId);
+  const fault = nodeIdFault(nodeId);
   if (fault !== undefined) throw new StagecraftError('INVALID_ARGUMENT', `a node id ${fault}`);
 }
 

@@ -3,27 +3,21 @@
  * of an alloc. Every entry point checks it, so that a map by such names is never asked for what all objects inherit.
  */
 import { z } from 'zod';
+import { atMost, maxNodeIdBytes, printable, type Rule, notInherited as uninherited } from './name-rules.js';
 import { inPlainWords } from './plain-faults.js';
 
-/** Limits of the CSI specification in bytes: of a string, of a node id, of a map. */
+/** Limits of the CSI specification in bytes: of a string, of a map. */
 export const maxTextBytes = 128;
-const maxNodeIdBytes = 256;
 export const maxMapBytes = 4_096;
+
+const under = (schema: z.ZodString, { holds, fault }: Rule): z.ZodString => schema.refine(holds, fault);
 
 /** A text of at least one character and at most that many bytes. */
 export const sized = (maxBytes: number): z.ZodString =>
-  z
-    .string()
-    .min(1, 'must not be empty')
-    .refine((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`)
-    .refine((text) => !/[\p{Cc}\p{Cs}]/u.test(text), 'must have no control characters or broken surrogate pairs');
+  under(under(z.string().min(1, 'must not be empty'), atMost(maxBytes)), printable);
 
 /** Refuses names of properties that every object has. */
-export const notInherited = (schema: z.ZodString): z.ZodString =>
-  schema.refine(
-    (text) => !(text in Object.prototype),
-    'must not be a name that every JavaScript object has, as constructor: take another one',
-  );
+export const notInherited = (schema: z.ZodString): z.ZodString => under(schema, uninherited);
 
 /** A text from outside, e.g. an id that a driver gave. */
 export const textSchema = sized(maxTextBytes);

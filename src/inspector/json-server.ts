@@ -9,6 +9,7 @@ import { checked } from '../requests/fields.js';
 /** A server without routes. Errors become `{code, message, address?}` with the status of their code. */
 export function jsonServer(): FastifyInstance {
   const server = fastify({
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 1_024 },
     rewriteUrl: ({ url = '/' }) =>
@@ -33,6 +34,11 @@ export function jsonServer(): FastifyInstance {
   });
   return server;
 }
+
+/** In place of Ajv, which Fastify would load: no route has a schema for it, as `serve` checks requests by itself. */
+const noSchemas = (): never => {
+  throw new Error('no route of these servers has a schema for Fastify');
+};
 
 /** An actor's address may stand at the end of a path as it is, or percent-encoded. */
 const withAddress = /^(\/v1\/(?:actors|history|journal|moments)\/)([^?]*)/;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import type { Registry } from 'prom-client';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
@@ -99,12 +99,12 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
     },
   });
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-    try {
+    socket.on('error', () => socket.destroy()); // a viewer that is gone before it has its WebSocket
+    const upgraded = async (): Promise<void> => {
       access.check({ headers: request.headers, url: request.url ?? '' });
-      feeds.upgrade(request, socket, head);
-    } catch (error) {
-      refuse(socket, error);
-    }
+      await feeds.upgrade(request, socket, head);
+    };
+    upgraded().catch((error: unknown) => refuse(socket, error));
   });
   await server.ready();
   server.server.listen(port, host);
@@ -179,7 +179,9 @@ interface FeedSocketsOptions {
 
 /** The WebSockets of the live feed. */
 class FeedSockets {
-  readonly #server = new WebSocketServer({ noServer: true, maxPayload: 1_024 });
+  /** Made for the first viewer: without one the module is not loaded. */
+  #server: WebSocketServer | undefined;
+  #isClosed = false;
   readonly #runtime: Runtime;
   readonly #version: string;
   readonly #most: number;
@@ -193,10 +195,16 @@ class FeedSockets {
   }
 
   /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
-  upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
     const begin = this.#feeds[pathname];
     if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${pathname}`);
+    const { WebSocketServer } = await import('ws');
+    if (this.#isClosed) {
+      socket.destroy();
+      return;
+    }
+    this.#server ??= new WebSocketServer({ noServer: true, maxPayload: 1_024 });
     if (this.#server.clients.size >= this.#most)
       throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
     this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
@@ -217,9 +225,10 @@ class FeedSockets {
   }
 
   close(): void {
-    for (const viewer of this.#server.clients) viewer.close(1001, 'the agent ends');
-    for (const viewer of this.#server.clients) viewer.terminate();
-    this.#server.close();
+    this.#isClosed = true;
+    for (const viewer of this.#server?.clients ?? []) viewer.close(1001, 'the agent ends');
+    for (const viewer of this.#server?.clients ?? []) viewer.terminate();
+    this.#server?.close();
   }
 }
 
