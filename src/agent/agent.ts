@@ -22,6 +22,7 @@ import { whenGone } from './data-dir-gone.js';
 import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers } from './describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
+import { giveBackMemorySoon } from './give-back-memory.js';
 import { openInspector } from './open-inspector.js';
 import { clusterOf } from './secret-files.js';
 import { agentSocketPath } from './socket-path.js';
@@ -145,6 +146,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
       },
     );
     await applyTasks(runtime, config, print);
+    giveBackMemorySoon();
   } catch (error) {
     // The caller gets the error of the start; a failure to stop is only logged.
     await stop().catch((stopError: unknown) =>
