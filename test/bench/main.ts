@@ -20,7 +20,7 @@ import { reportPage } from './page.js';
 import { reportPlugins } from './plugins.js';
 import { withRedis } from './redis-commits.js';
 import { reportReplay } from './replay.js';
-import { starts } from './start.js';
+import { reportStart } from './start.js';
 import { reportFeed, reportSteps } from './steps.js';
 import { reportVolumes } from './volumes.js';
 import { reportVolumesCsi } from './volumes-csi.js';
@@ -59,9 +59,7 @@ const benches: Record<string, () => Promise<void>> = {
   volumes: reportVolumes,
   'volumes-csi': reportVolumesCsi,
   watch: reportWatch,
-  async start() {
-    report('agent start', 'starts/s', await byTurns(starts));
-  },
+  start: reportStart,
 };
 
 const [cpu] = cpus();
