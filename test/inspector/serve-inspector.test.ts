@@ -126,6 +126,19 @@ describe('the listener for browsers', function () {
     await view();
   });
 
+  it('X6 a client that is gone before its WebSocket is refused ends nothing', async () => {
+    const { hostname, port } = new URL(inspector.url);
+    const request = 'GET /v1/feed HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n';
+    for (let client = 0; client < 5; client += 1) {
+      const socket = connect(Number(port), hostname);
+      await once(socket, 'connect');
+      await new Promise<void>((resolve) => socket.write(request, () => resolve()));
+      socket.resetAndDestroy();
+      const answer = await fetch(`${base()}/healthz`, { headers: bearer() });
+      expect(answer.status).to.equal(200);
+    }
+  });
+
   it('bad input: a viewer that says anything is dropped, and so is one that speaks no WebSocket', async () => {
     const { socket } = await view();
     socket.send('{"type":"__proto__"}');
