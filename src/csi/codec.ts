@@ -9,7 +9,7 @@ import type { RpcName } from './answers.js';
 import { type FieldCodec, fieldCodec, isRecord, Misfit, not } from './fields.js';
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
 
-/** Not by `import`: Node 20 first searches the source for names to import, which takes longer than to run it. */
+/** Avoids `import`: Node 20 first searches the source for names to import, which takes longer than to run it. */
 const { BinaryReader, BinaryWriter }: typeof jspb = createRequire(import.meta.url)('google-protobuf');
 
 /** Fields may be left out: they get their zero values. Sizes may be numbers, if exact. */

@@ -2,7 +2,7 @@
  * Makes calls to a plugin's socket: bytes there and back, a deadline on each, cancelled when asked, errors that say what
  * happened. The surface over it: client.ts. Sockets and channels: channel.ts
  */
-import { type CallOptions as GrpcOptions, Metadata, type ServiceError } from '@grpc/grpc-js';
+import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { type Abortable, type AbortSource, isAbortSource, onAbort, refuseAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { RpcName } from './answers.js';
@@ -12,6 +12,7 @@ import { csiError } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
 import { type GrpcCode, grpcCodeOf } from './grpc-codes.js';
 import { secretsIn, withoutSecrets } from './secrets.js';
+import { unaryCall } from './unary-call.js';
 
 export interface CallOptions {
   /** Instead of the client's own limit. */
@@ -49,11 +50,6 @@ interface Begun {
   aborted?: StagecraftError;
 }
 
-/** A gRPC call under way. */
-interface Cancellable {
-  cancel(): void;
-}
-
 /** Below the longest timer, as gRPC adds to it. */
 const maxTimeoutMs = 2_000_000_000;
 
@@ -85,22 +81,20 @@ export class CsiCalls {
     options: CallOptions = {},
   ): Promise<Rpcs[Rpc]['response']> {
     return new Promise((resolve, reject) => {
-      const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
-      const call = begun.channel.client.makeUnaryRequest<Buffer, Rpcs[Rpc]['response']>(
-        rpcs[rpc].path,
-        asBytes,
-        responseCodec(rpc).decode,
+      const { begun, bytes, deadline } = this.#begin(rpc, request, options);
+      const cancel = unaryCall<Rpcs[Rpc]['response']>(begun.channel.client, {
+        path: rpcs[rpc].path,
         bytes,
-        new Metadata(),
-        grpcOptions,
-        (error, answer) => {
+        deadline,
+        decode: responseCodec(rpc).decode,
+        ended: (answer, failure) => {
           release();
-          this.#ended(begun, error);
+          this.#ended(begun, failure);
           if (answer !== undefined) resolve(answer);
-          else reject(failed(begun, error));
+          else reject(failed(begun, failure));
         },
-      );
-      const release = this.#watch(begun, call, abortableIn(options));
+      });
+      const release = this.#watch(begun, cancel, abortableIn(options));
     });
   }
 
@@ -110,16 +104,16 @@ export class CsiCalls {
     request: Given<Rpcs[Rpc]['request']>,
     options: CallOptions = {},
   ): AsyncGenerator<Rpcs[Rpc]['response'], void> {
-    const { begun, bytes, grpcOptions } = this.#begin(rpc, request, options);
+    const { begun, bytes, deadline } = this.#begin(rpc, request, options);
     const call = begun.channel.client.makeServerStreamRequest<Buffer, Rpcs[Rpc]['response']>(
       rpcs[rpc].path,
       asBytes,
       responseCodec(rpc).decode,
       bytes,
       new Metadata(),
-      grpcOptions,
+      { deadline },
     );
-    const release = this.#watch(begun, call, abortableIn(options));
+    const release = this.#watch(begun, () => call.cancel(), abortableIn(options));
     let failure: Partial<ServiceError> | null = null;
     try {
       yield* call;
@@ -171,7 +165,7 @@ export class CsiCalls {
     rpc: Rpc,
     request: Given<Rpcs[Rpc]['request']>,
     options: CallOptions,
-  ): { begun: Begun; bytes: Buffer; grpcOptions: GrpcOptions } {
+  ): { begun: Begun; bytes: Buffer; deadline: number } {
     const { timeoutMs = this.#timeoutOf(rpc) } = options;
     if (!(timeoutMs > 0)) throw new TypeError(`timeoutMs of ${rpc} must be above 0, but is ${timeoutMs}`);
     const bytes = requestCodec(rpc).encode(request);
@@ -180,19 +174,19 @@ export class CsiCalls {
     const abortable = abortableIn(options);
     if (abortable) refuseAborted(abortable, (reason) => givenUp(rpc, reason));
     const channel = this.#connection.channelFor(rpc);
-    const grpcOptions = { deadline: Date.now() + Math.min(timeoutMs, maxTimeoutMs) };
+    const deadline = Date.now() + Math.min(timeoutMs, maxTimeoutMs);
     const begun: Begun = { rpc, sinceMs: performance.now(), channel, timeoutMs, secrets: secretsIn(rpc, request) };
-    return { begun, bytes, grpcOptions };
+    return { begun, bytes, deadline };
   }
 
   /**
    * Watches the limits of a call.
    * @returns function for its end
    */
-  #watch(begun: Begun, call: Cancellable, abortable: Abortable | undefined): () => void {
+  #watch(begun: Begun, cancel: () => void, abortable: Abortable | undefined): () => void {
     const giveUp = (reason: unknown): void => {
       begun.aborted ??= givenUp(begun.rpc, reason);
-      call.cancel();
+      cancel();
     };
     this.#inFlight.add(giveUp);
     const unsubscribe = abortable && onAbort(abortable, giveUp);
