@@ -1,8 +1,8 @@
 /** Copies of objects that V8 keeps in few hidden classes, on every version of Node. */
 
 /**
- * `{ ...known, ...change }`. Node 20 gives each object that a spread adds keys to a hidden class of its own, which makes
- * this one and all its copies slow.
+ * Returns `{ ...known, ...change }`. Node 20 gives each object that a spread adds keys to a hidden class of its own, which
+ * makes this one and all its copies slow.
  */
 export function merged<T extends object>(known: T, change: Partial<T>): T;
 export function merged(known: Record<string, unknown>, change: Record<string, unknown>): Record<string, unknown> {
@@ -17,14 +17,14 @@ function mergedByKey(known: Record<string, unknown>, change: Record<string, unkn
   return all;
 }
 
-/** Properties of `after` that `before` has otherwise, but `not` that one. */
-export function changesOf<T extends object>(before: T, after: T, not?: string): Partial<T>;
+/** Returns the properties of `after` that differ from `before`, except one. */
+export function changesOf<T extends object>(before: T, after: T, except?: string): Partial<T>;
 export function changesOf(
   before: Record<string, unknown>,
   after: Record<string, unknown>,
-  not?: string,
+  except?: string,
 ): Record<string, unknown> {
   const changes: Record<string, unknown> = {};
-  for (const key in after) if (after[key] !== before[key] && key !== not) changes[key] = after[key];
+  for (const key in after) if (after[key] !== before[key] && key !== except) changes[key] = after[key];
   return changes;
 }

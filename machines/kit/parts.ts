@@ -76,7 +76,7 @@ export class Chart<TMachine extends AnyStateMachine> {
   readonly #machine: TMachine;
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   readonly #planned: PlannedMachine | undefined;
-  /** By path. */
+  /** Places by path. */
   readonly #places = new Map<string, Place>();
 
   /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
@@ -138,7 +138,7 @@ export class Chart<TMachine extends AnyStateMachine> {
 interface Place {
   /** A snapshot in that state, without its context. */
   template: AnyMachineSnapshot;
-  /** Absent: XState takes all steps. */
+  /** Configuration of the plan; absent: XState takes all steps. */
   states: Configuration | undefined;
   /** Events that the state or one around it takes; none if the part has ended. */
   events: ReadonlySet<string>;

@@ -59,7 +59,7 @@ export class PlannedMachine {
     return { snapshot: isSame ? snapshot : states.snapshotWith(context), asked };
   }
 
-  /** As `step`, without snapshots. */
+  /** Takes a step without making snapshots. */
   stepFrom(from: Configuration, context: Running['context'], event: AnyEventObject): Moved | undefined {
     if (ofXState.has(event.type)) return undefined;
     return attempted(() => {

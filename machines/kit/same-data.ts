@@ -2,7 +2,7 @@
 export function isSameData(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) || Array.isArray(other)) return isSameList(one, other);
-  return isObject(one) && isObject(other) && hasSame(one, other) && hasSame(other, one);
+  return isObject(one) && isObject(other) && hasSame(one, other) && hasNoMore(one, other);
 }
 
 /** Whether these are all among those, each with the same value. */
@@ -17,8 +17,13 @@ const isSameList = (one: unknown, other: unknown): boolean =>
 
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null;
 
-/** What is undefined says the same as what is not there. */
+/** Treats an undefined property as absent. */
 function hasSame(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
   for (const key in one) if (!isSameData(one[key], Object.hasOwn(other, key) ? other[key] : undefined)) return false;
+  return true;
+}
+
+function hasNoMore(one: Record<string, unknown>, other: Record<string, unknown>): boolean {
+  for (const key in other) if (other[key] !== undefined && !Object.hasOwn(one, key)) return false;
   return true;
 }

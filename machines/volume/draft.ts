@@ -56,9 +56,9 @@ export function put(draft: Draft, nodeId: string, publication: Publication): voi
   const { number, failure } = publication;
   const state = publicStateOf(publication);
   if (before?.number === number && publicStateOf(before) === state) return;
-  const told: VolumeBroadcast = { type: 'publication', nodeId, number, state };
-  if (failure) told.failure = failure;
-  draft.broadcasts.push(told);
+  const broadcast: VolumeBroadcast = { type: 'publication', nodeId, number, state };
+  if (failure) broadcast.failure = failure;
+  draft.broadcasts.push(broadcast);
 }
 
 /** The plugin's name of the volume: its id, or else the name that it was to be made with. */

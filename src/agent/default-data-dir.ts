@@ -1,4 +1,4 @@
-/** Where the data is if no configuration says so. A file of its own, as commands load this and no schema. */
+/** Default data directory. A file of its own: commands import it without any schema. */
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 

@@ -4,7 +4,7 @@
  */
 import { getHeapStatistics } from 'node:v8';
 
-/** Of a larger heap, with very many actors, a collection would take long, and give back little of the whole. */
+/** Limit: a collection of a larger heap, with very many actors, takes long and gives back little of the whole. */
 const mostHeapBytes = 64 * 2 ** 20;
 
 /** Time in which an agent has started its plugins. */
@@ -15,15 +15,14 @@ export function giveBackMemorySoon(): void {
   setTimeout(() => void giveBackMemory(), afterMs).unref();
 }
 
-/** Collects all garbage, which takes some tens of milliseconds. Does nothing if the heap is large. */
+/** Collects all garbage, which blocks the process for up to some hundred milliseconds. Does nothing if the heap is large. */
 export async function giveBackMemory(): Promise<void> {
   if (getHeapStatistics().used_heap_size > mostHeapBytes) return;
   try {
     const { Session } = await import('node:inspector/promises');
     const session = new Session();
     session.connect();
-    await session.post('HeapProfiler.collectGarbage');
-    session.disconnect();
+    await session.post('HeapProfiler.collectGarbage').finally(() => session.disconnect());
   } catch {
     // A Node that was built without its inspector: the memory stays as it is.
   }

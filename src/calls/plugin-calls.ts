@@ -131,6 +131,7 @@ export class PluginCalls {
     let admitted: Admitted;
     try {
       const waitMs = isForced ? forcedWaitMs : undefined;
+      // With a free place, all up to `sent` may run before observers know of the commit that asked for the call.
       const entered = place
         ? place.renew()
         : (access.enterIfOpen(run.input) ?? (await access.enterNow(run.input, { signal: run, waitMs })));

@@ -3,7 +3,7 @@ import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
 import { AgentError, failureAt, refusalIn } from './agent-error.js';
 
-/** Not by `import`, which on Node 24 also loads a whole WebSocket client: everything that the module exports. */
+/** Avoids `import`, which on Node 24 also loads a whole WebSocket client: everything that the module exports. */
 const { request } = process.getBuiltinModule('node:http');
 
 /** Where an agent listens. */

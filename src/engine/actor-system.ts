@@ -80,7 +80,10 @@ export interface ActorSystem {
   /** Returns the committed state of an actor in memory. */
   peek(address: string): ActorView | undefined;
 
-  /** Tells whether an actor is in memory. Actors that are loading or quarantined count. */
+  /**
+   * Tells whether an actor is in memory. Actors that are loading or quarantined count; one that was looked up and does not
+   * exist does not.
+   */
   has(address: string): boolean;
 
   /** Iterates over the committed states of actors in memory whose address begins with the prefix. */

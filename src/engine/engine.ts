@@ -330,7 +330,8 @@ export class Engine implements ActorSystem, Inbox {
   }
 
   has(address: string): boolean {
-    return this.#actors.get(address) !== undefined;
+    const actor = this.#actors.get(address);
+    return actor !== undefined && (actor.snapshot !== undefined || !actor.isIdle);
   }
 
   *views(prefix: string): Generator<ActorRow> {

@@ -35,7 +35,7 @@ export class Waiters {
    * @param reached returns undefined until the condition holds; an exception ends the wait
    */
   until<T>(address: string, reached: () => T | undefined, limits?: WaitLimits): Promise<T> {
-    return new Promise((resolve, reject) => new Wait({ reached, resolve, reject, limits }).begin(this, address));
+    return new Promise((resolve, reject) => new PendingWait({ reached, resolve, reject, limits }).begin(this, address));
   }
 
   wake(address: string): void {
@@ -56,7 +56,7 @@ interface WaitParts<T> {
 }
 
 /** One wait until its end. */
-class Wait<T> {
+class PendingWait<T> {
   readonly #parts: WaitParts<T>;
   readonly #look = (): void => this.#attempt(this.#parts.reached);
   #isOver = false;

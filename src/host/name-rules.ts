@@ -2,7 +2,7 @@
 
 export interface Rule {
   holds(text: string): boolean;
-  /** What the text must be. */
+  /** Requirement that the text failed, as `must …`. */
   fault: string;
 }
 

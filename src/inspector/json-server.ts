@@ -35,7 +35,7 @@ export function jsonServer(): FastifyInstance {
   return server;
 }
 
-/** In place of Ajv, which Fastify would load: no route has a schema for it, as `serve` checks requests by itself. */
+/** Replaces Ajv, which Fastify would load: no route has a schema for it, as `serve` checks requests by itself. */
 const noSchemas = (): never => {
   throw new Error('no route of these servers has a schema for Fastify');
 };

@@ -67,12 +67,12 @@ export function checkedOptions<T extends { signal?: AbortSignal | undefined }>(
 const isEmpty = (given: unknown): boolean =>
   given instanceof Object && Object.getPrototypeOf(given) === Object.prototype && Reflect.ownKeys(given).length === 0;
 
-const known = new WeakMap<z.ZodType, object>();
+const defaultsBySchema = new WeakMap<z.ZodType, object>();
 
-/** Checked once per schema, and copied. */
+/** Returns a copy of the defaults of a schema, which are checked once. */
 function defaultsOf<T extends object>(schema: z.ZodType<T>): T;
 function defaultsOf(schema: z.ZodType<object>): object {
-  const defaults = known.get(schema) ?? checked(schema, {}, 'the options');
-  known.set(schema, defaults);
+  const defaults = defaultsBySchema.get(schema) ?? checked(schema, {}, 'the options');
+  defaultsBySchema.set(schema, defaults);
   return { ...defaults };
 }

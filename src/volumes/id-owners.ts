@@ -48,7 +48,7 @@ export interface IdSort<M extends AnyStateMachine> {
   isLeftBehind(view: ViewOf<M>): boolean;
 }
 
-/** Unique, as names of plugins and nodes have no control characters, and the id comes last. */
+/** Makes a unique key: names of plugins and nodes have no control characters, and the id comes last. */
 const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
   `${plugin}\n${home === undefined ? 'anywhere' : `on ${home}`}\n${isGroup ? 'group' : 'one'}\n${csiId}`;
 

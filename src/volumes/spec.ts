@@ -43,7 +43,7 @@ export const specSchema = z
         ({ requisite, preferred }) => requisite.length === 0 || isPartOf(preferred, requisite),
         'must have every one of preferred in requisite too',
       )
-      .default({ requisite: [], preferred: [] }),
+      .default(() => ({ requisite: [], preferred: [] })),
     source: z
       .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: nameSchema })], {
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',

@@ -112,6 +112,19 @@ describe('stops of tasks', () => {
     expect(await failureOf(runtime.tasks.stop('nobody'))).to.have.property('code', 'TASK_NOT_FOUND');
   });
 
+  it('T7 a task that does not exist was just looked up: its stop is refused, and leaves no record', async () => {
+    const address = taskAddress('n1', 'nobody');
+    expect(await failureOf(runtime.actors.inspect(address))).to.have.property('code', 'ACTOR_NOT_FOUND');
+    expect(await failureOf(runtime.tasks.stop('nobody'))).to.have.property('code', 'TASK_NOT_FOUND');
+    await runtime.close();
+    const store = lmdbStore(join(dataDir, 'state'));
+    await store.open();
+    const record = await store.load(address);
+    await store.close();
+    runtime = await createRuntime({ nodeId: 'n1', dataDir });
+    expect(record).to.equal(undefined);
+  });
+
   const damage = async (address: string): Promise<void> => {
     const store = lmdbStore(join(dataDir, 'state'));
     await store.open();
