@@ -23,8 +23,8 @@ describe('copy of a record', () => {
   it('request without an id: every field is kept', () => {
     const ignore = (): void => {};
     const request = { kind: 'request', event: { type: 'read' }, resolve: ignore, reject: ignore } as const;
-    expect(marked(whole, request, undefined))
-      .to.deep.equal(whole)
-      .and.not.to.equal(whole);
+    const copy = marked(whole, request, undefined);
+    expect(copy).to.deep.equal(whole);
+    expect(copy).not.to.equal(whole);
   });
 });
