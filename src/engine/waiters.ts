@@ -55,7 +55,7 @@ interface WaitParts<T> {
   limits: WaitLimits | undefined;
 }
 
-/** One wait until its end. */
+/** Wait that is under way. */
 class PendingWait<T> {
   readonly #parts: WaitParts<T>;
   readonly #look = (): void => this.#attempt(this.#parts.reached);

@@ -43,6 +43,8 @@ export interface MountsHistoryOptions {
   from?: MountsMoment;
   /** Default: memory. */
   stores?: SubjectKind;
+  /** As in ActorPolicy. Default: true. */
+  keepsAbsent?: boolean;
 }
 
 export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOptions = {}): Promise<MountsEnd> {
@@ -246,6 +248,7 @@ export class MountsRun {
       number: this.#lives.length + (this.#options.from ? 101 : 1),
       store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       plugins: (caller) => this.#world.port(caller),
+      keepsAbsent: this.#options.keepsAbsent ?? true,
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

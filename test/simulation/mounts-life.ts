@@ -69,6 +69,8 @@ export interface MountsLifeOptions {
   number: number;
   store: Store;
   plugins(life: MountsLife): PluginPort;
+  /** As in ActorPolicy. */
+  keepsAbsent: boolean;
 }
 
 export interface Ending {
@@ -98,7 +100,7 @@ export class MountsLife implements NodeCaller {
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
 
-  constructor({ host, number, store, plugins }: MountsLifeOptions) {
+  constructor({ host, number, store, plugins, keepsAbsent }: MountsLifeOptions) {
     const { seed, timeline, traits, kernel, paths, places, logger } = host;
     this.#host = host;
     this.number = number;
@@ -130,6 +132,7 @@ export class MountsLife implements NodeCaller {
       random,
       logger,
       lease: { name: `node/${nodeId}`, holder: this.name, ttlMs: traits.leaseTtlMs },
+      policy: { keepsAbsent },
     });
     const { engine } = this;
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });

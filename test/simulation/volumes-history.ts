@@ -53,6 +53,8 @@ export interface HistoryOptions {
   from?: Moment;
   /** Default: memory. */
   stores?: SubjectKind;
+  /** As in ActorPolicy. Default: true. */
+  keepsAbsent?: boolean;
 }
 
 const presentVersions = new Map<string, string | undefined>(
@@ -347,6 +349,7 @@ export class VolumesRun {
       secrets: this.#secrets,
       logger: this.#logger(),
       tell,
+      keepsAbsent: this.#options.keepsAbsent ?? true,
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

@@ -53,6 +53,8 @@ export interface VolumesLifeOptions {
   /** Default: by seed and number. */
   random?: Random;
   tell(line: string): void;
+  /** See HistoryOptions. */
+  keepsAbsent?: boolean;
 }
 
 interface Ending {
@@ -98,6 +100,7 @@ export class VolumesLife implements Caller {
       random,
       logger,
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
+      policy: { keepsAbsent: options.keepsAbsent ?? true },
     });
     const ports = { engine: this.engine, clock };
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };

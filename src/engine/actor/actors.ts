@@ -255,7 +255,7 @@ export class Actors {
 
   /** Keeps an actor that does not exist for this turn of the event loop: whoever has looked it up may begin it now. */
   #departSoon(actor: Actor): void {
-    if (actor.seq > 0) {
+    if (actor.seq > 0 || !this.#options.policy.keepsAbsent) {
       this.#depart(actor);
       return;
     }

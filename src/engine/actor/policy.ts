@@ -4,6 +4,11 @@ export interface ActorPolicy {
   /** Quarantines an actor that crashes more than `most` times within `withinMs`. */
   crashes: { most: number; withinMs: number };
   journal: JournalPolicy;
+  /**
+   * Whether an actor that was looked up and does not exist stays in memory for the turn of the event loop, so that beginning
+   * it looks it up no second time. False for comparisons with histories of engines that did so.
+   */
+  keepsAbsent: boolean;
   /** Topic of the engine's own events: an actor quarantined or released. */
   topic: string;
 }
@@ -22,6 +27,7 @@ const dayMs = 86_400_000;
 export const defaultPolicy: ActorPolicy = {
   crashes: { most: 5, withinMs: 60_000 },
   journal: { keep: 1_000, snapshotEvery: 200, goneMs: 7 * dayMs },
+  keepsAbsent: true,
   topic: 'actors',
 };
 
