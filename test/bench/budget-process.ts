@@ -1,5 +1,5 @@
 /**
- * What one volume costs, by area of the code: CPU time and allocated bytes, as V8's profilers sample them while volumes are
+ * Measures the cost of one volume by area of the code: CPU time and allocated bytes, as V8's profilers sample them while volumes are
  * created and published, 64 at a time, by a driver in this process on the memory store. Prints it as JSON.
  */
 import { type HeapProfiler, type Profiler, Session } from 'node:inspector/promises';
@@ -29,7 +29,7 @@ const rest = 'Node itself';
 
 const areaOf = (url: string): string | undefined => areas.find(([, urls]) => urls.test(url))?.[0];
 
-/** What has no file, such as JSON and promises, belongs to the function that called it. */
+/** Sums by area. Functions without a file, such as those of JSON and promises, count for their caller. */
 class Sums {
   readonly #budget: Budget = Object.fromEntries([...areas.map(([area]) => [area, 0]), [rest, 0]]);
 

@@ -1,4 +1,4 @@
-/** What one volume costs, by area of the code. How that is sampled: budget-process.ts */
+/** Reports the cost of one volume by area of the code. How that is sampled: budget-process.ts */
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -15,7 +15,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 let coverage: string;
 const env = (): NodeJS.ProcessEnv => ({ ...process.env, NODE_V8_COVERAGE: coverage });
 
-/** What the process has loaded: names of packages, files below dist/, and WHATWG clients of Node itself. */
+/** Modules that the process has loaded: names of packages, files below dist/, and WHATWG clients of Node itself. */
 function loaded(): string[] {
   const [file = '', ...others] = readdirSync(coverage);
   if (others.length > 0) throw new Error(`several processes have ended: ${[file, ...others].join(', ')}`);
