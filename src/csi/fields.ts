@@ -60,6 +60,12 @@ export class Misfit extends Error {
 
 export const not = (what: string): Misfit => new Misfit(`must be ${what}`);
 
+/** Reads a text as it was sent: `readString` drops a byte order mark at its beginning. */
+function readText(reader: jspb.BinaryReader): string {
+  const { buffer, byteOffset, byteLength } = reader.readBytes();
+  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+}
+
 /** Codec of one kind of value. */
 interface Kind {
   zero?: () => unknown;
@@ -117,7 +123,7 @@ const string: Kind = {
   zero: () => '',
   isZero: (value) => value === '',
   write: (writer, number, value) => writer.writeString(number, textIn(value)),
-  read: (reader) => reader.readString(),
+  read: readText,
 };
 
 const bool: Kind = {
@@ -268,8 +274,8 @@ function writeEntry(writer: jspb.BinaryWriter, number: number, [key, value]: [st
 function readEntry(reader: jspb.BinaryReader, entry: { key: string; value: string }): void {
   while (reader.nextField()) {
     const number = reader.getFieldNumber();
-    if (number === 1) entry.key = reader.readString();
-    else if (number === 2) entry.value = reader.readString();
+    if (number === 1) entry.key = readText(reader);
+    else if (number === 2) entry.value = readText(reader);
     else reader.skipField();
   }
 }
