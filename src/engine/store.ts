@@ -64,7 +64,10 @@ export interface Commit {
   commitId: string;
   /** Stored seq that this commit builds on; 0 for an actor that never existed. */
   expectedSeq: number;
-  /** Seq of the new record; default `expectedSeq + 1`. Higher only if the store has lost the commits in between. */
+  /**
+   * Seq of the new record; default `expectedSeq + 1`. Higher for several steps in one commit, and if the store has lost the
+   * commits in between.
+   */
   seq?: number;
   /** Lease that allows this write. The store refuses the commit unless epoch and owner match the lease's last grant. */
   lease?: string;
@@ -76,6 +79,8 @@ export interface Commit {
   wakeAtMs?: number;
   /** Journal entry of the new seq. */
   journal: Encoded;
+  /** Journal entries of the seqs right before the new one, oldest first; all are above `expectedSeq`. */
+  journalBefore?: Encoded[];
   /** Messages and broadcast events still to be delivered; kept until `settle`. */
   outbox?: Encoded;
   /** Ids of the stored inbox messages that this commit has applied. */

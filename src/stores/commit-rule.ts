@@ -3,7 +3,7 @@
  * address.
  */
 
-import type { Commit, CommitResult, Lease, StoredRecord } from '../engine/store.js';
+import type { Commit, CommitResult, JournalRow, Lease, StoredRecord } from '../engine/store.js';
 import { checkName } from './names.js';
 
 /** Fields of the stored record that the decision needs. */
@@ -12,6 +12,15 @@ export type Head = Pick<StoredRecord, 'seq' | 'epoch' | 'owner' | 'commitId'>;
 /** Returns the seq that the record has after the commit. */
 export function seqOf(commit: Commit): number {
   return commit.seq ?? commit.expectedSeq + 1;
+}
+
+/** Returns the journal entries of a commit, oldest first. */
+export function journalRows(commit: Commit): JournalRow[] {
+  const seq = seqOf(commit);
+  const { journal, journalBefore } = commit;
+  if (journalBefore === undefined) return [{ seq, text: journal }];
+  const first = seq - journalBefore.length;
+  return [...journalBefore, journal].map((text, at) => ({ seq: first + at, text }));
 }
 
 /**
@@ -44,14 +53,19 @@ export function headOf({ seq, epoch, owner, commitId }: Head): Head {
  */
 export function checkCommit(commit: Commit): void {
   checkName(commit.address);
-  for (const text of [commit.text, commit.journal, commit.outbox ?? '']) {
+  const { address, expectedSeq, journalBefore = [] } = commit;
+  for (const text of [commit.text, commit.journal, ...journalBefore, commit.outbox ?? '']) {
     if (typeof text === 'string') continue;
-    throw new TypeError(`A commit to ${commit.address} must hold texts, not ${typeof text}.`);
+    throw new TypeError(`A commit to ${address} must hold texts, not ${typeof text}.`);
   }
-  const { address, expectedSeq } = commit;
   const seq = seqOf(commit);
-  if (Number.isSafeInteger(seq) && seq > expectedSeq) return;
-  throw new TypeError(`A commit to ${address} on seq ${expectedSeq} must become a higher one, not ${seq}.`);
+  if (!Number.isSafeInteger(seq) || seq <= expectedSeq)
+    throw new TypeError(`A commit to ${address} on seq ${expectedSeq} must become a higher one, not ${seq}.`);
+  const entries = journalBefore.length + 1;
+  if (seq - entries < expectedSeq)
+    throw new TypeError(
+      `A commit to ${address} from seq ${expectedSeq} to ${seq} can't have ${entries} journal entries.`,
+    );
 }
 
 /** Accepts an epoch newer than the last one granted: the store was restored from an older copy. */

@@ -12,7 +12,7 @@ import type {
   TopicEntry,
   TopicRow,
 } from '../../engine/store.js';
-import { headOf, refusal, seqOf } from '../commit-rule.js';
+import { headOf, journalRows, refusal, seqOf } from '../commit-rule.js';
 import { holderAfter, type LastHolder, nextEpoch } from '../leases.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
 import type { Environment } from './lmdb-environment.js';
@@ -39,7 +39,7 @@ export function decodeRecord(address: string, value: string): StoredRecord {
 
 /**
  * Writes one commit, or returns its refusal. Writes the record last. If a put fails before that, the commit has not
- * happened: `isOwed` hides its outbox row, and the next commit of this seq overwrites its rows.
+ * happened: `isOwed` hides its outbox row, and the next commits of its seqs overwrite its rows.
  */
 export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGrant): CommitResult {
   const { address } = commit;
@@ -47,10 +47,12 @@ export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGra
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
   const refused = refusal(stored, commit, lastGrant(commit.lease));
   if (refused !== undefined) return refused;
-  const seq = seqOf(commit);
-  env.journal.putSync([address, seq], commit.journal);
-  if (commit.outbox === undefined) env.outbox.removeSync([address, seq]);
-  else env.outbox.putSync([address, seq], commit.outbox);
+  const last = seqOf(commit);
+  for (const { seq, text } of journalRows(commit)) {
+    env.journal.putSync([address, seq], text);
+    if (seq !== last || commit.outbox === undefined) env.outbox.removeSync([address, seq]);
+    else env.outbox.putSync([address, seq], commit.outbox);
+  }
   for (const id of commit.consumed ?? []) env.inbox.removeSync([address, id]);
   moveWake(env, address, stored?.wakeAtMs, commit.wakeAtMs);
   putRecord(env, stored, commit);

@@ -24,7 +24,7 @@ import type {
   TopicEntry,
   TopicPage,
 } from '../../engine/store.js';
-import { checkCommit, refusal, seqOf } from '../commit-rule.js';
+import { checkCommit, journalRows, refusal, seqOf } from '../commit-rule.js';
 import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
 import { checkName, compareNames, indexFrom } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
@@ -219,7 +219,8 @@ class MemoryStore implements Store {
     if (stored === undefined) this.#addresses = undefined;
     this.#records.set(commit.address, record);
     this.#setWake(stored, record);
-    entryOf(this.#journals, commit.address, newJournal).push(commit.journal, record.seq);
+    const log = entryOf(this.#journals, commit.address, newJournal);
+    for (const { seq, text } of journalRows(commit)) log.push(text, seq);
     this.#owe(commit.address, record.seq, commit.outbox);
     this.#consume(commit.address, commit.consumed);
     return { status: 'done' };

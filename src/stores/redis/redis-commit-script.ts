@@ -5,7 +5,7 @@
  */
 
 import type { Commit, CommitResult } from '../../engine/store.js';
-import { seqOf } from '../commit-rule.js';
+import { journalRows, seqOf } from '../commit-rule.js';
 import { bucketOf, type RedisKeys, sortable } from './redis-keys.js';
 import { numberOf, rowOf, textOf } from './redis-replies.js';
 import { conflictHead } from './redis-rows.js';
@@ -46,13 +46,14 @@ end
 
 local results, a, k = {}, 2, tonumber(ARGV[1])
 while ARGV[a] do
-  local base, address, commitId, expected, seq, lease, epoch, owner, gone, wake, text, journal, owes, consumed =
+  local base, address, commitId, expected, seq, lease, epoch, owner, gone, wake, text, entries, owes, consumed =
     unpack(ARGV, a, a + 13)
-  base, consumed = tonumber(base), tonumber(consumed)
+  base, entries, consumed = tonumber(base), tonumber(entries), tonumber(consumed)
   local index, due, owed, counts, fences = unpack(KEYS, base, base + 4)
   local record, log = KEYS[k + 1], KEYS[k + 2]
   k = k + 2
-  a = a + 14
+  local entry = a + 14
+  a = entry + 2 * entries
   local outbox, outboxText, inbox, firstId
   if owes == '1' then
     outbox, outboxText = KEYS[k + 1], ARGV[a]
@@ -70,11 +71,12 @@ while ARGV[a] do
     -- So that WAIT, on whatever connection, waits for more than the first answer's write.
     redis.pcall('HSET', record, 'commitId', commitId)
   elseif result == nil then
-    local written = redis.pcall('XADD', log, seq .. '-0', 't', journal)
+    local written = redis.pcall('XADD', log, ARGV[entry] .. '-0', 't', ARGV[entry + 1])
     if written.err then
       result = written
     else
       result = 1
+      for i = entry + 2, entry + 2 * entries - 2, 2 do redis.call('XADD', log, ARGV[i] .. '-0', 't', ARGV[i + 1]) end
       if outbox then
         redis.call('XADD', outbox, seq .. '-0', 't', outboxText)
         enlist(owed, counts, 'owed', address)
@@ -110,7 +112,8 @@ export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
   const args: string[] = [];
   for (const commit of commits) {
     const { address, commitId, expectedSeq, lease = '', epoch, owner, wakeAtMs } = commit;
-    const { text, journal, outbox, consumed = [] } = commit;
+    const { text, outbox, consumed = [] } = commit;
+    const entries = journalRows(commit);
     const bucket = bucketOf(address);
     let base = bases.get(bucket);
     if (base === undefined) {
@@ -121,9 +124,10 @@ export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
     itemKeys.push(keys.record(address), keys.journal(address));
     args.push(
       ...[String(base), address, commitId, String(expectedSeq), String(seqOf(commit)), lease, String(epoch), owner],
-      ...[commit.gone ? '1' : '0', wakeAtMs === undefined ? '' : sortable(wakeAtMs), text, journal],
+      ...[commit.gone ? '1' : '0', wakeAtMs === undefined ? '' : sortable(wakeAtMs), text, String(entries.length)],
       ...[outbox === undefined ? '0' : '1', String(consumed.length)],
     );
+    for (const { seq, text: entry } of entries) args.push(String(seq), entry);
     if (outbox !== undefined) {
       itemKeys.push(keys.outbox(address));
       args.push(outbox);

@@ -42,7 +42,9 @@ export class ModelStore {
     if ((stored?.seq ?? 0) !== expectedSeq || !isAllowed(stored, commit)) return conflictWith(stored);
     const wake = commit.wakeAtMs === undefined ? {} : { wakeAtMs: commit.wakeAtMs };
     this.#records.set(address, { address, seq, epoch, owner, commitId, gone, text, ...wake });
-    this.#journals.set(address, [...this.journal(address), { seq, text: commit.journal }]);
+    const before = commit.journalBefore ?? [];
+    const rows = before.map((entry, at) => ({ seq: seq - before.length + at, text: entry }));
+    this.#journals.set(address, [...this.journal(address), ...rows, { seq, text: commit.journal }]);
     if (commit.outbox !== undefined) this.#outbox.push({ address, seq, text: commit.outbox });
     const inbox = this.#inbox(address);
     inbox.rows = inbox.rows.filter(({ id }) => !commit.consumed?.includes(id));

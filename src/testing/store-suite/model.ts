@@ -101,6 +101,8 @@ class Comparison {
     const text = this.#text();
     const storedSeq = this.#model.record(address)?.seq ?? 0;
     const expectedSeq = Math.max(0, storedSeq + (this.#isOneIn(8) ? this.#oneOf([-2, -1, 1]) : 0));
+    const ahead = this.#isOneIn(4) ? 1 + this.#below(12) : 1;
+    const earlier = this.#isOneIn(2) ? this.#below(ahead) : 0;
     const commit: Commit = {
       address,
       commitId: last !== undefined && this.#isOneIn(10) ? last.commitId : text,
@@ -109,7 +111,8 @@ class Comparison {
       owner: this.#oneOf(owners),
       text,
       journal: `j${text}`,
-      ...(this.#isOneIn(6) && { seq: expectedSeq + 1 + this.#below(12) }),
+      ...(ahead > 1 && { seq: expectedSeq + ahead }),
+      ...(earlier > 0 && { journalBefore: Array.from({ length: earlier }, (_, at) => `j${text}-${at}`) }),
       ...(this.#isOneIn(5) && { gone: true }),
       ...(this.#isOneIn(2) && { wakeAtMs: this.#below(latestWakeMs + 1) }),
       ...(this.#isOneIn(2) && { outbox: `o${text}` }),

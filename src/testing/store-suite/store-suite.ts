@@ -20,6 +20,7 @@ import { openingSection } from './opening.js';
 import { outboxSection } from './outbox.js';
 import { globalRunner, type TestRunner } from './runner.js';
 import { seqJumpSection } from './seq-jumps.js';
+import { severalStepsSection } from './several-steps.js';
 import type { Subject } from './subject.js';
 import { tombstoneSection } from './tombstones.js';
 import { topicSection } from './topics.js';
@@ -49,6 +50,7 @@ const sections = [
   conflictSection,
   fenceSection,
   seqJumpSection,
+  severalStepsSection,
   batchSection,
   nameSection,
   tombstoneSection,
