@@ -39,7 +39,11 @@ export class SiteRun {
   readonly doings = new Map<string, number>();
   readonly answers = new Map<string, unknown>();
 
-  constructor(seed: number) {
+  /** @param atOnce whether all houses are ordered in one turn, so that their steps share a commit */
+  constructor(
+    seed: number,
+    readonly atOnce = false,
+  ) {
     this.orders = ordersOf(seededRandom(seed));
   }
 
@@ -65,12 +69,19 @@ export class SiteRun {
   async #begin(engine: Engine, died: AbortSignal): Promise<void> {
     await engine.open();
     await engine.restore(['']);
-    for (const order of this.orders) {
-      if (this.answers.has(order.id)) continue;
-      await pause(this.lab.clock, order.waitMs);
-      const answer = await this.#order(engine, order);
+    const left = this.orders.filter(({ id }) => !this.answers.has(id));
+    const order = async (one: Order): Promise<void> => {
+      const answer = await this.#order(engine, one);
+      if (!died.aborted) this.answers.set(one.id, answer);
+    };
+    if (this.atOnce) {
+      await Promise.all(left.map(order));
+      return;
+    }
+    for (const one of left) {
+      await pause(this.lab.clock, one.waitMs);
+      await order(one);
       if (died.aborted) return;
-      this.answers.set(order.id, answer);
     }
   }
 

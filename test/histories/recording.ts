@@ -1,6 +1,7 @@
 /** Records what actors commit in simulated histories, and chooses histories that have all that was seen in any of them. */
 import type { StateValue } from 'xstate';
 import { decodeRecord } from '../../src/engine/actor/actor-record.js';
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Commit } from '../../src/engine/store.js';
 import type { Recorded } from './recorded.js';
 
@@ -9,6 +10,9 @@ export interface History {
   seed: number;
   lines: Recorded[];
 }
+
+/** Limits of the engines that histories were recorded with: with others, the faults of a plan strike elsewhere. */
+export const policyOfThen: Partial<ActorPolicy> = { keepsAbsent: false, mostSteps: 1 };
 
 /** @returns one line for each snapshot of an actor at one of these addresses; tombstones have none */
 export function linesOf(seed: number, commits: readonly Commit[], prefixes: readonly string[]): Recorded[] {

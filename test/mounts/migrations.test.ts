@@ -8,7 +8,7 @@ import type { Commit } from '../../src/engine/store.js';
 import { mountMigrations } from '../../src/mounts/migrations.js';
 import { withoutWaits } from '../histories/compared.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
-import { linesOf } from '../histories/recording.js';
+import { linesOf, policyOfThen } from '../histories/recording.js';
 import { mountsHistory } from '../simulation/mounts-history.js';
 import { nodeId } from '../simulation/mounts-life.js';
 import { mountsPlanOf } from '../simulation/mounts-plan.js';
@@ -26,7 +26,7 @@ function migrated({ value, context, ...line }: Recorded): Recorded {
 
 async function historyOf(seed: number): Promise<Recorded[]> {
   const commits: Commit[] = [];
-  await mountsHistory(mountsPlanOf(seed), { wrote: (commit) => commits.push(commit), keepsAbsent: false });
+  await mountsHistory(mountsPlanOf(seed), { wrote: (commit) => commits.push(commit), policy: policyOfThen });
   return linesOf(seed, commits, [nodeOwnedPrefix('mount', nodeId)]);
 }
 

@@ -1,14 +1,15 @@
 /**
- * What each commit of an actor must have been, told from the one before and its journal entry: state, live effects and
+ * What each step of an actor must have been, told from the one before and its journal entry: state, live effects and
  * timers, marks of what was received, answers, crashes, whether it is out of service from here on, and what it owes to
- * others. Where the store holds anything else, a fault.
- * Runs of one system share their beginnings, so what was judged once is kept, in a tree of commits.
+ * others. Where the store holds anything else after the last step of a commit, a fault.
+ * Runs of one system share their beginnings, so what was judged once is kept, in a tree of steps.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../machines/kit/host.js';
 import type {
   ActorRecord,
+  CommitPlace,
   JournalEntry,
   LiveEffect,
   LiveTimer,
@@ -20,11 +21,14 @@ import { type Asked, plain, Stepper } from './step.js';
 import { addressesOf, topicOf } from './system.js';
 import type { Witnessed } from './witness.js';
 
-/** An actor after one commit. */
+/** An actor after one step. */
 export interface Judged {
   entry: JournalEntry;
-  record: ActorRecord;
-  /** Sent by this commit. */
+  record: Before;
+  /** What the steps before this one owe that share its commit. */
+  owedBefore: Outbox;
+  isLast: boolean;
+  /** Sent by this step. */
   messages: Outbox['messages'];
   events: { topic: string; event: AnyEventObject }[];
   /** What a caller gets for this entry. */
@@ -51,10 +55,11 @@ export function modelOf(hosted: HostedSystem): Model {
     if (!known) throw new Error(`there is no actor ${address} in this system`);
     let node = known.root;
     return commits.map((commit) => {
-      const name = `${commit.journal} ${commit.text} ${commit.outbox} ${commit.gone} ${commit.wakeAtMs}`;
+      const whole = `${commit.text} ${commit.outbox} ${commit.gone} ${commit.wakeAtMs}`;
+      const name = `${commit.journal} ${commit.isLast} ${whole}`;
       let next = node.next.get(name);
       if (!next) {
-        next = { judged: judge(known.stepper, node.judged?.record, commit), next: new Map() };
+        next = { judged: judge(known.stepper, node.judged, commit), next: new Map() };
         node.next.set(name, next);
       }
       node = next;
@@ -63,7 +68,9 @@ export function modelOf(hosted: HostedSystem): Model {
   };
 }
 
-type Before = Pick<ActorRecord, 'snapshot' | 'effects' | 'timers' | 'received' | 'answers' | 'crashes' | 'quarantined'>;
+type Before = Pick<ActorRecord, 'effects' | 'timers' | 'received' | 'answers'> & {
+  [part in 'crashes' | 'quarantined']?: ActorRecord[part] | undefined;
+} & { snapshot?: Asked['snapshot'] };
 /** More crashes than that within the time, and an actor is out of service. */
 const crashesAllowed = 5;
 const crashesCountMs = 60_000;
@@ -71,10 +78,10 @@ const crashesCountMs = 60_000;
 const engineTopic = 'actors';
 const nothing: Before = { effects: [], timers: [], received: {}, answers: [] };
 
-function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): Judged {
+function judge(stepper: Stepper, last: Judged | undefined, commit: Witnessed): Judged {
+  const before = last?.record ?? nothing;
+  const owedBefore = last && !last.isLast ? owedAfter(last) : nothingOwed;
   const entry: JournalEntry = JSON.parse(commit.journal);
-  const record: ActorRecord = JSON.parse(commit.text);
-  const outbox: Outbox = commit.outbox === undefined ? { messages: [], events: [] } : JSON.parse(commit.outbox);
   const faults: string[] = [];
   const at = `${commit.address} seq ${commit.seq} (${entry.kind} ${entry.event?.type ?? 'begin'})`;
   const fault = (what: string): void => void faults.push(`${at}: ${what}`);
@@ -94,35 +101,62 @@ function judge(stepper: Stepper, before: Before = nothing, commit: Witnessed): J
       ? { error: { code: 'ACTOR_CRASHED', message: entry.error ?? '', final: true } }
       : asked?.answer;
   const isGone = asked ? !asked.snapshot : !before.snapshot;
-  expect('gone', commit.gone ?? false, isGone);
-  expect('snapshot', record.snapshot, isGone ? undefined : (asked?.snapshot ?? before.snapshot));
-  expect('received', record.received, receivedAfter(before, entry));
-  expect('answers', record.answers, answersAfter(before, entry, answer));
   const crashes = asked && isGone ? undefined : crashesAfter(before, entry);
   const quarantined = quarantineAfter(crashes, entry);
-  expect('crashes', record.crashes, crashes);
-  expect('quarantined', record.quarantined, quarantined);
+  const expected: Before = {
+    snapshot: isGone ? undefined : (asked?.snapshot ?? before.snapshot),
+    received: receivedAfter(before, entry),
+    answers: answersAfter(before, entry, answer),
+    crashes,
+    quarantined,
+    effects: effectsAfter(before, entry, { asked, crashes, quarantined }),
+    timers:
+      entry.kind === 'crash'
+        ? timersAfterCrash(before, entry, { crashes, quarantined })
+        : timersAfter(before, entry, asked),
+  };
+  const messages = asked?.messages ?? [];
+  const told = asked?.emitted.map((event) => ({ topic: topicOf(commit.address), event: { ...event, at: entry.at } }));
+  const events = quarantined ? [outOfService(commit.address, quarantined)] : (told ?? []);
+  const judged = { entry, owedBefore, isLast: commit.isLast, messages, events, answer, faults };
+  if (!commit.isLast) {
+    if (isGone || entry.kind === 'crash') fault('more steps share its commit');
+    return { ...judged, record: expected };
+  }
+  const record: ActorRecord = JSON.parse(commit.text);
+  expect('gone', commit.gone ?? false, isGone);
+  for (const part of ['snapshot', 'received', 'answers', 'crashes', 'quarantined'] as const)
+    expect(part, record[part], expected[part]);
   // Whatever its clock says: that may have been set back.
   if (quarantined && commit.wakeAtMs !== 0) fault('the next runtime would not hear that it is out of service');
-  expect(
-    'effects',
-    record.effects.map(nameOfEffect),
-    effectsAfter(before, entry, { asked, crashes, quarantined }).map(nameOfEffect),
-  );
-  const timers =
-    entry.kind === 'crash'
-      ? timersAfterCrash(before, entry, { crashes, quarantined })
-      : timersAfter(before, entry, asked);
-  expect('timers', record.timers.map(nameOfTimer).sort(), timers.map(nameOfTimer).sort());
+  expect('effects', record.effects.map(nameOfEffect), expected.effects.map(nameOfEffect));
+  expect('timers', record.timers.map(nameOfTimer).sort(), expected.timers.map(nameOfTimer).sort());
   // What is overdue already wakes it at once.
   const wakeAtMs = Math.max(entry.at, Math.min(...record.timers.map(({ dueAtMs }) => dueAtMs)));
   if (record.timers.length > 0 && (commit.wakeAtMs ?? Number.POSITIVE_INFINITY) > wakeAtMs)
     fault(`wakes at ${commit.wakeAtMs}, a timer is due at ${wakeAtMs}`);
-  expect('messages', outbox.messages, asked?.messages ?? []);
-  const told = asked?.emitted.map((event) => ({ topic: topicOf(commit.address), event: { ...event, at: entry.at } }));
-  expect('events', outbox.events, quarantined ? [outOfService(commit.address, quarantined)] : (told ?? []));
-  return { entry, record, messages: outbox.messages, events: outbox.events, answer, faults };
+  const outbox: Outbox = commit.outbox === undefined ? nothingOwed : JSON.parse(commit.outbox);
+  const isAlone = owedBefore.messages.length + owedBefore.events.length === 0;
+  const owed = isAlone ? { messages, events } : owedAfter(judged);
+  expect('messages', outbox.messages, owed.messages);
+  expect('events', outbox.events, owed.events);
+  return { ...judged, record };
 }
+
+const nothingOwed: Outbox = { messages: [], events: [] };
+
+/** What the steps of a commit owe up to this one, each with its place. */
+const owedAfter = ({
+  owedBefore,
+  entry: { seq },
+  messages,
+  events,
+}: Pick<Judged, 'owedBefore' | 'entry' | 'messages' | 'events'>): Outbox => ({
+  messages: [...owedBefore.messages, ...messages.map((one, index) => ({ ...one, of: placeOf(seq, index) }))],
+  events: [...owedBefore.events, ...events.map((one, index) => ({ ...one, of: placeOf(seq, index) }))],
+});
+
+const placeOf = (seq: number, index: number): CommitPlace => [seq, index];
 
 const isLive = (live: { id: string; seq: number }[], { id, seq }: { id: string; seq: number }): boolean =>
   live.some((one) => one.id === id && one.seq === seq);

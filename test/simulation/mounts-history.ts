@@ -3,6 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { decodeRecord } from '../../src/engine/actor/actor-record.js';
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { MountsAllocs } from './mounts-allocs.js';
@@ -43,8 +44,8 @@ export interface MountsHistoryOptions {
   from?: MountsMoment;
   /** Default: memory. */
   stores?: SubjectKind;
-  /** As in ActorPolicy. Default: true. */
-  keepsAbsent?: boolean;
+  /** Other limits than those of an engine by default. */
+  policy?: Partial<ActorPolicy>;
 }
 
 export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOptions = {}): Promise<MountsEnd> {
@@ -248,7 +249,7 @@ export class MountsRun {
       number: this.#lives.length + (this.#options.from ? 101 : 1),
       store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       plugins: (caller) => this.#world.port(caller),
-      keepsAbsent: this.#options.keepsAbsent ?? true,
+      policy: this.#options.policy ?? {},
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

@@ -6,6 +6,7 @@ import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiNode } from '../../src/csi-plugins/node.js';
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import { pause } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
@@ -69,8 +70,7 @@ export interface MountsLifeOptions {
   number: number;
   store: Store;
   plugins(life: MountsLife): PluginPort;
-  /** As in ActorPolicy. */
-  keepsAbsent: boolean;
+  policy: Partial<ActorPolicy>;
 }
 
 export interface Ending {
@@ -100,7 +100,7 @@ export class MountsLife implements NodeCaller {
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
 
-  constructor({ host, number, store, plugins, keepsAbsent }: MountsLifeOptions) {
+  constructor({ host, number, store, plugins, policy }: MountsLifeOptions) {
     const { seed, timeline, traits, kernel, paths, places, logger } = host;
     this.#host = host;
     this.number = number;
@@ -132,7 +132,7 @@ export class MountsLife implements NodeCaller {
       random,
       logger,
       lease: { name: `node/${nodeId}`, holder: this.name, ttlMs: traits.leaseTtlMs },
-      policy: { keepsAbsent },
+      policy,
     });
     const { engine } = this;
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });

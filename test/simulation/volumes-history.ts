@@ -7,6 +7,7 @@ import { clusterOwnedPrefixes, volumeAddress } from '../../machines/kit/addresse
 import type { Leftover } from '../../machines/volume/types.js';
 import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { decodeRecord } from '../../src/engine/actor/actor-record.js';
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
@@ -53,8 +54,8 @@ export interface HistoryOptions {
   from?: Moment;
   /** Default: memory. */
   stores?: SubjectKind;
-  /** As in ActorPolicy. Default: true. */
-  keepsAbsent?: boolean;
+  /** Other limits than those of an engine by default. */
+  policy?: Partial<ActorPolicy>;
 }
 
 const presentVersions = new Map<string, string | undefined>(
@@ -349,7 +350,7 @@ export class VolumesRun {
       secrets: this.#secrets,
       logger: this.#logger(),
       tell,
-      keepsAbsent: this.#options.keepsAbsent ?? true,
+      policy: this.#options.policy ?? {},
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

@@ -6,6 +6,7 @@ import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
 import { csiSnapshots } from '../../src/csi-plugins/snapshots.js';
+import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
@@ -54,7 +55,7 @@ export interface VolumesLifeOptions {
   random?: Random;
   tell(line: string): void;
   /** See HistoryOptions. */
-  keepsAbsent?: boolean;
+  policy?: Partial<ActorPolicy>;
 }
 
 interface Ending {
@@ -100,7 +101,7 @@ export class VolumesLife implements Caller {
       random,
       logger,
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
-      policy: { keepsAbsent: options.keepsAbsent ?? true },
+      policy: options.policy ?? {},
     });
     const ports = { engine: this.engine, clock };
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };

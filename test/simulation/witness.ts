@@ -3,19 +3,23 @@
  * commits, topics, leases. It outlives every life.
  */
 import type { Commit, CommitResult, Store, TopicEntry } from '../../src/engine/store.js';
+import { journalRows, seqOf } from '../../src/stores/commit-rule.js';
 import { faultyStore } from '../support/faulty-store.js';
 import type { Timeline } from './timeline.js';
 
+/** One step that was written: with the record and the outbox of the whole commit. */
 export interface Witnessed extends Commit {
   seq: number;
-  /** Among all commits of a history, from 1. */
+  /** Of its commit among all commits of a history, from 1. */
   order: number;
+  /** Whether the record and the outbox of the commit are those after this step. */
+  isLast: boolean;
 }
 
 export interface Witness {
   /** The store as those see it who are seen. */
   before(store: Store): Store;
-  /** By address, each commit that was written, in order. */
+  /** By address, each step that was written, in order. */
   commits: Map<string, Witnessed[]>;
   /** How many there are. */
   count(): number;
@@ -37,14 +41,16 @@ export function witness(timeline: Timeline, calls: { now: number }): Witness {
     if (result?.status !== 'done') return;
     const known = commits.get(commit.address) ?? [];
     commits.set(commit.address, known);
-    const seq = commit.seq ?? commit.expectedSeq + 1;
     if (known.some(({ commitId }) => commitId === commit.commitId)) return;
     const last = known.at(-1);
-    if (seq !== (last?.seq ?? 0) + 1) faults.push(`${commit.address}: seq ${seq} was written after ${last?.seq ?? 0}`);
     if (last && commit.epoch < last.epoch)
       faults.push(`${commit.address}: epoch ${commit.epoch} wrote after ${last.epoch}`);
     count += 1;
-    known.push({ ...commit, seq, order: count });
+    for (const { seq, text: journal } of journalRows(commit)) {
+      const before = known.at(-1)?.seq ?? 0;
+      if (seq !== before + 1) faults.push(`${commit.address}: seq ${seq} was written after ${before}`);
+      known.push({ ...commit, seq, journal, order: count, isLast: seq === seqOf(commit) });
+    }
   };
 
   const counted = (store: Store): Store =>

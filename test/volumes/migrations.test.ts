@@ -10,7 +10,7 @@ import type { Commit } from '../../src/engine/store.js';
 import { volumeMigrations } from '../../src/volumes/migrations.js';
 import { withoutWaits } from '../histories/compared.js';
 import { type Recorded, recorded } from '../histories/recorded.js';
-import { linesOf } from '../histories/recording.js';
+import { linesOf, policyOfThen } from '../histories/recording.js';
 import { wish } from '../machines/volume/publication-table.js';
 import { calling, contextOf, nowMs, published, unpublished } from '../machines/volume/situations.js';
 import { fullPlanOf } from '../simulation/snapshots-plan.js';
@@ -53,7 +53,7 @@ function migrated({ value, context, ...line }: Recorded): Recorded {
 
 async function historyOf(seed: number): Promise<Recorded[]> {
   const commits: Commit[] = [];
-  await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit), keepsAbsent: false });
+  await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit), policy: policyOfThen });
   return linesOf(seed, commits, [volumesPrefix]);
 }
 

@@ -1,6 +1,7 @@
 /**
- * One hosted actor: handles its messages one by one: commits the step that each leads to, and only then acts on it.
- * The step: step.ts. How a commit is written: write.ts. The contract: docs/architecture.md#save-then-act
+ * One hosted actor: handles its messages in order: commits the step that each leads to, and only then acts on it. Messages
+ * that have waited for a commit share the next one: steps.ts. How a commit is written: write.ts. The contract:
+ * docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
@@ -24,6 +25,7 @@ import type { Departed } from './passivated-actors.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import { stepActor } from './step.js';
 import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
+import { allSteps, type Steps, stepsFrom } from './steps.js';
 import { type Author, Write, type WriteEnd } from './write.js';
 
 type Phase =
@@ -133,7 +135,7 @@ export class Actor implements Author, ActorDefinition {
 
   /** Messages that have come and are not applied yet, oldest first. */
   get unread(): ActorMessage[] {
-    return unreadOf(this.#state.record, [this.#write?.step.message, ...this.#mailbox.messages]);
+    return unreadOf(this.#state.record, [...(this.#write?.messages ?? []), ...this.#mailbox.messages]);
   }
 
   /** Number of messages that wait for it. */
@@ -244,9 +246,7 @@ export class Actor implements Author, ActorDefinition {
   stop(reason: StagecraftError): void {
     if (this.#phase.name === 'stopped') return;
     this.#end('stopped', reason);
-    for (const message of this.#mailbox.takeAll()) refuse(message, reason);
-    const unsent = this.#withdraw();
-    if (unsent) refuse(unsent, reason);
+    for (const message of [...this.#mailbox.takeAll(), ...this.#withdraw()]) refuse(message, reason);
   }
 
   /** Takes nothing until it is released: messages wait for that, requests are refused. */
@@ -261,8 +261,8 @@ export class Actor implements Author, ActorDefinition {
 
   /** Stops in favour of another actor at the same address. @returns its messages, for that one */
   giveUp(): Message[] {
-    const unsent = this.#withdraw();
-    const messages = [...(unsent && unsent.kind !== 'engine' ? [unsent] : []), ...this.#mailbox.takeAll()];
+    const unsent = this.#withdraw().filter(({ kind }) => kind !== 'engine');
+    const messages = [...unsent, ...this.#mailbox.takeAll()];
     const { address } = this;
     this.stop(new StagecraftError('ABORTED', `${address} is loaded again from its record`, { address }));
     return messages;
@@ -299,10 +299,10 @@ export class Actor implements Author, ActorDefinition {
     return 'write' in this.#phase ? this.#phase.write : undefined;
   }
 
-  #withdraw(): Message | undefined {
-    const message = this.#write?.withdraw();
-    if (message) this.#forgetWrite();
-    return message;
+  #withdraw(): Message[] {
+    const messages = this.#write?.withdraw();
+    if (messages) this.#forgetWrite();
+    return messages ?? [];
   }
 
   /** The write is over. An actor that was stopped meanwhile stays so. */
@@ -332,8 +332,8 @@ export class Actor implements Author, ActorDefinition {
 
   /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
   #outcomeOf({ requestId }: Request): Outcome {
-    const inDoubt = this.#write?.step.message;
-    const isRepeat = inDoubt?.kind === 'request' && inDoubt.requestId && inDoubt.requestId === requestId;
+    const inDoubt = requestId ? (this.#write?.messages ?? []) : [];
+    const isRepeat = inDoubt.some((message) => message.kind === 'request' && message.requestId === requestId);
     return isRepeat ? 'unknown' : 'refused';
   }
 
@@ -404,60 +404,79 @@ export class Actor implements Author, ActorDefinition {
     refuse(message, new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}`, { address }));
   }
 
-  #commit(step: StepResult): void {
-    const commit = commitOf(this, step, this.#host.claim());
-    const write: Write = new Write(this, this.#host, { step, commit }, (end) => this.#ended(write, end));
+  #commit(first: StepResult): void {
+    const steps = stepsFrom(this, first, this.#mailbox, () => this.#host.stamp());
+    const commit = commitOf(this, steps, this.#host.claim());
+    const write: Write = new Write(this, this.#host, { steps, commit }, (end) => this.#ended(write, end));
     this.#phase = { name: 'committing', write };
     write.send();
   }
 
-  #ended({ step, commitId }: Write, end: WriteEnd): void {
+  #ended(write: Write, end: WriteEnd): void {
     this.#forgetWrite();
     if (end.kind === 'written' || end.kind === 'conflict') this.#stall = undefined;
     if (end.kind === 'written') {
-      this.#commitId = commitId;
-      this.#act(step);
+      this.#commitId = write.commitId;
+      this.#act(write.steps);
     } else if (end.kind === 'fenced') {
       if (!this.stopped) this.#host.fenced(this.address, end.epoch);
-      refuse(step.message, 'reason' in this.#phase ? this.#phase.reason : undefined);
+      for (const message of write.messages) refuse(message, 'reason' in this.#phase ? this.#phase.reason : undefined);
     } else if (end.kind === 'conflict') {
-      this.#mailbox.putBack(step.message);
-      if ('reason' in this.#phase) for (const message of this.#mailbox.takeAll()) refuse(message, this.#phase.reason);
-      else void this.#compare(true);
-    } else if (!this.stopped) {
+      this.#takeBack(write.messages);
+      if (!this.stopped) void this.#compare(true);
+    } else {
+      this.#takeBack(write.messages.filter(({ kind }) => kind !== 'request'));
       // If the store has written the refused commit all the same, its effects must run.
       this.#isSuspect = true;
       this.#next();
     }
   }
 
-  /** Does what the written step asked for. */
-  #act({ message, entry, next, outbox, answer: given, written }: StepResult): void {
+  /** Messages whose commit was not written come first again. An actor out of service keeps only those of other actors. */
+  #takeBack(messages: Message[]): void {
+    const reason = 'reason' in this.#phase ? this.#phase.reason : undefined;
+    for (const message of messages.toReversed())
+      if (reason && message.kind !== 'message') refuse(message, reason);
+      else this.#mailbox.putBack(message);
+  }
+
+  /** Does what the written steps asked for. What an earlier one began and a later one ended is not begun. */
+  #act(steps: Steps): void {
+    const { last, outbox } = steps;
+    const all = allSteps(steps);
     const before = this.#state;
-    const { seq, record } = next;
-    this.#bytes = written.text.length;
-    this.#state = next;
-    this.#showCommit(entry, before, outbox);
+    const { seq, record } = last.next;
+    this.#bytes = last.written.text.length;
+    for (const step of all) {
+      const previous = this.#state;
+      this.#state = step.next;
+      this.#showCommit(step.entry, previous, step.outbox);
+    }
     // A stop that came meanwhile has ended timers and effects; a later restore starts them again.
     if (!this.stopped) {
       if (!this.#isSuspect) this.#resolveVerified();
       if (this.#isLive) this.#follow(before.record, record);
       else if (this.#mailbox.changes.length === 0) this.#goLive();
     }
-    if (outbox) this.#host.deliver(this.address, seq, outbox, written.events);
-    if (message.kind === 'message') message.applied();
-    if (message.kind === 'request') answer(message, this.address, given);
+    if (outbox) this.#host.deliver(this.address, seq, outbox.owed, outbox.events);
+    for (const step of all) this.#handled(step);
     // Messages of the lost commits may be owed again, though they were delivered.
-    if (entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
-    this.#notify(entry, outbox?.events);
-    const below = forgettable(seq, this.site.policy.journal);
-    if (below) void this.#host.forget(this.address, below);
-    if (entry.kind === 'crash' && record.quarantined) this.enterQuarantine(record.quarantined.reason);
+    if (last.entry.kind === 'rolled-back') void this.#host.redeliver(this.address);
+    if (last.entry.kind === 'crash' && record.quarantined) this.enterQuarantine(record.quarantined.reason);
     this.#next();
   }
 
-  #notify(entry: JournalEntry, events?: Outbox['events']): void {
-    const { address, seq, snapshot } = this;
+  /** Tells all who wait for a written step. */
+  #handled({ message, entry, next, outbox, answer: given }: StepResult): void {
+    if (message.kind === 'message') message.applied();
+    if (message.kind === 'request') answer(message, this.address, given);
+    this.#notify(entry, next, outbox?.events);
+    const below = forgettable(next.seq, this.site.policy.journal);
+    if (below) void this.#host.forget(this.address, below);
+  }
+
+  #notify(entry: JournalEntry, { seq, snapshot }: ActorState, events?: Outbox['events']): void {
+    const { address } = this;
     const { value: state, context } = snapshot ?? {};
     const notice: CommitNotice = { address, seq, machine: this.site.machine.name, entry, state, context };
     if (events) notice.events = events;
@@ -546,7 +565,7 @@ export class Actor implements Author, ActorDefinition {
       this.#mailbox.changes = due;
       if (this.#isLive) this.#follow(before.record, record);
       else if (due.length === 0) this.#goLive();
-      if (entry) this.#notify(entry);
+      if (entry) this.#notify(entry, this.#state);
       if (record.quarantined && due.length === 0) this.enterQuarantine(record.quarantined.reason);
     } catch (error) {
       this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);

@@ -1,25 +1,32 @@
-/** Makes the commit of a step. Pure. */
+/** Makes the commit of an actor's steps. Pure. */
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import type { ActorKind } from '../effects/effects.js';
 import type { Commit } from '../store.js';
 import type { WriteToken } from './actor-ports.js';
 import type { JournalEntry } from './actor-record.js';
 import type { JournalPolicy } from './policy.js';
-import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
+import type { ActorDefinition, ActorState } from './step-result.js';
+import type { Steps } from './steps.js';
 
-/** Builds the commit of a step. The first argument has the stored `seq`, which the commit expects to find. */
+/** Builds the commit of the steps. The first argument has the stored `seq`, which the commit expects to find. */
 export function commitOf(
   { address, seq: expectedSeq, policy, kind }: ActorDefinition & { seq: number },
-  { message, next, entry, written: { text, journal, outbox } }: StepResult,
+  { earlier, last, outbox }: Steps,
   { commitId, lease, epoch, owner }: WriteToken,
 ): Commit {
+  const { message, next, entry } = last;
+  const { text, journal } = last.written;
   const commit: Commit = { address, commitId, expectedSeq, lease, epoch, owner, text, journal };
+  if (earlier.length > 0) {
+    commit.seq = next.seq;
+    commit.journalBefore = earlier.map(({ written }) => written.journal);
+  }
   if (message.kind === 'engine' && message.change.kind === 'rolled-back') {
     commit.expectedSeq = message.change.storedSeq;
     commit.seq = next.seq;
   }
   if (!next.record.snapshot) commit.gone = true;
-  if (outbox !== undefined) commit.outbox = outbox;
+  if (outbox) commit.outbox = outbox.text;
   const wakeAtMs = wakeAfter(next, entry, policy.journal, kind);
   if (wakeAtMs !== undefined) commit.wakeAtMs = wakeAtMs;
   return commit;

@@ -36,6 +36,16 @@ export class Mailbox {
     return this.#messages.shift();
   }
 
+  /** Next message, if no change by the engine comes before it. */
+  get first(): Message | undefined {
+    return this.changes.length === 0 ? this.#messages[0] : undefined;
+  }
+
+  /** Removes the first message. */
+  take(): void {
+    this.#messages.shift();
+  }
+
   /** Puts back the entry that was removed last, as the next one. */
   putBack(message: Message): void {
     if (message.kind === 'engine') this.changes = [message.change, ...this.changes];

@@ -94,6 +94,13 @@ export function wasApplied(
   return seq < lastSeq || (seq === lastSeq && index <= lastIndex);
 }
 
+/** Tells whether a record shows that this message was handled: a request by its id, a message by its sender's place. */
+export function isRepeated(record: Pick<ActorRecord, 'answers' | 'received'>, message: Message): boolean {
+  if (message.kind === 'message') return wasApplied(record, message.sent);
+  if (message.kind !== 'request' || !message.requestId) return false;
+  return record.answers.some(([id]) => id === message.requestId);
+}
+
 /** Returns the queued messages that are not applied yet; a message delivered twice counts once. */
 export function unreadOf(record: Pick<ActorRecord, 'received'>, all: readonly (Message | undefined)[]): ActorMessage[] {
   const unread = new Map<string, ActorMessage>();

@@ -9,6 +9,8 @@ export interface ActorPolicy {
    * it looks it up no second time. False for comparisons with histories of engines that did so.
    */
   keepsAbsent: boolean;
+  /** Most messages of one actor that share a commit. 1 for comparisons with histories of engines that wrote each by itself. */
+  mostSteps: number;
   /** Topic of the engine's own events: an actor quarantined or released. */
   topic: string;
 }
@@ -28,6 +30,7 @@ export const defaultPolicy: ActorPolicy = {
   crashes: { most: 5, withinMs: 60_000 },
   journal: { keep: 1_000, snapshotEvery: 200, goneMs: 7 * dayMs },
   keepsAbsent: true,
+  mostSteps: 32,
   topic: 'actors',
 };
 

@@ -1,17 +1,18 @@
 /**
- * Writes one commit of an actor until the outcome is known: sends the same commit again for as long as that takes. What
+ * Writes a commit of an actor until the outcome is known: sends the same commit again for as long as that takes. What
  * follows from the outcome: actor.ts
  */
+import type { Outcome } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit } from '../store.js';
 import type { ActorHost, CommitAnswer } from './actor-ports.js';
 import type { Message } from './message.js';
-import type { StepResult } from './step-result.js';
+import { allSteps, type Steps } from './steps.js';
 
 /** Outcome of a write. */
 export type WriteEnd =
   | { kind: 'written' }
-  /** Nothing was written, and nothing will be; the caller has its refusal. */
+  /** Nothing was written, and nothing will be; the callers have their refusals. */
   | { kind: 'refused' }
   /** The stored record is not the one that the commit builds on. */
   | { kind: 'conflict' }
@@ -33,7 +34,7 @@ export interface Author {
 const retryMs = 200;
 
 export class Write {
-  readonly step: StepResult;
+  readonly steps: Steps;
   readonly #author: Author;
   readonly #host: ActorHost;
   readonly #ended: (end: WriteEnd) => void;
@@ -48,10 +49,10 @@ export class Write {
   constructor(
     author: Author,
     host: ActorHost,
-    { step, commit }: { step: StepResult; commit: Commit },
+    { steps, commit }: { steps: Steps; commit: Commit },
     ended: (end: WriteEnd) => void,
   ) {
-    this.step = step;
+    this.steps = steps;
     this.#author = author;
     this.#host = host;
     this.#commit = commit;
@@ -62,15 +63,20 @@ export class Write {
     return this.#commit.commitId;
   }
 
+  /** Messages of the steps, oldest first. */
+  get messages(): Message[] {
+    return allSteps(this.steps).map(({ message }) => message);
+  }
+
   send(): void {
     this.#host.commit(this.#commit, (answer) => this.#answered(answer));
   }
 
-  /** Ends the write unless its commit is on the way to the store. @returns its message if the write has ended */
-  withdraw(): Message | undefined {
+  /** Ends the write unless its commit is on the way to the store. @returns its messages if the write has ended */
+  withdraw(): Message[] | undefined {
     if (!this.#isWaiting) return undefined;
     this.#isOver = true;
-    return this.step.message;
+    return this.messages;
   }
 
   #answered(answer: CommitAnswer): void {
@@ -96,27 +102,30 @@ export class Write {
     }
   }
 
-  /** Tells the caller that the outcome is unknown. The committer sends the commit again. */
+  /** Tells the callers that the outcome is unknown. The committer sends the commit again. */
   #unanswered(error: unknown): void {
-    const { message } = this.step;
     this.#isInDoubt = true;
-    if (message.kind === 'request') message.reject(storeUnavailable(this.#author.address, 'unknown', error));
+    this.#reject('unknown', error);
     this.#author.hold(error);
   }
 
-  /** Handles a refusal: rejects a request, and sends any other commit again. A commit in doubt is also sent again. */
+  /** Handles a refusal: rejects requests, and sends a commit without any again. A commit in doubt is also sent again. */
   #refused(reason: string): void {
-    const { message } = this.step;
     if (this.#isInDoubt) {
       this.#unanswered(reason);
       this.#sendLater();
-    } else if (message.kind !== 'request') {
+    } else if (this.messages.some(({ kind }) => kind === 'request')) {
+      this.#reject('refused', reason);
+      this.#end({ kind: 'refused' });
+    } else {
       this.#author.hold(reason);
       this.#sendLater();
-    } else {
-      message.reject(storeUnavailable(this.#author.address, 'refused', reason));
-      this.#end({ kind: 'refused' });
     }
+  }
+
+  #reject(outcome: Outcome, cause: unknown): void {
+    for (const message of this.messages)
+      if (message.kind === 'request') message.reject(storeUnavailable(this.#author.address, outcome, cause));
   }
 
   /** Sends the commit again if the newer epoch of the lease is our own by now. */

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyEventObject } from 'xstate';
 import type { Commit, Store } from '../../../src/engine/store.js';
+import { seqOf } from '../../../src/stores/commit-rule.js';
 import { breakDown, fragileKind, nap } from '../fragile.js';
 import { failureOf, journalOf, type Life, watched } from '../lab.js';
 import { manualEffect } from '../manual-effect.js';
@@ -35,7 +36,7 @@ describe('retention of journals', () => {
   });
   const remember = (commit: Commit | undefined): void => {
     if (commit?.address !== address) return;
-    committed.set(commit.expectedSeq + 1, JSON.stringify(JSON.parse(commit.text).snapshot));
+    committed.set(seqOf(commit), JSON.stringify(JSON.parse(commit.text).snapshot));
   };
   const ask = (event: AnyEventObject): Promise<unknown> => life.engine.ask(address, event);
   const note = async (times: number): Promise<void> => {

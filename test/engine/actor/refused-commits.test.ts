@@ -180,6 +180,32 @@ describe('refused commits', () => {
       }
     }
 
+    it('requests share the refused commit: they are refused, and the messages are retried', async () => {
+      await life.engine.ask('desk/b', note('begin'));
+      const release = life.store.hold('commit', 'before', 1);
+      const asked = [ask('first', 'desk/b')];
+      await lab.rest();
+      await life.engine.ask('desk/a', tell(noteTo('desk/b', 'sent')));
+      asked.push(ask('second', 'desk/b'));
+      await lab.rest();
+      let accepted = 1;
+      refuses = (address) => {
+        accepted -= address === 'desk/b' ? 1 : 0;
+        return accepted < 0;
+      };
+      release();
+      await lab.rest();
+      expect(life.store.commits.flat().filter(({ journalBefore }) => journalBefore)).to.have.length(1);
+      expect(asked.map(({ state }) => state)).to.deep.equal(['answered', 'rejected']);
+      expect(asked[1]?.error).to.include(refusal);
+      await lab.clock.advance(60_000);
+      refuses = () => false;
+      await lab.clock.advance(1_000);
+      expect(await notes('desk/b')).to.deep.equal(['begin', 'first', 'sent']);
+      const { rows } = await lab.data.unsettled({ prefix: '', limit: 9 });
+      expect(rows).to.deep.equal([]);
+    });
+
     it('messages refused: requests behind them are refused after five seconds; then all goes on', async () => {
       refuses = (address) => address === 'desk/b';
       await life.engine.ask('desk/a', tell(noteTo('desk/b', 'one'), noteTo('desk/b', 'two')));

@@ -8,6 +8,7 @@ import type { ActorKind } from '../../../src/engine/effects/effects.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { Moment } from '../../../src/engine/machine/replay.js';
 import type { Commit, Store } from '../../../src/engine/store.js';
+import { seqOf } from '../../../src/stores/commit-rule.js';
 import { deskKind, deskMachine, deskTopic, note, noteTo, tell } from '../desk.js';
 import { failureOf, Lab, type Life } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
@@ -68,7 +69,7 @@ class Committed {
   #keep(commit: Commit | undefined): void {
     if (!commit) return;
     const known = this.texts.get(commit.address) ?? new Map<number, string>();
-    known.set(commit.expectedSeq + 1, commit.text);
+    known.set(seqOf(commit), commit.text);
     this.texts.set(commit.address, known);
   }
 }
