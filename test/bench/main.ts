@@ -14,6 +14,7 @@ import { reportCsi } from './csi.js';
 import { reportDeath } from './death.js';
 import { reportDriver } from './driver.js';
 import { reportFollowers } from './followers.js';
+import { reportMailbox } from './mailbox.js';
 import { byTurns, report } from './measure.js';
 import { reportMounts } from './mounts.js';
 import { reportPage } from './page.js';
@@ -51,6 +52,7 @@ const benches: Record<string, () => Promise<void>> = {
   csi: reportCsi,
   driver: reportDriver,
   death: reportDeath,
+  mailbox: reportMailbox,
   mounts: reportMounts,
   followers: reportFollowers,
   page: reportPage,
