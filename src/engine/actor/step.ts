@@ -190,13 +190,11 @@ function effectsAfter(
     const { id, src, input } = one;
     // If a state was entered twice, the last entry counts.
     if (!active.includes(id)) continue;
-    const live: LiveEffect = { id, src, input, seq: entry.seq };
+    const { seq } = entry;
     const lastsMs = lastingMs(kind, one);
-    if (lastsMs !== undefined) {
-      live.lastsMs = lastsMs;
-      const recipient = kind.effects[src]?.recipient?.of(input as never);
-      if (recipient) live.recipient = recipient;
-    }
+    const live: LiveEffect = lastsMs === undefined ? { id, src, input, seq } : { id, src, input, seq, lastsMs };
+    const recipient = lastsMs === undefined ? undefined : kind.effects[src]?.recipient?.of(input as never);
+    if (recipient) live.recipient = recipient;
     put(effects, live);
   }
   return effects;
