@@ -89,7 +89,7 @@ export interface ActorSystem {
   /** Iterates over the committed states of actors in memory whose address begins with the prefix. */
   views(prefix: string): Generator<ActorRow>;
 
-  /** Calls `observer` after each commit, in order per actor. @returns a function that unsubscribes */
+  /** Calls `observer` for each step after its commit, in order per actor. `peek` may tell of a later step by then. @returns a function that unsubscribes */
   observe(observer: (notice: CommitNotice) => void): () => void;
 
   /** @see Topics.follow */

@@ -100,7 +100,7 @@ export class ActorsOf<M extends AnyStateMachine> {
     return pages((after) => this.page({ prefix, ...after }));
   }
 
-  /** Calls `observer` after each commit of an actor of the machine. @returns a function that unsubscribes */
+  /** Calls `observer` for each step of an actor of the machine, after its commit. @returns a function that unsubscribes */
   observe(observer: (commit: CommitOf<M>) => void): () => void {
     return this.#system.observe((notice) => {
       const { address, events = none } = notice;

@@ -118,9 +118,9 @@ export type Cursor = number;
 
 export interface TopicEntry {
   source: string;
-  /** Seq of the commit that broadcast the event. */
+  /** Seq of the step that broadcast the event. */
   seq: number;
-  /** Position among the events of that commit. */
+  /** Position among the events of that step. */
   index: number;
   text: Encoded;
 }

@@ -1,6 +1,6 @@
 /**
  * The process that lmdb.test.ts starts and sees die: takes a lease, commits to many actors as fast as it can, and
- * prints `<address> <seq>` for each answer. Usage: lmdb-writer.ts <path of the store>
+ * prints `<address> <seq>` for each answer. Each third commit is of three steps. Usage: lmdb-writer.ts <path of the store>
  */
 
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
@@ -18,9 +18,12 @@ await store.acquireLease({ name: 'node/writer', owner: 'writer', ttlMs: 60_000, 
 await Promise.all(Array.from({ length: actors }, (_, i) => commitForEver(`actor/${i}`)));
 
 async function commitForEver(address: string): Promise<void> {
-  for (let seq = 0; ; seq++) {
-    const [result] = await store.commit([commitOf(address, seq, { text, outbox: 'o' })]).catch(stop);
-    if (result?.status === 'done') process.stdout.write(`${address} ${seq + 1}\n`);
+  for (let before = 0, seq = 0; ; before = seq) {
+    const isLong = before % 5 === 2;
+    seq = before + (isLong ? 3 : 1);
+    const more = isLong ? { seq, journalBefore: [`j${seq - 2}`, `j${seq - 1}`] } : {};
+    const [result] = await store.commit([commitOf(address, before, { text, outbox: 'o', ...more })]).catch(stop);
+    if (result?.status === 'done') process.stdout.write(`${address} ${seq}\n`);
   }
 }
 

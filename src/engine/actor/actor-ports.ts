@@ -8,7 +8,7 @@ import type { Timer } from '../timer-heap.js';
 import type { InDoubtCalls, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import type { ActorDefinition, Stamp } from './step-result.js';
 
-/** Sent to observers after each commit. */
+/** Sent to observers for each step, after its commit. */
 export interface CommitNotice {
   address: string;
   seq: number;
@@ -16,7 +16,7 @@ export interface CommitNotice {
   entry: JournalEntry;
   state: StateValue | undefined;
   context: object | undefined;
-  /** Broadcasts of the commit. Absent: none, or not known, as the commit was read from the store. */
+  /** Broadcasts of the step. Absent: none, or not known, as the step was read from the store. */
   events?: Outbox['events'];
 }
 

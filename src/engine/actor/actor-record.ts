@@ -113,8 +113,8 @@ export interface Outbox {
 }
 
 /**
- * Place at which a message or event was owed first. Kept if the store has lost that commit, so that receivers recognize
- * a repeat.
+ * Place at which a message or event was owed first: seq of its step, and position in that step's outbox. Kept if another step has
+ * shared the commit, and if the store has lost it, so that receivers recognize a repeat.
  */
 export type CommitPlace = [seq: number, index: number];
 

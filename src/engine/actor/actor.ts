@@ -20,7 +20,7 @@ import { commitOf } from './commit-of.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
 import { Mailbox } from './mailbox.js';
-import { answer, type Message, type Request, refuse, unreadOf, wasApplied } from './message.js';
+import { answer, isRepeated, type Message, type Request, refuse, unreadOf } from './message.js';
 import type { Departed } from './passivated-actors.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import { stepActor } from './step.js';
@@ -388,13 +388,12 @@ export class Actor implements Author, ActorDefinition {
   /** Answers a message that was applied before. @returns whether it was */
   #isRepeat(message: Message): boolean {
     const { record } = this.#state;
+    if (!isRepeated(record, message)) return false;
+    if (message.kind === 'message') message.applied();
     if (message.kind === 'request') {
-      const recorded = message.requestId ? record.answers.find(([id]) => id === message.requestId) : undefined;
-      if (recorded) answer(message, this.address, recorded[1] ?? undefined);
-      return recorded !== undefined;
+      const recorded = record.answers.find(([id]) => id === message.requestId);
+      answer(message, this.address, recorded?.[1] ?? undefined);
     }
-    if (message.kind !== 'message' || !wasApplied(record, message.sent)) return false;
-    message.applied();
     return true;
   }
 
@@ -423,21 +422,28 @@ export class Actor implements Author, ActorDefinition {
       for (const message of write.messages) refuse(message, 'reason' in this.#phase ? this.#phase.reason : undefined);
     } else if (end.kind === 'conflict') {
       this.#takeBack(write.messages);
-      if (!this.stopped) void this.#compare(true);
+      if (!this.stopped) void this.#compare({ hasConflicted: true });
     } else {
       this.#takeBack(write.messages.filter(({ kind }) => kind !== 'request'));
       // If the store has written the refused commit all the same, its effects must run.
-      this.#isSuspect = true;
-      this.#next();
+      if (!this.stopped) void this.#compare({ refused: write });
     }
   }
 
-  /** Messages whose commit was not written come first again. An actor out of service keeps only those of other actors. */
+  /** Makes messages whose commit was not written the next ones again. An actor out of service keeps only those of other actors. */
   #takeBack(messages: Message[]): void {
     const reason = 'reason' in this.#phase ? this.#phase.reason : undefined;
     for (const message of messages.toReversed())
       if (reason && message.kind !== 'message') refuse(message, reason);
       else this.#mailbox.putBack(message);
+  }
+
+  /** Acts on a commit that was written although the store has refused it. */
+  #actAfterAll(refused: Write): void {
+    for (const message of refused.messages) this.#mailbox.remove(message);
+    this.#phase = ready;
+    this.#commitId = refused.commitId;
+    this.#act(refused.steps);
   }
 
   /** Does what the written steps asked for. What an earlier one began and a later one ended is not begun. */
@@ -505,17 +511,17 @@ export class Actor implements Author, ActorDefinition {
     return this.#live;
   }
 
-  /** Compares the committed state with the store. @param hasConflicted whether the store has refused a commit for what it holds */
-  async #compare(hasConflicted = false): Promise<void> {
+  /** Compares the committed state with the store. */
+  async #compare(after: Doubt = {}): Promise<void> {
     this.#phase = comparing;
     // A suspicion from here on concerns later writes than this answer.
     this.#isSuspect = false;
     const stored = await this.#host.load(this.address, (error) => this.hold(error));
     this.#stall = undefined;
-    if (this.#phase === comparing) this.#reconcile(stored, hasConflicted);
+    if (this.#phase === comparing) this.#reconcile(stored, after);
   }
 
-  #reconcile(stored: StoredRecord | undefined, hasConflicted: boolean): void {
+  #reconcile(stored: StoredRecord | undefined, { hasConflicted = false, refused }: Doubt): void {
     const { address, seq } = this;
     const [first, ...others] = this.#mailbox.changes;
     // A change that writes lost state again was refused for what is stored by now.
@@ -537,7 +543,8 @@ export class Actor implements Author, ActorDefinition {
         break;
       }
       case 'ahead':
-        void this.#adopt(finding.record);
+        if (refused?.commitId === finding.record.commitId) this.#actAfterAll(refused);
+        else void this.#adopt(finding.record);
         break;
       case 'fenced':
         this.#host.fenced(address, finding.epoch);
@@ -590,6 +597,14 @@ export class Actor implements Author, ActorDefinition {
     this.#verified = [];
     for (const resolve of verified) resolve();
   }
+}
+
+/** Why the store is asked what it holds of the actor. */
+interface Doubt {
+  /** It has refused a commit because of the record that it holds. */
+  hasConflicted?: boolean;
+  /** It has refused this write, maybe wrongly. */
+  refused?: Write;
 }
 
 const isBusy = ({ timers, effects }: ActorRecord): boolean => timers.length + effects.length > 0;

@@ -22,10 +22,20 @@ export interface CommitterOptions {
   troubles: TroubleLog;
 }
 
-/** A call of the store has a time limit, and its later calls wait for it. */
+/** Most journal entries in one call of the store: it has a time limit, and later calls wait for it. */
 const mostAtOnce = 1_000;
 const firstRetryMs = 50;
 const lastRetryMs = 1_000;
+
+/** Number of submissions from the first on that fit into one call; at least one. */
+function fitting(submissions: readonly Submission[]): number {
+  let entries = 0;
+  const end = submissions.findIndex(({ commit: { journalBefore } }) => {
+    entries += 1 + (journalBefore?.length ?? 0);
+    return entries > mostAtOnce;
+  });
+  return end < 0 ? submissions.length : Math.max(end, 1);
+}
 
 export class Committer {
   readonly #store: Store;
@@ -69,7 +79,7 @@ export class Committer {
 
   #flush(): void {
     const batch = this.#waiting;
-    this.#waiting = batch.splice(mostAtOnce);
+    this.#waiting = batch.splice(fitting(batch));
     void this.#write(batch, 1);
     if (this.#waiting.length > 0) this.#flushSoon();
   }

@@ -46,15 +46,15 @@ export class Mailbox {
     this.#messages.shift();
   }
 
-  /** Puts back the entry that was removed last, as the next one. */
+  /** Makes an entry that was removed the next one again. */
   putBack(message: Message): void {
     if (message.kind === 'engine') this.changes = [message.change, ...this.changes];
     else this.#messages.unshift(message);
   }
 
-  /** @returns whether the request was still queued */
-  remove(request: Request): boolean {
-    const at = this.#messages.indexOf(request);
+  /** @returns whether the message was still queued */
+  remove(message: Message): boolean {
+    const at = this.#messages.indexOf(message);
     if (at >= 0) this.#messages.splice(at, 1);
     return at >= 0;
   }

@@ -9,7 +9,10 @@ export interface ActorPolicy {
    * it looks it up no second time. False for comparisons with histories of engines that did so.
    */
   keepsAbsent: boolean;
-  /** Most messages of one actor that share a commit. 1 for comparisons with histories of engines that wrote each by itself. */
+  /**
+   * Most messages of one actor that share a commit, 32 at most. 1 for comparisons with histories of engines that wrote each by
+   * itself.
+   */
   mostSteps: number;
   /** Topic of the engine's own events: an actor quarantined or released. */
   topic: string;
@@ -25,12 +28,19 @@ export interface JournalPolicy {
 }
 
 const dayMs = 86_400_000;
+const mostSteps = 32;
+
+/**
+ * Number of latest answers that a record keeps for repeated requests: those of one commit, which all get lost together when the
+ * runtime is killed after it, and as many of later requests.
+ */
+export const answersKept = 2 * mostSteps;
 
 export const defaultPolicy: ActorPolicy = {
   crashes: { most: 5, withinMs: 60_000 },
   journal: { keep: 1_000, snapshotEvery: 200, goneMs: 7 * dayMs },
   keepsAbsent: true,
-  mostSteps: 32,
+  mostSteps,
   topic: 'actors',
 };
 

@@ -14,7 +14,7 @@ import {
   type Outbox,
 } from './actor-record.js';
 import type { Message } from './message.js';
-import type { ActorPolicy } from './policy.js';
+import { type ActorPolicy, answersKept } from './policy.js';
 
 /** Committed state of an actor. */
 export interface ActorState {
@@ -81,9 +81,6 @@ export function written(
   if (outbox) Object.assign(texts, encodeOutbox(outbox));
   return { message, entry, next, outbox, answer, written: texts };
 }
-
-/** Number of latest answers that a record keeps for repeated requests. */
-const answersKept = 32;
 
 /**
  * Writes all fields out: an object spread with fields added later gets a V8 shape of its own, and so does each copy.

@@ -25,12 +25,16 @@ import {
 
 const none: LiveEffect[] = [];
 
-/** Returns undefined if no actor is at the address, and its kind cannot begin one for this message. */
+/**
+ * Returns undefined if no actor is at the address, and its kind cannot begin one for this message.
+ * @param storedSeq seq of the stored record: later steps are not committed yet, and their effects have made no call
+ */
 export function stepActor(
   definition: ActorDefinition,
   state: ActorState,
   message: Message,
   stamp: Stamp,
+  storedSeq = state.seq,
 ): StepResult | undefined {
   if (message.kind === 'engine') return stepChange(definition, state, message.change, stamp);
   const { machine, kind, address } = definition;
@@ -55,7 +59,8 @@ export function stepActor(
       if (!input) return undefined;
       entry.input = asData(input);
     }
-    return moved(definition, state, { message, entry, step: applyEntry(machine, state.snapshot, entry) });
+    const step = applyEntry(machine, state.snapshot, entry);
+    return moved(definition, state, { message, entry, step }, storedSeq);
   } catch (error) {
     return crashed(definition, state, message, { ...entry, kind: 'crash', error: messageOf(error) });
   }
@@ -115,7 +120,12 @@ export interface Move {
   step: Step;
 }
 
-function moved(definition: ActorDefinition, { record }: ActorState, { message, entry, step }: Move): StepResult {
+function moved(
+  definition: ActorDefinition,
+  { record }: ActorState,
+  { message, entry, step }: Move,
+  storedSeq: number,
+): StepResult {
   const { seq, at } = entry;
   const answer = step.answer && asData(step.answer);
   const outbox = outboxOf(definition, step, at);
@@ -125,7 +135,7 @@ function moved(definition: ActorDefinition, { record }: ActorState, { message, e
     ? workAfter(definition, { effects: record.effects, timers: next.timers }, { message, entry, step })
     : undefined;
   const effects = work?.effects ?? none;
-  if (record.effects !== effects) leave(definition, next, { message, effects });
+  if (record.effects !== effects) leave(definition, next, { message, effects, storedSeq });
   if (!work) {
     const gone = { seq, snapshot: undefined, record: tombstone(definition.machine, next) };
     return written(definition, { message, entry, next: gone, outbox, answer });
@@ -140,10 +150,12 @@ function moved(definition: ActorDefinition, { record }: ActorState, { message, e
 function leave(
   { kind }: ActorDefinition,
   next: ActorRecord,
-  { message, effects }: { message: Message; effects: LiveEffect[] },
+  { message, effects, storedSeq }: { message: Message; effects: LiveEffect[]; storedSeq: number },
 ): void {
   const ended = message.kind === 'effect' && message.says === 'result' && !message.isInDoubt ? message.id : undefined;
-  const left = next.effects.filter((effect) => effect.id !== ended && !effects.includes(effect));
+  const left = next.effects.filter(
+    (effect) => effect.id !== ended && effect.seq <= storedSeq && !effects.includes(effect),
+  );
   const doubts = doubted(kind, next.doubts, left);
   if (doubts) next.doubts = doubts;
 }

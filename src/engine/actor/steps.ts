@@ -1,4 +1,4 @@
-/** Steps of one actor that share a commit, each built on the one before: all of them are written, or none is. */
+/** Steps of one actor that share a commit, each built on the one before: all of them are written, or none is. Pure. */
 import type { Encoded } from '../store.js';
 import { encodeOutbox, type Outbox } from './actor-record.js';
 import { isRepeated, type Message } from './message.js';
@@ -20,28 +20,36 @@ interface Waiting {
   take(): void;
 }
 
+/** Length of the texts of a commit, in characters, from which on it takes no further step. */
+const largeText = 256 * 1_024;
+
 /**
- * Takes waiting messages into the commit of a step, as long as each is an ordinary step of a living actor. What is left
- * waits for the commit.
+ * Takes waiting messages into the commit of a step: those that lead to an ordinary step of a living actor. What is left waits for
+ * the commit. A crash has a commit of its own, as it may put the actor out of service.
  */
 export function stepsFrom(definition: ActorDefinition, first: StepResult, waiting: Waiting, stamp: () => Stamp): Steps {
   const { mostSteps } = definition.policy;
+  const storedSeq = first.next.seq - 1;
   const earlier: StepResult[] = [];
   let last = first;
-  while (earlier.length + 1 < mostSteps && isOrdinary(last)) {
+  let length = lengthOf(first);
+  while (earlier.length + 1 < mostSteps && length < largeText && isOrdinary(last)) {
     const message = waiting.first;
     // The answer to a repeat has to wait for the commit.
     if (!message || isRepeated(last.next.record, message)) break;
-    const step = tried(() => stepActor(definition, last.next, message, stamp()));
-    if (!step) break;
+    const step = tried(() => stepActor(definition, last.next, message, stamp(), storedSeq));
+    if (!step || step.entry.kind === 'crash') break;
     waiting.take();
     earlier.push(last);
     last = step;
+    length += lengthOf(step);
   }
-  return { earlier, last, outbox: outboxOf([...earlier, last]) };
+  return { earlier, last, outbox: outboxOf(earlier, last) };
 }
 
 export const allSteps = ({ earlier, last }: Steps): StepResult[] => [...earlier, last];
+
+const lengthOf = ({ written: { text, journal } }: StepResult): number => text.length + journal.length;
 
 /** Tells whether the next step may build on this one before it is committed. */
 const isOrdinary = ({ message, entry, next }: StepResult): boolean =>
@@ -56,14 +64,13 @@ function tried<T>(step: () => T): T | undefined {
   }
 }
 
-function outboxOf(steps: readonly StepResult[]): Steps['outbox'] {
-  const [first, ...others] = steps.filter(({ outbox }) => outbox);
-  if (!first?.outbox) return undefined;
-  const { outbox: text, events } = first.written;
-  if (others.length === 0 && first === steps.at(-1) && text !== undefined && events)
-    return { owed: first.outbox, text, events };
+function outboxOf(earlier: readonly StepResult[], last: StepResult): Steps['outbox'] {
+  if (!earlier.some(({ outbox }) => outbox)) {
+    const { outbox: owed, written } = last;
+    return owed && { owed, text: written.outbox ?? '', events: written.events ?? [] };
+  }
   const owed: Outbox = { messages: [], events: [] };
-  for (const { entry, outbox } of [first, ...others]) {
+  for (const { entry, outbox } of [...earlier, last]) {
     // Each keeps the place of its own step.
     outbox?.messages.forEach((message, at) => {
       owed.messages.push({ ...message, of: message.of ?? [entry.seq, at] });
@@ -72,6 +79,6 @@ function outboxOf(steps: readonly StepResult[]): Steps['outbox'] {
       owed.events.push({ ...event, of: event.of ?? [entry.seq, at] });
     });
   }
-  const { outbox, events: texts } = encodeOutbox(owed);
-  return { owed, text: outbox, events: texts };
+  const { outbox: text, events } = encodeOutbox(owed);
+  return { owed, text, events };
 }

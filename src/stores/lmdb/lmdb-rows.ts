@@ -39,7 +39,7 @@ export function decodeRecord(address: string, value: string): StoredRecord {
 
 /**
  * Writes one commit, or returns its refusal. Writes the record last. If a put fails before that, the commit has not
- * happened: `isOwed` hides its outbox row, and the next commits of its seqs overwrite its rows.
+ * happened: its rows are hidden, and gone with the next commits of its seqs.
  */
 export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGrant): CommitResult {
   const { address } = commit;
@@ -47,16 +47,33 @@ export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGra
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
   const refused = refusal(stored, commit, lastGrant(commit.lease));
   if (refused !== undefined) return refused;
-  const last = seqOf(commit);
-  for (const { seq, text } of journalRows(commit)) {
-    env.journal.putSync([address, seq], text);
-    if (seq !== last || commit.outbox === undefined) env.outbox.removeSync([address, seq]);
-    else env.outbox.putSync([address, seq], commit.outbox);
+  const seq = seqOf(commit);
+  for (const row of leftBehind(env, commit)) {
+    env.journal.removeSync([address, row]);
+    env.outbox.removeSync([address, row]);
   }
+  for (const row of journalRows(commit)) env.journal.putSync([address, row.seq], row.text);
+  if (commit.outbox === undefined) env.outbox.removeSync([address, seq]);
+  else env.outbox.putSync([address, seq], commit.outbox);
   for (const id of commit.consumed ?? []) env.inbox.removeSync([address, id]);
   moveWake(env, address, stored?.wakeAtMs, commit.wakeAtMs);
   putRecord(env, stored, commit);
   return { status: 'done' };
+}
+
+/** Seqs below that of a commit of several, for which an earlier commit that has not happened may have left rows. */
+function leftBehind(env: Environment, commit: Commit): number[] {
+  const { address, expectedSeq } = commit;
+  const seq = seqOf(commit);
+  if (seq === expectedSeq + 1) return [];
+  const range = { start: [address, expectedSeq + 1] as [string, number], end: [address, seq] as [string, number] };
+  return [env.journal, env.outbox].flatMap((rows) => [...rows.getKeys(range)].map(([, row]) => row));
+}
+
+/** Seq of the record: later journal entries have not happened. Infinity: its head can't be read. */
+export function lastSeq(env: Environment, address: string): number {
+  const record = readRecord(env, address);
+  return record?.seq === unreadableHead.seq ? Number.POSITIVE_INFINITY : (record?.seq ?? 0);
 }
 
 /** Tells whether the commit of an outbox row has happened. */

@@ -166,7 +166,9 @@ class LmdbStore implements Store {
   }
 
   async readJournal(address: string, from: number, limit: number): Promise<JournalRow[]> {
-    return numbered(this.#opened().journal, address, from, limit).map(([seq, text]) => ({ seq, text }));
+    const env = this.#opened();
+    const last = rows.lastSeq(env, address);
+    return numbered(env.journal, address, from, limit).flatMap(([seq, text]) => (seq > last ? [] : { seq, text }));
   }
 
   async trimJournal(address: string, below: number): Promise<void> {

@@ -78,6 +78,19 @@ describe('the committer', () => {
     expect(heard).to.deep.equal(names.map((name) => `${name} done`));
   });
 
+  it('commits of many steps at once: each step counts for the size of a call', async () => {
+    const steps = (address: string): Commit => ({
+      ...commitOf(address),
+      seq: 300,
+      journalBefore: Array(299).fill('{}'),
+    });
+    for (const name of ['a', 'b', 'c', 'd'])
+      committer.submit(steps(name), ({ status }) => heard.push(`${name} ${status}`));
+    await rest();
+    expect(batches()).to.deep.equal([['a', 'b', 'c'], ['d']]);
+    expect(heard).to.deep.equal(['a done', 'b done', 'c done', 'd done']);
+  });
+
   it('commit submitted while another is settled: written in the next call', async () => {
     submit('a', 0, () => submit('a', 1));
     await rest();

@@ -1,6 +1,6 @@
 /** Messages that wait for a commit share the next one: all their steps are written, or none is. */
 import { expect } from 'chai';
-import type { Commit } from '../../../src/engine/store.js';
+import type { Commit, Store } from '../../../src/engine/store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
 import { historyOf, journalOf, Lab, type Life, type Outcome, textsOf, topicOf, watched } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
@@ -145,11 +145,30 @@ describe('messages that share a commit', () => {
     expect(life.engine.peek('worker/a')?.context).to.deep.include({ results: ['done'] });
   });
 
-  it('one makes the machine throw: the commit ends with its crash, and the others follow', async () => {
+  it('one makes the machine throw: its crash has a commit of its own, and the others follow', async () => {
     const asked = await askTogether(note('second'), { type: 'breakAction' }, note('third'), note('fourth'));
-    expect(steps()).to.deep.equal([1, 2, 2]);
+    expect(steps()).to.deep.equal([1, 1, 1, 2]);
     expect(states(asked)).to.deep.equal(['answered', 'answered', 'rejected', 'answered', 'answered']);
     expect(notes()).to.deep.include({ notes: ['begin', 'first', 'second', 'third', 'fourth'] });
+  });
+
+  it('one puts the actor out of service: requests behind it are refused, messages wait for the release', async () => {
+    for (let crash = 0; crash < 5; crash += 1) {
+      ask({ type: 'breakAction' });
+      await lab.rest();
+    }
+    const asked = await askTogether(
+      tell(noteTo('desk/a', 'self')),
+      { type: 'breakAction' },
+      note('behind'),
+      note('last'),
+    );
+    expect(states(asked)).to.deep.equal(['answered', 'answered', 'rejected', 'rejected', 'rejected']);
+    expect(asked.slice(3).map(({ error }) => error?.code)).to.deep.equal(['ACTOR_QUARANTINED', 'ACTOR_QUARANTINED']);
+    expect(notes()).to.deep.include({ notes: ['begin', 'first'] });
+    await life.engine.release('desk/a');
+    await lab.rest();
+    expect(notes()).to.deep.include({ notes: ['begin', 'first', 'self'] });
   });
 
   it('one ends the actor: the next begins another in its own commit', async () => {
@@ -164,6 +183,73 @@ describe('messages that share a commit', () => {
     await askTogether(...texts.map(note));
     expect(steps()).to.deep.equal([1, 32, 32, 6]);
     expect(notes()).to.deep.include({ notes: ['begin', 'first', ...texts] });
+  });
+
+  it('long texts: a commit takes no further step from 256 kB on', async () => {
+    await askTogether(...['a', 'b', 'c'].map((letter) => note(letter.repeat(70_000))));
+    expect(steps()).to.deep.equal([1, 2, 1]);
+  });
+
+  it('runtime dies after the commit, others ask first in the next life: repeated requests get their answers', async () => {
+    const first = life.store.hold('commit', 'after');
+    const ids = Array.from({ length: 32 }, (_, at) => `r${at}`);
+    const asked = [ask(note('first')), ...ids.map((id) => ask(note(id), 'desk/a', id))];
+    await lab.rest();
+    first();
+    const shared = life.store.hold('commit', 'after');
+    await lab.rest();
+    expect(states(asked.slice(1))).to.deep.equal(ids.map(() => 'open'));
+    await lab.crash();
+    shared();
+    await start();
+    for (let other = 0; other < 31; other += 1)
+      await life.engine.ask('desk/a', note('other'), { requestId: `o${other}` });
+    for (const id of ids) await life.engine.ask('desk/a', note(id), { requestId: id });
+    const all: unknown = await life.engine.ask('desk/a', { type: 'read' });
+    expect(Array.isArray(all) && all.filter((text) => ids.includes(text))).to.deep.equal(ids);
+  });
+
+  it('store writes a commit that it refuses: requests are refused, and each step counts once and is told', async () => {
+    const listen = manualEffect('loop');
+    let refusedAt = Number.POSITIVE_INFINITY;
+    const through = (store: Store): Store => ({
+      ...store,
+      commit: async (items) => {
+        const results = await store.commit(items);
+        refusedAt -= 1;
+        return refusedAt === 0 ? items.map(() => ({ status: 'refused', reason: 'no room' })) : results;
+      },
+    });
+    life = await lab.start([workerKind({ listen })], { through });
+    await life.engine.ask('worker/a', { type: 'listen' });
+    before = life.store.commits.length;
+    const told: number[] = [];
+    life.engine.observe(({ seq }) => told.push(seq));
+    const release = life.store.hold('commit');
+    ask({ type: 'none' }, 'worker/a');
+    await lab.rest();
+    listen.last.send({ type: 'heard', text: 'once' });
+    const asked = ask({ type: 'none' }, 'worker/a');
+    refusedAt = 2;
+    release();
+    await lab.rest();
+    expect(steps('worker/a')).to.deep.equal([1, 2]);
+    expect(asked.error).to.include({ code: 'STORE_UNAVAILABLE', outcome: 'refused' });
+    expect(life.engine.peek('worker/a')?.context).to.deep.include({ results: ['once'] });
+    expect(told).to.deep.equal([3, 4, 5]);
+  });
+
+  it('call that was never made is not in doubt after a kill', async () => {
+    const undo = Object.assign(manualEffect('loop'), { compensates: ['work'], sentDeadlineMs: 60_000 });
+    work = Object.assign(manualEffect(60_000), { sentDeadlineMs: 60_000 });
+    life = await lab.start([workerKind({ work, listen: undo })]);
+    const release = life.store.hold('commit');
+    for (const type of ['leave', 'work', 'leave']) ask({ type, job: 'dig' }, 'worker/a');
+    await lab.rest();
+    release();
+    await lab.rest();
+    expect(work.calls).to.have.length(0);
+    expect(JSON.parse((await lab.data.load('worker/a'))?.text ?? '{}')).not.to.have.property('doubts');
   });
 
   it('store gives no answer: each caller learns that the outcome is unknown, and each counts once', async () => {
