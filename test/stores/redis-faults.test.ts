@@ -2,6 +2,7 @@
 
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
 import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
@@ -83,6 +84,24 @@ describe('redis store, faults', () => {
     server.signal('SIGCONT');
     expect(await insist(() => commitOne(store, commit))).to.deep.equal({ status: 'done' });
     expect(await store.readJournal('a', 0, 10)).to.have.lengthOf(1);
+  });
+
+  it('the server hangs under many calls: all reject, and Node warns of no leak of listeners', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
+    const warnings: string[] = [];
+    const keep = (warning: Error): void => void warnings.push(warning.message);
+    process.on('warning', keep);
+    try {
+      server.signal('SIGSTOP');
+      const calls = Array.from({ length: 30 }, (_, at) => failureOf(store.load(`a/${at}`)));
+      for (const { message } of await Promise.all(calls)) expect(message).to.match(/no answer|not connected/);
+      await nextTurn();
+      expect(warnings).to.deep.equal([]);
+    } finally {
+      process.off('warning', keep);
+      server.signal('SIGCONT');
+    }
   });
 
   it('the server is gone: calls reject at once with its address and the reason', async () => {

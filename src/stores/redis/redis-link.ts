@@ -42,6 +42,8 @@ export class RedisLink {
   #isDoubted = false;
   #greeting: Promise<void> | undefined;
   #lastError = 'not opened yet';
+  /** Connection that has not answered in time. */
+  #abandoned: Redis | undefined;
   #closing: AbortController | undefined;
 
   constructor(options: LinkOptions) {
@@ -159,7 +161,9 @@ export class RedisLink {
       timer = setTimeout(() => {
         this.#lastError = late.message;
         reject(late);
-        redis.disconnect();
+        // Once: ioredis adds a listener to the socket at each call.
+        if (this.#abandoned !== redis) redis.disconnect();
+        this.#abandoned = redis;
       }, timeoutMs);
     });
     try {
