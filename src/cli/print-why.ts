@@ -59,7 +59,8 @@ export function whyText(detail: ActorDetail, { lines }: HistoryPage, nowMs: numb
   for (const effect of effects) facts.push([effect.rpc === undefined ? 'at work' : 'call', callText(effect, nowMs)]);
   if (unread > 0) facts.push(['unread', `${unread} messages of other actors`]);
   if (failure) facts.push(['last failure', failureText(failure, nowMs)]);
-  facts.push(['to do', first ? todoText(first) : 'nothing']);
+  const nothing = waits.length > 0 ? 'nothing here: see what it waits for' : 'nothing';
+  facts.push(['to do', first ? todoText(first) : nothing]);
   return factsTable(facts);
 }
 

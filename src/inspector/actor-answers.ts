@@ -106,7 +106,9 @@ function waitsOf(machine: string, context: object, parts: readonly PartView[]): 
   const waits = parts.flatMap((part): Wait[] => {
     const { id, chart, at, why, nextAttemptAtMs } = part;
     const health = healthOfStep(chart, at);
-    if (health !== 'waiting' && health !== 'in-doubt') return [];
+    // A step of an alloc has a reason only while it waits.
+    const isHeldUp = machine === 'alloc' && health === 'working' && why !== undefined;
+    if (health !== 'waiting' && health !== 'in-doubt' && !isHeldUp) return [];
     const words = wordsOf(chart, at) || at.replaceAll('-', ' ');
     const what = `${id === chart ? '' : `${id.replace('/', ' ')}: `}${words}${why === undefined ? '' : `: ${why}`}`;
     return [{ what, ...(nextAttemptAtMs !== undefined && { dueAtMs: nextAttemptAtMs }) }];
