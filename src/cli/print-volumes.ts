@@ -67,7 +67,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name at plugin', volume.name],
-    ['home', volume.home && `node ${volume.home}: only the agent there calls the plugin, and only while it leads`],
+    ['home', volume.home && `node ${volume.home}: only the plugin there is called for it`],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
     ['requested', volume.requested && rangeText(volume.requested)],
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
