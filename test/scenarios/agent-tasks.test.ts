@@ -242,7 +242,7 @@ describe('tasks as their operator sees them', function () {
       await agent.kill('SIGKILL');
       agent = new AgentProcess(place);
       await agent.line(new RegExp(`^ {2}task hostpath: running, pid ${pid}, found again$`));
-      expect(agent.lines.join('\n')).to.match(/^ {2}task broken: failed: \S/m);
+      await agent.line(/^ {2}task broken: failed: \S/);
       await agent.kill('SIGKILL');
       for (const left of pluginPids(place)) process.kill(left, 'SIGKILL');
       agent = new AgentProcess(place);
