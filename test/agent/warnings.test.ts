@@ -1,4 +1,4 @@
-/** No warning of Node: of what is deprecated or experimental, or of too many listeners. Also on Node 24: `npm run test:node24`. */
+/** Warnings of Node must not appear: of what is deprecated or experimental, or of too many listeners. Also on Node 24: `npm run test:node24`. */
 import { spawnSync } from 'node:child_process';
 import { expect } from 'chai';
 import {

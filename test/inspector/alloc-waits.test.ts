@@ -1,4 +1,4 @@
-/** What `stagecraft why` tells of an alloc that a reason holds up in a step that goes on by itself otherwise. */
+/** Text of `stagecraft why` on an alloc that a reason holds up in a step that goes on by itself otherwise. */
 import { expect } from 'chai';
 import { whyText } from '../../src/cli/print-why.js';
 import { detailOf } from '../../src/inspector/actor-answers.js';
@@ -17,7 +17,7 @@ describe('why an alloc waits', () => {
       },
       context: { node: 'n1', allocId: 'web', volumes: [], parts: { data: part }, failure: null },
     });
-    return whyText(detail, { lines: [] } as never, 1_000);
+    return whyText(detail, { address: detail.address, lines: [] }, 1_000);
   };
 
   for (const at of ['preparing.claiming', 'preparing.mounting', 'releasing.unmounting'])

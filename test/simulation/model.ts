@@ -1,5 +1,5 @@
 /**
- * What each step of an actor must have been, told from the one before and its journal entry: state, live effects and
+ * Expected result of each step of an actor, told from the one before and its journal entry: state, live effects and
  * timers, marks of what was received, answers, crashes, whether it is out of service from here on, and what it owes to
  * others. Where the store holds anything else after the last step of a commit, a fault.
  * Runs of one system share their beginnings, so what was judged once is kept, in a tree of steps.
@@ -25,7 +25,7 @@ import type { Witnessed } from './witness.js';
 export interface Judged {
   entry: JournalEntry;
   record: Before;
-  /** What the steps before this one owe that share its commit. */
+  /** Messages and events owed by the steps before this one that share its commit. */
   owedBefore: Outbox;
   isLast: boolean;
   /** Sent by this step. */
@@ -145,7 +145,7 @@ function judge(stepper: Stepper, last: Judged | undefined, commit: Witnessed): J
 
 const nothingOwed: Outbox = { messages: [], events: [] };
 
-/** What the steps of a commit owe up to this one, each with its place. */
+/** Messages and events owed by the steps of a commit up to this one, each with its place. */
 const owedAfter = ({
   owedBefore,
   entry: { seq },

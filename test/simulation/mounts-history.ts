@@ -44,7 +44,7 @@ export interface MountsHistoryOptions {
   from?: MountsMoment;
   /** Default: memory. */
   stores?: SubjectKind;
-  /** Other limits than those of an engine by default. */
+  /** Limits that differ from those of an engine by default. */
   policy?: Partial<ActorPolicy>;
 }
 

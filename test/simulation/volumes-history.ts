@@ -54,7 +54,7 @@ export interface HistoryOptions {
   from?: Moment;
   /** Default: memory. */
   stores?: SubjectKind;
-  /** Other limits than those of an engine by default. */
+  /** Limits that differ from those of an engine by default. */
   policy?: Partial<ActorPolicy>;
 }
 

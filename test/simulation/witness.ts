@@ -7,12 +7,12 @@ import { journalRows, seqOf } from '../../src/stores/commit-rule.js';
 import { faultyStore } from '../support/faulty-store.js';
 import type { Timeline } from './timeline.js';
 
-/** One step that was written: with the record and the outbox of the whole commit. */
+/** Step that was written, with the record and the outbox of its whole commit. */
 export interface Witnessed extends Commit {
   seq: number;
   /** Of its commit among all commits of a history, from 1. */
   order: number;
-  /** Whether the record and the outbox of the commit are those after this step. */
+  /** True: the record and the outbox of the commit are those after this step. */
   isLast: boolean;
 }
 

@@ -599,11 +599,11 @@ export class Actor implements Author, ActorDefinition {
   }
 }
 
-/** Why the store is asked what it holds of the actor. */
+/** Reason to ask the store what it holds of the actor. */
 interface Doubt {
-  /** It has refused a commit because of the record that it holds. */
+  /** True: the store has refused a commit because of the record that it holds. */
   hasConflicted?: boolean;
-  /** It has refused this write, maybe wrongly. */
+  /** Write that the store has refused, maybe wrongly. */
   refused?: Write;
 }
 

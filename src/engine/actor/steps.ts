@@ -9,7 +9,7 @@ export interface Steps {
   /** Steps before the last one, oldest first. */
   earlier: readonly StepResult[];
   last: StepResult;
-  /** What all of them owe, and its texts. */
+  /** Messages and events that they owe together, and their texts. */
   outbox: { owed: Outbox; text: Encoded; events: readonly Encoded[] } | undefined;
 }
 
@@ -71,7 +71,7 @@ function outboxOf(earlier: readonly StepResult[], last: StepResult): Steps['outb
   }
   const owed: Outbox = { messages: [], events: [] };
   for (const { entry, outbox } of [...earlier, last]) {
-    // Each keeps the place of its own step.
+    // Items keep the places of their own steps.
     outbox?.messages.forEach((message, at) => {
       owed.messages.push({ ...message, of: message.of ?? [entry.seq, at] });
     });

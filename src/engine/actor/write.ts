@@ -12,7 +12,7 @@ import { allSteps, type Steps } from './steps.js';
 /** Outcome of a write. */
 export type WriteEnd =
   | { kind: 'written' }
-  /** Nothing was written, and nothing will be; the callers have their refusals. */
+  /** Refused by the store, which says that nothing was written; the callers have their refusals. */
   | { kind: 'refused' }
   /** The stored record is not the one that the commit builds on. */
   | { kind: 'conflict' }

@@ -66,7 +66,10 @@ function leftBehind(env: Environment, commit: Commit): number[] {
   const { address, expectedSeq } = commit;
   const seq = seqOf(commit);
   if (seq === expectedSeq + 1) return [];
-  const range = { start: [address, expectedSeq + 1] as [string, number], end: [address, seq] as [string, number] };
+  const range: { start: [string, number]; end: [string, number] } = {
+    start: [address, expectedSeq + 1],
+    end: [address, seq],
+  };
   return [env.journal, env.outbox].flatMap((rows) => [...rows.getKeys(range)].map(([, row]) => row));
 }
 

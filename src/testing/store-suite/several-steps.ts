@@ -72,7 +72,7 @@ export function severalStepsSection({ describe, it, beforeEach }: TestRunner, su
 
     for (const [name, journalBefore] of Object.entries({
       'more entries than steps': ['j1', 'j2', 'j3'],
-      'an entry that is no text': [3 as unknown as string],
+      'an entry that is no text': JSON.parse('[3]'),
     }))
       it(`with ${name} is a TypeError, and nothing of its call is written`, async () => {
         const call = subject.store.commit([commitOf('b', 0), commitOf('a', 2, { seq: 5, journalBefore })]);
