@@ -30,6 +30,8 @@ export interface ClusterOptions {
   route(): Promise<Route | undefined>;
   /** Why this agent does not work on volumes; undefined: it does. */
   refusal(): StagecraftError | undefined;
+  /** Epoch of the term in which it does; undefined: it does not. */
+  epoch(): number | undefined;
   /** Called when the agent that worked on volumes has released its lease. */
   released(): void;
   /** Called when the agent that works on volumes says that one which is mounted here is to be looked at. */
@@ -120,7 +122,8 @@ export class Cluster {
 
   /** @throws {StagecraftError} the error of the work; NOT_LEADER: this process was frozen, so its answer may be old */
   async #ownAnswer<T>(work: () => Promise<T>): Promise<T> {
-    const isOld = (): boolean => !this.#closed && this.#options.refusal() !== undefined;
+    const epoch = this.#options.epoch();
+    const isOld = (): boolean => !this.#closed && this.#options.epoch() !== epoch;
     let answer: T;
     try {
       answer = await work();

@@ -16,12 +16,16 @@ const id = z.string().min(1).max(400);
 const failure = z.looseObject({ code: z.string(), message: z.string() });
 
 const schema = z.discriminatedUnion('type', [
-  /** A request: a call of a method. `send` rises with everything that this sender sends, so that a repeat by the store is known. */
+  /**
+   * A request: a call of a method, for the receiver as the owner of that epoch: as no other it does not work on it. `send` rises
+   * with everything that this sender sends, so that a repeat by the store is known.
+   */
   z.object({
     type: z.literal('request'),
     from: id,
     send: z.int(),
     id,
+    epoch: z.int(),
     method: z.string().max(100),
     args: z.array(z.unknown()),
   }),

@@ -9,9 +9,10 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { MessageOutcome } from './message-counts.js';
 import { encode, errorOf, longestBytes, type Message } from './messages.js';
 
-/** Where the agent that works on volumes reads. */
+/** Where the agent that works on volumes reads, and the epoch of its term. */
 export interface Route {
   inbox: string;
+  epoch: number;
 }
 
 export interface RequestClientOptions {
@@ -40,11 +41,14 @@ export const isGone = (method: string, code: string): boolean => method === 'nod
 export const ownWork = Symbol('own work');
 
 interface Pending {
+  /** Id of the request. */
+  name: string;
+  /** Id of its messages: another one for each owner, so that an answer of the one before counts no more. */
   id: string;
   method: string;
   args: unknown[];
-  /** Inbox of the owner that it was sent to; undefined: not sent yet. */
-  sentTo: string | undefined;
+  /** Owner that it was sent to; undefined: not sent yet. */
+  sentTo: Route | undefined;
   /** Whether that owner does not take it. */
   isMoved: boolean;
   /** When it was sent last; undefined: it is to be sent at the next look. */
@@ -69,6 +73,7 @@ const graceMs = 250;
 
 export class RequestClient {
   readonly #options: RequestClientOptions;
+  /** Requests without an answer, by the ids of their latest messages. */
   readonly #pending = new Map<string, Pending>();
   /** The route as it was at the last look. */
   #route: Route | undefined;
@@ -77,8 +82,8 @@ export class RequestClient {
   #requests = 0;
   #cancelLook: (() => void) | undefined;
   #isLooking = false;
-  /** Inbox of the owner that has said last that it is none any more. */
-  #movedFrom: string | undefined;
+  /** Epoch of the owner that has said last that it is none any more. */
+  #movedFrom: number | undefined;
   /** Time to the next look. */
   #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
@@ -94,11 +99,13 @@ export class RequestClient {
   request(method: string, args: unknown[], { signal, timeoutMs, onWait = () => {} }: RequestOptions): Promise<unknown> {
     const { clock, inbox, nextSend } = this.#options;
     this.#requests += 1;
-    const id = `${inbox}:${this.#requests}`;
-    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id, method, args });
+    const name = `${inbox}:${this.#requests}`;
+    const refusal =
+      this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id: name, epoch: 0, method, args });
     if (refusal) return Promise.reject(refusal);
     const begun = {
-      id,
+      name,
+      id: name,
       method,
       args,
       onWait,
@@ -113,22 +120,22 @@ export class RequestClient {
       const pending: Pending = {
         ...begun,
         end: (outcome) => {
-          if (!this.#pending.delete(id)) return;
+          if (!this.#pending.delete(pending.id)) return;
           for (const end of ends) end();
           if ('error' in outcome) reject(outcome.error);
           else resolve(outcome.value);
         },
       };
-      this.#pending.set(id, pending);
+      this.#pending.set(name, pending);
       const giveUp = (error: StagecraftError): void => {
         if (pending.sentTo !== undefined)
-          void this.#post({ type: 'cancel', from: inbox, send: nextSend(), id }).catch(() => {});
+          void this.#post({ type: 'cancel', from: inbox, send: nextSend(), id: pending.id }).catch(() => {});
         pending.end({ error });
       };
       if (signal)
         ends.push(onAbort(signal, () => giveUp(new StagecraftError('ABORTED', `the wait was aborted: ${stands}`))));
       if (timeoutMs !== undefined) ends.push(clock.after(timeoutMs + graceMs, () => giveUp(this.#timeout(timeoutMs))));
-      if (this.#pending.has(id)) void this.#begin(pending);
+      if (this.#pending.has(pending.id)) void this.#begin(pending);
     });
   }
 
@@ -204,8 +211,8 @@ export class RequestClient {
   /** Looks soon, and then less and less often: the next owner may be there already, or the same one again. */
   #moved(): void {
     if (!this.#route) return;
-    if (this.#route.inbox !== this.#movedFrom) this.#pauseMs = soonMs;
-    this.#movedFrom = this.#route.inbox;
+    if (this.#route.epoch !== this.#movedFrom) this.#pauseMs = soonMs;
+    this.#movedFrom = this.#route.epoch;
     this.#route = undefined;
     this.#lookAfterPause();
   }
@@ -221,20 +228,21 @@ export class RequestClient {
   }
 
   /** Requests that this owner has not got, or has had for so long that they may be lost. */
-  #due({ inbox }: Route, nowMs: number): Pending[] {
+  #due({ epoch }: Route, nowMs: number): Pending[] {
     const isDue = ({ sentTo, sentMs }: Pending): boolean =>
-      sentTo !== inbox || sentMs === undefined || nowMs - sentMs >= repeatMs;
+      sentTo?.epoch !== epoch || sentMs === undefined || nowMs - sentMs >= repeatMs;
     return [...this.#pending.values()].filter(isDue);
   }
 
   async #send(pending: Pending, route: Route): Promise<void> {
-    const { id, method, args } = pending;
     const { inbox: from, nextSend, clock } = this.#options;
-    if (pending.sentTo !== route.inbox) pending.owners += 1;
+    const { epoch } = route;
+    if (pending.sentTo?.epoch !== epoch) this.#address(pending, epoch);
     pending.sentMs = clock.monotonicMs();
-    pending.sentTo = route.inbox;
+    pending.sentTo = route;
     pending.isMoved = false;
-    const request: Message = { type: 'request', from, send: nextSend(), id, method, args };
+    const { id, method, args } = pending;
+    const request: Message = { type: 'request', from, send: nextSend(), id, epoch, method, args };
     try {
       if (await this.#options.wire.post(route.inbox, encode(request))) return;
       pending.isMoved = true;
@@ -243,6 +251,14 @@ export class RequestClient {
       pending.sentMs = undefined;
       throw error;
     }
+  }
+
+  /** Waits for the answer of the owner of this epoch, and of no other. */
+  #address(pending: Pending, epoch: number): void {
+    this.#pending.delete(pending.id);
+    pending.id = `${pending.name}:${epoch}`;
+    this.#pending.set(pending.id, pending);
+    pending.owners += 1;
   }
 
   /** Says why there is no answer yet, once that takes long. */

@@ -15,12 +15,13 @@ export interface RequestServerOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   methods: ReadonlyMap<string, Method>;
-  /** Why this agent does not work on volumes; undefined: it does. */
-  refusal(): StagecraftError | undefined;
+  /** Epoch of the term in which this agent works on volumes; undefined: it does not. */
+  epoch(): number | undefined;
 }
 
 interface Received {
   from: string;
+  epoch: number;
   receivedMs: number;
   wait: AbortController;
 }
@@ -77,9 +78,9 @@ export class RequestServer {
     this.#ofSender.clear();
   }
 
-  #accept({ from, id, method, args }: Request, ageMs: number): MessageOutcome {
+  #accept({ from, id, epoch, method, args }: Request, ageMs: number): MessageOutcome {
     const isLate = ageMs > oldestMs;
-    if (isLate || this.#options.refusal()) {
+    if (isLate || this.#options.epoch() !== epoch) {
       this.#post(from, { type: 'moved', id });
       return isLate ? 'late' : 'accepted';
     }
@@ -90,7 +91,8 @@ export class RequestServer {
     if (known || answered) return 'accepted';
     const own = this.#ofSender.get(from) ?? 0;
     if (own >= mostOfOne) return 'flooding';
-    const received: Received = { from, receivedMs: this.#options.clock.monotonicMs(), wait: new AbortController() };
+    const receivedMs = this.#options.clock.monotonicMs();
+    const received: Received = { from, epoch, receivedMs, wait: new AbortController() };
     this.#received.set(id, received);
     this.#ofSender.set(from, own + 1);
     this.#cancelSweep ??= this.#options.clock.after(sweepMs, () => this.#sweep());
@@ -99,7 +101,7 @@ export class RequestServer {
   }
 
   async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {
-    const { from, wait } = received;
+    const { from, epoch, wait } = received;
     const outcome = await this.#outcome(method, args, {
       ...{ signal: wait.signal, from },
       onWait: (reason) => {
@@ -109,7 +111,7 @@ export class RequestServer {
     if (this.#received.get(id) !== received) return;
     this.#forget(id);
     // A process that was frozen meanwhile may have answered from what it remembers.
-    const answer = this.#options.refusal() ? 'moved' : outcome;
+    const answer = this.#options.epoch() === epoch ? outcome : 'moved';
     if (answer === 'moved') this.#post(from, { type: 'moved', id });
     else this.#keep({ type: 'answer', id, ...answer }, from);
   }

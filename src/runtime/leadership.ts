@@ -90,8 +90,8 @@ export async function electedIn(store: Pick<Store, 'readTopic'>): Promise<Electe
 
 /** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
 export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
-  const { inbox } = (await electedIn(store)) ?? {};
-  return inbox === undefined ? undefined : { inbox };
+  const elected = await electedIn(store);
+  return elected?.inbox === undefined ? undefined : { inbox: elected.inbox, epoch: elected.epoch };
 }
 
 export const leadershipEventOf = (row: FollowedRow): LeadershipEvent => ({ ...eventOf<Elected>(row), id: row.id });

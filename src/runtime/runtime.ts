@@ -161,6 +161,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       ...{ wire, messages, nodeId, run: randomUUID(), clock, logger },
       route: () => routeIn(store),
       refusal: () => controllerSide.engine.uncertainty,
+      epoch: () => (controllerSide.engine.uncertainty ? undefined : controllerSide.term?.epoch),
       released: () => controllerSide.engine.hurry(),
       noticed: (notice) => nodeSide.noticed(notice),
     });

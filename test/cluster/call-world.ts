@@ -146,6 +146,7 @@ export class CallAgent {
       ...{ wire: world.wireOf(clock), nodeId, run, clock, messages: new MessageCounts(), logger: silentLogger },
       route: async () => undefined,
       refusal: () => new StagecraftError('NOT_LEADER', 'nobody works on volumes'),
+      epoch: () => undefined,
       released: () => {},
       noticed: () => {},
     });

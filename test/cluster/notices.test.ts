@@ -30,6 +30,7 @@ describe('notices between agents', () => {
       ...{ wire: wires.wire(), messages, nodeId, run, clock, logger: silentLogger },
       route: async () => undefined,
       refusal: () => undefined,
+      epoch: () => 1,
       released: () => undefined,
       noticed: ({ volume: { id }, kind }) => void noticed.push(`${nodeId}/${run} ${id} ${kind}`),
     });

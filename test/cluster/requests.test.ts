@@ -60,10 +60,9 @@ class World {
   owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): RequestServer {
     const inbox = `owner-${epoch}`;
     const { wire, clock } = this;
-    const isOwner = (): boolean => this.route?.inbox === inbox;
     const server = new RequestServer({
       ...{ wire, clock, methods: new Map(Object.entries(methods)) },
-      refusal: () => (isOwner() ? undefined : notOurs),
+      epoch: () => (this.route?.inbox === inbox ? epoch : undefined),
     });
     if (before?.isDead) this.readers.delete(`owner-${epoch - 1}`);
     this.readers.set(inbox, (text) => {
@@ -71,7 +70,7 @@ class World {
       if (typeof message === 'string') return;
       if (message.type === 'request' || message.type === 'cancel') server.receive(message, 0);
     });
-    this.route = { inbox };
+    this.route = { inbox, epoch };
     return server;
   }
 }
@@ -143,28 +142,28 @@ describe('requests between agents', () => {
   });
 
   it('D5 an owner is none for a while, and is the same again: it is asked again soon, and a removal it has done is done', async () => {
-    let refusal: StagecraftError | undefined;
+    let epoch: number | undefined = 1;
     let exists = true;
     const { wire, clock } = world;
     const remove = async (): Promise<void> => {
       if (!exists) throw new StagecraftError('NODE_NOT_FOUND', 'there is no such node');
       exists = false;
-      refusal = notOurs;
+      epoch = undefined;
     };
     const server = new RequestServer({
       wire,
       clock,
       methods: new Map([['nodes.remove', remove]]),
-      refusal: () => refusal,
+      epoch: () => epoch,
     });
     world.readers.set('owner', (text) => {
       const message = decode(text);
       if (typeof message !== 'string' && message.type === 'request') server.receive(message, 0);
     });
-    world.route = { inbox: 'owner' };
+    world.route = { inbox: 'owner', epoch: 1 };
     const deleted = world.client('asker').request('nodes.remove', [], {});
     await clock.advance(100);
-    refusal = undefined;
+    epoch = 1;
     await clock.advance(600);
     expect(await deleted).to.equal(undefined);
   });
@@ -172,7 +171,9 @@ describe('requests between agents', () => {
   it('D11 a request that is older than allowed is not worked on: its sender is told at once, and asks again', async () => {
     let works = 0;
     const server = world.owner(1, { work: async () => ++works });
-    const late = JSON.parse(encode({ type: 'request', from: 'gone', send: 1, id: 'gone:1', method: 'work', args: [] }));
+    const late = JSON.parse(
+      encode({ type: 'request', from: 'gone', send: 1, id: 'gone:1', epoch: 1, method: 'work', args: [] }),
+    );
     expect(server.receive(late, 10_001)).to.equal('late');
     await world.clock.advance(100);
     expect(works).to.equal(0);
@@ -181,11 +182,50 @@ describe('requests between agents', () => {
     expect(works).to.equal(1);
   });
 
+  it('D5 once the next owner is asked its answer counts: nobody works on the request after that', async () => {
+    const begun: number[] = [];
+    const work =
+      (epoch: number): Method =>
+      async () => {
+        begun.push(epoch);
+        return epoch;
+      };
+    const delays = [1, 3_000, 5_000];
+    world.fate = () => [delays.shift() ?? 1];
+    world.owner(1, { work: work(1) });
+    const asked = world.client('asker').request('work', [], {});
+    const answered = asked.then((answer) => ({ answer, begun: [...begun] }));
+    await world.clock.advance(100);
+    world.owner(2, { work: work(2) });
+    await world.clock.advance(30_000);
+    expect(await answered).to.deep.equal({ answer: 2, begun: [1, 2] });
+    expect(begun).to.deep.equal([1, 2]);
+  });
+
+  it('D5 an owner that was replaced, and is one again, does not work on what it was sent before', async () => {
+    let epoch = 1;
+    let works = 0;
+    const { wire, clock } = world;
+    const methods = new Map([['work', async () => ++works]]);
+    const server = new RequestServer({ wire, clock, methods, epoch: () => epoch });
+    const told: string[] = [];
+    world.readers.set('asker', (text) => told.push(Reflect.get(Object(decode(text)), 'type')));
+    const asked = { from: 'asker', send: 1, id: 'asker:1', method: 'work', args: [] };
+    const receive = (sentFor: number) => server.receive({ type: 'request', epoch: sentFor, ...asked }, 0);
+    epoch = 3;
+    receive(1);
+    await clock.advance(100);
+    expect({ works, told }).to.deep.equal({ works: 0, told: ['moved'] });
+    receive(3);
+    await clock.advance(100);
+    expect({ works, told }).to.deep.equal({ works: 1, told: ['moved', 'answer'] });
+  });
+
   it('D11 answers are kept for repeats up to a size in all: the oldest go first', async () => {
     let works = 0;
     const server = world.owner(1, { work: async () => `${++works} ${'x'.repeat(1_000_000)}` });
     const asked = (n: number) =>
-      JSON.parse(encode({ type: 'request', from: 'a', send: n, id: `a:${n}`, method: 'work', args: [] }));
+      JSON.parse(encode({ type: 'request', from: 'a', send: n, id: `a:${n}`, epoch: 1, method: 'work', args: [] }));
     for (let n = 1; n <= 40; n += 1) server.receive(asked(n), 0);
     await world.clock.advance(100);
     server.receive(asked(40), 0);
@@ -371,7 +411,16 @@ describe('requests between agents', () => {
       ...['', 'null', '[]', '{', '{"format":1}', '{"format":"1"}'],
       good.replace('"moved"', '"other"'),
       good.replace('"a:1"', '7'),
-      JSON.stringify({ format: 1, type: 'request', from: 'a', send: 1, id: 'a:1', method: 'm', args: 'none' }),
+      JSON.stringify({
+        format: 1,
+        type: 'request',
+        from: 'a',
+        send: 1,
+        id: 'a:1',
+        epoch: 1,
+        method: 'm',
+        args: 'none',
+      }),
       JSON.stringify({ format: 1, type: 'waits', id: 'a:1', reason: 7 }),
       JSON.stringify({ format: 1, type: 'answer', id: 'a:1', error: { code: 7 } }),
     ])
@@ -389,6 +438,7 @@ describe('requests between agents', () => {
       ...{ wire: wires.wire(), messages, nodeId: 'a', run: '1', clock, logger: silentLogger },
       route: async () => undefined,
       refusal: () => undefined,
+      epoch: () => 1,
       released: () => undefined,
       noticed: () => undefined,
     });
@@ -396,7 +446,7 @@ describe('requests between agents', () => {
     const entry = { host: 'h', version: '1', startedAtMs: 0, plugins: {} };
     await cluster.start({ entry: () => entry, watch: () => () => {} });
     const request = (send: number): string =>
-      encode({ type: 'request', from: 'b', send, id: `b:${send}`, method: 'wait', args: [] });
+      encode({ type: 'request', from: 'b', send, id: `b:${send}`, epoch: 1, method: 'wait', args: [] });
     const sent = [
       ...['{', 'x'.repeat(2 ** 20 + 1), '{"format":2}'],
       encode({ type: 'answer', id: 'a/1:1', value: 'too late' }),
