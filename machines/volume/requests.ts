@@ -219,7 +219,9 @@ function claimAndPublishRefusal(
   return publishRefusal(claimed, { type: 'volume.publish', ...publishOf(claimed, request) });
 }
 
-function deleteRefusal(context: VolumeContext, { force }: RequestOf<'volume.delete'>): Failure | undefined {
+function deleteRefusal(context: VolumeContext, { force, uid }: RequestOf<'volume.delete'>): Failure | undefined {
+  if (uid !== undefined && uid !== context.uid)
+    return refused('VOLUME_NOT_FOUND', context, 'the one that was meant is gone, and another has its id');
   if (force) return undefined;
   const claims = context.claims.map(describeClaim);
   const wanted = wantedOn(context);

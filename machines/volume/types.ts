@@ -220,7 +220,8 @@ export type VolumeRequest =
   /** Sent by the node that counts the slot: the answer tells whether the publication exists, and so keeps the slot. */
   | { type: 'volume.add-slot'; nodeId: string; reservation: string }
   | { type: 'volume.unpublish'; nodeId: string }
-  | { type: 'volume.delete'; force: boolean }
+  /** `uid`: of the volume that is meant; absent: whichever is there. */
+  | { type: 'volume.delete'; force: boolean; uid?: string }
   /** `isRepeat`: taken only if the claim exists already. */
   | { type: 'volume.claim'; claim: ClaimRequest; wait: boolean; isRepeat?: true }
   /** Claims and publishes in one commit, or does neither. */

@@ -142,18 +142,32 @@ export class SnapshotManager<TSpec, TView> {
     { force, uid }: { force: boolean; uid: string | undefined },
     limit: AbortSignal | undefined,
   ): Promise<void> {
-    if (uid !== undefined) {
-      const view = await this.#view(known, limit);
-      if (view?.context.uid !== uid || publicState(view.state) === 'deleted') return;
-    }
-    const { context } = await this.#present(known, limit);
-    await this.#ask(known, { type: 'snapshot.delete', force }, limit);
+    const meant = await this.#askToDelete(known, { force, uid }, limit);
+    if (meant === undefined) return;
     const isOver = ({ state, context: { uid, failure } }: View): true | undefined => {
-      if (uid !== context.uid || publicState(state) === 'deleted') return true;
+      if (uid !== meant || publicState(state) === 'deleted') return true;
       if (publicState(state) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
     await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
+  }
+
+  /** @returns uid of the snapshot that is being deleted; undefined: the one with the given uid is gone */
+  async #askToDelete(
+    known: SnapshotKey,
+    { force, uid }: { force: boolean; uid: string | undefined },
+    limit: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    try {
+      const { context } = await this.#present(known, limit);
+      if (uid !== undefined && context.uid !== uid) return undefined;
+      await this.#ask(known, { type: 'snapshot.delete', force }, limit);
+      return context.uid;
+    } catch (error) {
+      const isGone = error instanceof StagecraftError && error.code === 'SNAPSHOT_NOT_FOUND';
+      if (uid !== undefined && isGone) return undefined;
+      throw error;
+    }
   }
 
   /**

@@ -140,19 +140,33 @@ export class VolumeCreation {
     { force, uid }: { force: boolean; uid: string | undefined },
     limit: AbortSignal | undefined,
   ): Promise<void> {
-    if (uid !== undefined) {
-      const view = await this.#client.view(known, limit);
-      if (view?.context.uid !== uid || stateOf(view.state) === 'deleted') return;
-    }
-    const { context } = await this.#client.present(known, limit);
-    await this.#client.ask(known, { type: 'volume.delete', force }, limit);
+    const meant = await this.#askToDelete(known, { force, uid }, limit);
+    if (meant === undefined) return;
     const reached: Goal<true>['reached'] = (now, state) => {
-      if (now.uid !== context.uid || stateOf(state) === 'deleted') return true;
+      if (now.uid !== meant || stateOf(state) === 'deleted') return true;
       const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
       if (failure) throw failed(known, failure);
       return undefined;
     };
     await this.#client.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
+  }
+
+  /** @returns uid of the volume that is being deleted; undefined: the one with the given uid is gone */
+  async #askToDelete(
+    known: VolumeKey,
+    { force, uid }: { force: boolean; uid: string | undefined },
+    limit: AbortSignal | undefined,
+  ): Promise<string | undefined> {
+    try {
+      const { context } = await this.#client.present(known, limit);
+      if (uid !== undefined && context.uid !== uid) return undefined;
+      await this.#client.ask(known, { type: 'volume.delete', force, ...(uid !== undefined && { uid }) }, limit);
+      return context.uid;
+    } catch (error) {
+      const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
+      if (uid !== undefined && isGone) return undefined;
+      throw error;
+    }
   }
 }
 

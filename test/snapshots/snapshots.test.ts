@@ -55,6 +55,24 @@ describe('a snapshot', () => {
     expect(house.plugin.snapshots.size).to.equal(0);
   });
 
+  it('V13 delete of this one only, asked at any moment of its deletion: done', async () => {
+    const { uid } = await snapshots().create(asked);
+    const deletions: Promise<void>[] = [];
+    let isOver = false;
+    const deletion = snapshots()
+      .delete(key)
+      .then(() => {
+        isOver = true;
+      });
+    while (!isOver) {
+      deletions.push(snapshots().delete(key, { uid }));
+      await Promise.resolve();
+    }
+    await Promise.all([deletion, ...deletions]);
+    expect(deletions.length).to.be.above(10);
+    expect(await state()).to.equal(undefined);
+  });
+
   it('V21 changes emit events in order', async () => {
     const ended = new AbortController();
     const kinds: string[] = [];

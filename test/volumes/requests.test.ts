@@ -193,6 +193,23 @@ describe('requests to a volume', () => {
     expect(error.message).to.include("'nobody'");
   });
 
+  it('V13 V14 delete of this one only, asked at any moment of its deletion: done, and what has its id by then stays', async () => {
+    const { uid } = await house.volumes.create(spec('data'));
+    const asked: Promise<unknown>[] = [];
+    const deletion = house.volumes.delete(key).then(() => house.volumes.create(spec('data')));
+    let next: string | undefined;
+    void deletion.then((made) => {
+      next = made.uid;
+    });
+    while (next === undefined) {
+      asked.push(house.volumes.delete(key, { uid }));
+      await Promise.resolve();
+    }
+    await Promise.all(asked);
+    expect(asked.length).to.be.above(10);
+    expect(await house.volumes.get(key)).to.include({ uid: next, state: 'created' });
+  });
+
   it('V2 clone: created from the CSI id of its source; repeated after the source is gone: the same volume', async () => {
     await house.volumes.create(spec('old'));
     const copy = spec('data', { source: { volume: { id: 'old' } } });

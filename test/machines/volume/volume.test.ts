@@ -85,6 +85,19 @@ describe('the volume machine', () => {
     expect(scene.waiting).to.have.length(1);
   });
 
+  it('V14 asked to delete the one that had its id before: refused, and nothing changes', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made);
+    scene.actor.send(create);
+    await scene.rest();
+    const before = scene.context;
+    scene.actor.send({ type: 'volume.delete', force: true, uid: 'u0' });
+    expect(scene.context).to.deep.equal(before);
+    expect(scene.actor.getSnapshot().value).to.equal('created');
+    scene.actor.send({ type: 'volume.delete', force: true, uid: 'u1' });
+    expect(scene.actor.getSnapshot().value).to.deep.equal({ 'pending-delete': 'calling' });
+  });
+
   it('V13 deleted with force while its call waits without an end: it waits again, for a while only', async () => {
     const scene = new Scene();
     scene.outcomes.push(made, mustWait, mustWait);
