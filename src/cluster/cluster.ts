@@ -120,7 +120,7 @@ export class Cluster {
     }
   }
 
-  /** @throws {StagecraftError} the error of the work; NOT_LEADER: this process was frozen, so its answer may be old */
+  /** @throws {StagecraftError} the error of the work; NOT_LEADER: the term has ended meanwhile, so its answer may be old */
   async #ownAnswer<T>(work: () => Promise<T>): Promise<T> {
     const epoch = this.#options.epoch();
     const isOld = (): boolean => !this.#closed && this.#options.epoch() !== epoch;
@@ -169,6 +169,11 @@ export class Cluster {
     } catch (error) {
       logger.debug({ nodeId }, `a notice to the agent of a node may be lost: ${messageOf(error)}`);
     }
+  }
+
+  /** Ends the requests of other agents: this one works on volumes no more. */
+  termOver(): void {
+    this.#server.termOver();
   }
 
   /** Accepts nothing more. */
@@ -233,7 +238,7 @@ export class Cluster {
   }
 }
 
-const old = new StagecraftError('NOT_LEADER', 'this agent may not work on volumes any more');
+const old = new StagecraftError('NOT_LEADER', 'the term in which this was asked has ended');
 
 /** Errors that stand whoever works on volumes now. */
 const finalCodes = new Set(['TIMEOUT', 'ABORTED', 'STORE_UNAVAILABLE']);

@@ -17,8 +17,8 @@ const failure = z.looseObject({ code: z.string(), message: z.string() });
 
 const schema = z.discriminatedUnion('type', [
   /**
-   * A request: a call of a method, for the receiver as the owner of that epoch: as no other it does not work on it. `send` rises
-   * with everything that this sender sends, so that a repeat by the store is known.
+   * A request: a call of a method, for the owner of that epoch: in any other term the receiver answers `moved`. `send` rises with
+   * everything that this sender sends, so that a repeat by the store is known.
    */
   z.object({
     type: z.literal('request'),
@@ -33,7 +33,7 @@ const schema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('cancel'), from: id, send: z.int(), id }),
   /** Reason why the request waits; null: it goes on. */
   z.object({ type: z.literal('waits'), id, reason: z.string().nullable() }),
-  /** The receiver does not work on volumes, or not any more. */
+  /** The request is to be asked again: it is for another owner, or for another term of this one, or it is too old. */
   z.object({ type: z.literal('moved'), id }),
   z.object({ type: z.literal('answer'), id, value: z.unknown().optional(), error: failure.optional() }),
   /**

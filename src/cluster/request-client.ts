@@ -34,8 +34,16 @@ export interface RequestOptions {
   onWait?: ((reason: string | null) => void) | undefined;
 }
 
+/** Errors of methods that remove something. */
+const gone: Readonly<Record<string, string>> = {
+  'nodes.remove': 'NODE_NOT_FOUND',
+  'volumes.acknowledge': 'VOLUME_NOT_FOUND',
+  'snapshots.acknowledge': 'SNAPSHOT_NOT_FOUND',
+  'groupSnapshots.acknowledge': 'SNAPSHOT_NOT_FOUND',
+};
+
 /** Whether the error of a removal that is asked again of the next owner says that the one before has done it. */
-export const isGone = (method: string, code: string): boolean => method === 'nodes.remove' && code === 'NODE_NOT_FOUND';
+export const isGone = (method: string, code: string): boolean => gone[method] === code;
 
 /** Result of a request that this agent has to do itself now. */
 export const ownWork = Symbol('own work');
@@ -82,8 +90,8 @@ export class RequestClient {
   #requests = 0;
   #cancelLook: (() => void) | undefined;
   #isLooking = false;
-  /** Epoch of the owner that has said last that it is none any more. */
-  #movedFrom: number | undefined;
+  /** Owner that has said last that it is none any more. */
+  #movedFrom: Route | undefined;
   /** Time to the next look. */
   #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
@@ -100,8 +108,8 @@ export class RequestClient {
     const { clock, inbox, nextSend } = this.#options;
     this.#requests += 1;
     const name = `${inbox}:${this.#requests}`;
-    const refusal =
-      this.#closed ?? faultOf({ type: 'request', from: inbox, send: 0, id: name, epoch: 0, method, args });
+    const longest = { id: idFor(name, { inbox, epoch: most }), send: most, epoch: most };
+    const refusal = this.#closed ?? faultOf({ type: 'request', from: inbox, ...longest, method, args });
     if (refusal) return Promise.reject(refusal);
     const begun = {
       name,
@@ -128,8 +136,8 @@ export class RequestClient {
       };
       this.#pending.set(name, pending);
       const giveUp = (error: StagecraftError): void => {
-        if (pending.sentTo !== undefined)
-          void this.#post({ type: 'cancel', from: inbox, send: nextSend(), id: pending.id }).catch(() => {});
+        const cancel: Message = { type: 'cancel', from: inbox, send: nextSend(), id: pending.id };
+        if (pending.sentTo) void this.#options.wire.post(pending.sentTo.inbox, encode(cancel)).catch(() => {});
         pending.end({ error });
       };
       if (signal)
@@ -211,8 +219,8 @@ export class RequestClient {
   /** Looks soon, and then less and less often: the next owner may be there already, or the same one again. */
   #moved(): void {
     if (!this.#route) return;
-    if (this.#route.epoch !== this.#movedFrom) this.#pauseMs = soonMs;
-    this.#movedFrom = this.#route.epoch;
+    if (!isSame(this.#movedFrom, this.#route)) this.#pauseMs = soonMs;
+    this.#movedFrom = this.#route;
     this.#route = undefined;
     this.#lookAfterPause();
   }
@@ -228,21 +236,20 @@ export class RequestClient {
   }
 
   /** Requests that this owner has not got, or has had for so long that they may be lost. */
-  #due({ epoch }: Route, nowMs: number): Pending[] {
+  #due(route: Route, nowMs: number): Pending[] {
     const isDue = ({ sentTo, sentMs }: Pending): boolean =>
-      sentTo?.epoch !== epoch || sentMs === undefined || nowMs - sentMs >= repeatMs;
+      !isSame(sentTo, route) || sentMs === undefined || nowMs - sentMs >= repeatMs;
     return [...this.#pending.values()].filter(isDue);
   }
 
   async #send(pending: Pending, route: Route): Promise<void> {
     const { inbox: from, nextSend, clock } = this.#options;
-    const { epoch } = route;
-    if (pending.sentTo?.epoch !== epoch) this.#address(pending, epoch);
+    if (!isSame(pending.sentTo, route)) this.#address(pending, route);
     pending.sentMs = clock.monotonicMs();
     pending.sentTo = route;
     pending.isMoved = false;
     const { id, method, args } = pending;
-    const request: Message = { type: 'request', from, send: nextSend(), id, epoch, method, args };
+    const request: Message = { type: 'request', from, send: nextSend(), id, epoch: route.epoch, method, args };
     try {
       if (await this.#options.wire.post(route.inbox, encode(request))) return;
       pending.isMoved = true;
@@ -253,10 +260,10 @@ export class RequestClient {
     }
   }
 
-  /** Waits for the answer of the owner of this epoch, and of no other. */
-  #address(pending: Pending, epoch: number): void {
+  /** Waits for the answer of this owner, and of no other. */
+  #address(pending: Pending, route: Route): void {
     this.#pending.delete(pending.id);
-    pending.id = `${pending.name}:${epoch}`;
+    pending.id = idFor(pending.name, route);
     this.#pending.set(pending.id, pending);
     pending.owners += 1;
   }
@@ -283,15 +290,21 @@ export class RequestClient {
     }
   }
 
-  async #post(message: Message): Promise<void> {
-    if (this.#route) await this.#options.wire.post(this.#route.inbox, encode(message));
-  }
-
   #timeout(timeoutMs: number): StagecraftError {
     const why = this.#options.refusal()?.message ?? 'this agent takes over the work on volumes now';
     return new StagecraftError('TIMEOUT', `there was no answer within ${timeoutMs} ms (${why}): ${stands}`);
   }
 }
+
+const most = Number.MAX_SAFE_INTEGER;
+
+/** After a failover of Redis two agents may have been granted one epoch. */
+const isSame = (one: Route | undefined, other: Route): boolean =>
+  one?.inbox === other.inbox && one.epoch === other.epoch;
+
+/** Id of the messages to one owner: with its epoch, and the run in its inbox. */
+const idFor = (name: string, { inbox, epoch }: Route): string =>
+  `${name}:${epoch}:${inbox.slice(inbox.lastIndexOf('/') + 1)}`;
 
 /** Why a request can't be sent. */
 function faultOf(request: Message): StagecraftError | undefined {

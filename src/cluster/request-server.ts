@@ -70,6 +70,15 @@ export class RequestServer {
     return 'accepted';
   }
 
+  /** Ends what was received in the term that is over: the next owner is asked. */
+  termOver(): void {
+    for (const [id, { from, wait }] of this.#received) {
+      wait.abort(over);
+      this.#forget(id);
+      this.#post(from, { type: 'moved', id });
+    }
+  }
+
   /** Ends all waits: the next owner is asked. */
   close(): void {
     this.#cancelSweep?.();
@@ -185,3 +194,4 @@ export class RequestServer {
 }
 
 const gone = new StagecraftError('ABORTED', 'the agent that asked does not wait any more');
+const over = new StagecraftError('NOT_LEADER', 'another agent works on volumes now');

@@ -122,6 +122,7 @@ export class ControllerSide {
       },
       resigned: () => {
         cluster?.roster.unfollow();
+        cluster?.termOver();
         forget();
         for (const part of [this.volumes, this.snapshots, this.groupSnapshots]) part.interrupt();
       },

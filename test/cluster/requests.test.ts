@@ -57,14 +57,14 @@ class World {
   }
 
   /** An owner takes over: the one before answers `moved` from now on, or is dead. */
-  owner(epoch: number, methods: Record<string, Method>, before?: { isDead: boolean }): RequestServer {
-    const inbox = `owner-${epoch}`;
+  owner(number: number, methods: Record<string, Method>, before?: { isDead: boolean }, epoch = number): RequestServer {
+    const inbox = `owner-${number}`;
     const { wire, clock } = this;
     const server = new RequestServer({
       ...{ wire, clock, methods: new Map(Object.entries(methods)) },
       epoch: () => (this.route?.inbox === inbox ? epoch : undefined),
     });
-    if (before?.isDead) this.readers.delete(`owner-${epoch - 1}`);
+    if (before?.isDead) this.readers.delete(`owner-${number - 1}`);
     this.readers.set(inbox, (text) => {
       const message = decode(text);
       if (typeof message === 'string') return;
@@ -182,7 +182,7 @@ describe('requests between agents', () => {
     expect(works).to.equal(1);
   });
 
-  it('D5 once the next owner is asked its answer counts: nobody works on the request after that', async () => {
+  it('D5 once the next owner is asked, only its answer counts: nobody works on the request after that', async () => {
     const begun: number[] = [];
     const work =
       (epoch: number): Method =>
@@ -200,6 +200,49 @@ describe('requests between agents', () => {
     await world.clock.advance(30_000);
     expect(await answered).to.deep.equal({ answer: 2, begun: [1, 2] });
     expect(begun).to.deep.equal([1, 2]);
+  });
+
+  it('D5 D6 two owners with one epoch, as after a failover: the next one is asked at once, and only its answer counts', async () => {
+    world.owner(1, { work: async () => 'former' });
+    const delays = [1, 3_000, 2_000];
+    world.fate = () => [delays.shift() ?? 1];
+    const asked = world.client('asker').request('work', [], {});
+    const answered = asked.then((answer) => ({ answer, atMs: world.clock.monotonicMs() }));
+    await world.clock.advance(100);
+    const sinceMs = world.clock.monotonicMs();
+    world.owner(2, { work: async () => 'next' }, undefined, 1);
+    await world.clock.advance(30_000);
+    const { answer, atMs } = await answered;
+    expect(answer).to.equal('next');
+    expect(atMs - sinceMs).to.be.below(3_000);
+  });
+
+  it('D5 a term ends while a request waits: it is ended, and its sender told to ask the next owner', async () => {
+    const signals: AbortSignal[] = [];
+    const wait: Method = (_, { signal }) => {
+      signals.push(signal);
+      return new Promise(() => {});
+    };
+    const server = world.owner(1, { work: wait });
+    const asked = world.client('asker').request('work', [], {});
+    await world.clock.advance(100);
+    world.owner(2, { work: async () => 'next' });
+    server.termOver();
+    expect(signals.map(({ aborted }) => aborted)).to.deep.equal([true]);
+    await world.clock.advance(200);
+    expect(await asked).to.equal('next');
+  });
+
+  it('D1 the largest request that is taken is answered, however high its numbers are', async () => {
+    const client = world.client('asker');
+    world.owner(123_456, { work: async () => 'done' });
+    let outcome: unknown = 'refused';
+    for (let bytes = 2 ** 20 - 100; outcome === 'refused'; bytes -= 1) {
+      const asked = client.request('work', ['x'.repeat(bytes)], {}).catch(() => 'refused');
+      await world.clock.advance(10);
+      outcome = await Promise.race([asked, 'no answer']);
+    }
+    expect(outcome).to.equal('done');
   });
 
   it('D5 an owner that was replaced, and is one again, does not work on what it was sent before', async () => {
