@@ -237,7 +237,9 @@ describe('tasks as their operator sees them', function () {
     it('an agent that is started again says which tasks it finds running', async () => {
       await begin(driver, broken);
       await agent.line(/plugin hostpath \(csi-node\): healthy/);
+      // Told as it gives up: its last process is cleared away after that.
       await agent.line(/task broken: failed/);
+      await until(() => /^broken +node +failed/m.test(cli('task', 'list').stdout));
       const [pid] = pluginPids(place);
       await agent.kill('SIGKILL');
       agent = new AgentProcess(place);
