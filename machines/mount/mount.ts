@@ -135,7 +135,7 @@ export const mountMachine = setup({
   },
 }).createMachine({
   id: 'mount',
-  version: '2',
+  version: '3',
   context: ({ input }) => noMount(input),
   initial: 'unstaged',
   on: {

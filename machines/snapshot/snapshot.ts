@@ -113,7 +113,7 @@ const leftBehind = snapshotSetup.createStateConfig({
 export const snapshotMachine = (kind: SnapshotKind) =>
   snapshotSetup.createMachine({
     id: kind,
-    version: '2',
+    version: '3',
     context: ({ input }) => noSnapshot({ kind, ...input }),
     initial: 'absent',
     on: {

@@ -135,7 +135,7 @@ export const volumeMachine = setup({
   },
 }).createMachine({
   id: 'volume',
-  version: '2',
+  version: '3',
   context: ({ input }) => nobody(input),
   initial: 'deleted',
   on: {

@@ -137,4 +137,7 @@ const stagingAndTargetsAsParts: Migration = {
   },
 };
 
-export const mountMigrations: Migration[] = [stagingAndTargetsAsParts];
+/** Version 3 takes other steps from the same records. */
+const steps: Migration = { name: 'other steps', from: '2', to: '3', migrate: (snapshot) => snapshot };
+
+export const mountMigrations: Migration[] = [stagingAndTargetsAsParts, steps];

@@ -17,7 +17,7 @@ import type { Admitted } from '../calls/plugin-port.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
 import { type IdOwners, idsOfSnapshot } from '../volumes/id-owners.js';
-import { snapshotStates } from './snapshot-migration.js';
+import { snapshotMigrations } from './snapshot-migration.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 
 export const snapshotsTopic = 'snapshots';
@@ -170,7 +170,7 @@ function kindOf({ calls, ids, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions
       return { namespace, id };
     },
     topic: () => ways.topic,
-    migrations: [snapshotStates],
+    migrations: snapshotMigrations,
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(
         most.create,

@@ -1,6 +1,6 @@
 /**
- * Migrates records of snapshots from version 1, with flags, to version 2, with a named state for each combination.
- * Recorded histories prove the migration: test/snapshots/snapshot-migration.test.ts
+ * Migrates records of snapshots from each older version to the next. Version 1 had flags; version 2 has a named state for
+ * each combination. Recorded histories prove the migration: test/snapshots/snapshot-migration.test.ts
  */
 import type { StateValue } from 'xstate';
 import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
@@ -28,13 +28,18 @@ export interface FlaggedSnapshot extends Pick<SnapshotContext, Kept> {
   awaiting: OldAwaiting | null;
 }
 
-export const snapshotStates: Migration = {
+const snapshotStates: Migration = {
   name: 'states instead of flags',
   from: '1',
   to: '2',
   // The engine does not know the types of stored contexts.
   migrate: ({ value, context, ...rest }) => ({ ...rest, ...migratedSnapshot(value, context as FlaggedSnapshot) }),
 };
+
+/** Version 3 takes other steps from the same records. */
+const steps: Migration = { name: 'other steps', from: '2', to: '3', migrate: (snapshot) => snapshot };
+
+export const snapshotMigrations: Migration[] = [snapshotStates, steps];
 
 /** Migrates one record. @param value state of version 1 */
 export function migratedSnapshot(

@@ -215,4 +215,7 @@ const parts: Migration = {
   },
 };
 
-export const volumeMigrations: Migration[] = [parts];
+/** Version 3 takes other steps from the same records. */
+const steps: Migration = { name: 'other steps', from: '2', to: '3', migrate: (snapshot) => snapshot };
+
+export const volumeMigrations: Migration[] = [parts, steps];

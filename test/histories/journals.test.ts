@@ -45,7 +45,7 @@ describe('recorded journals', function () {
     });
 
   it('J5 those of the present version show every machine, and nearly every entry is compared', async () => {
-    const { checks } = await check(journalVersions().flatMap((version) => written(version)));
+    const { checks } = await check(written('3'));
     const compared = new Map<string, number>();
     const sum = { compared: 0, skipped: 0 };
     for (const { address, compared: count, skipped } of checks) {
@@ -60,7 +60,7 @@ describe('recorded journals', function () {
   });
 
   it('J5 a state that differs from the recorded one: exit code 1, with seq, expected and got', async () => {
-    const [path = ''] = written('2', (text) => text.replace('"after":{"state":"created"', '"after":{"state":"failed"'));
+    const [path = ''] = written('3', (text) => text.replace('"after":{"state":"created"', '"after":{"state":"failed"'));
     const { code, checks } = await check([path]);
     expect(code).to.equal(1);
     const [{ divergence } = {}] = checks.filter((one) => one.divergence);

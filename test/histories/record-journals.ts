@@ -40,10 +40,10 @@ async function journalOf(entriesOf: ReadonlyMap<string, readonly JournalEntry[]>
 
 function entriesIn(commits: readonly Commit[]): Map<string, JournalEntry[]> {
   const bySeq = new Map<string, Map<number, JournalEntry>>();
-  for (const { address, journal } of commits) {
-    const entry = decodeEntry(journal);
+  for (const { address, journalBefore = [], journal } of commits) {
     const entries = bySeq.get(address) ?? new Map<number, JournalEntry>();
-    bySeq.set(address, entries.set(entry.seq, entry));
+    bySeq.set(address, entries);
+    for (const entry of [...journalBefore, journal].map(decodeEntry)) entries.set(entry.seq, entry);
   }
   return new Map([...bySeq].map(([address, entries]) => [address, [...entries.values()]]));
 }

@@ -15,9 +15,18 @@ export interface Recorded<TContext = object> {
 }
 
 /** Kinds of actors that histories are recorded of. */
-export type RecordedKind = 'volumes' | 'snapshots' | 'mounts' | 'allocs';
+const kinds = ['volumes', 'snapshots', 'mounts', 'allocs'] as const;
+export type RecordedKind = (typeof kinds)[number];
+export const isRecordedKind = (name: string): name is RecordedKind => kinds.some((kind) => kind === name);
 
 const fileOf = (version: string, kind: RecordedKind): URL => new URL(`${version}/${kind}.jsonl.gz`, import.meta.url);
+
+/** Sorts a recording by its histories. */
+export function bySeed<TContext>(lines: readonly Recorded<TContext>[]): Map<number, Recorded<TContext>[]> {
+  const seeds = new Map<number, Recorded<TContext>[]>();
+  for (const line of lines) seeds.set(line.seed, [...(seeds.get(line.seed) ?? []), line]);
+  return seeds;
+}
 
 /** @param version of the machine that ran. @returns whether there is a recording */
 export const isRecorded = (version: string, kind: RecordedKind): boolean => existsSync(fileOf(version, kind));

@@ -1,33 +1,19 @@
 /**
- * Records of mounts of older versions, as simulated histories have committed them: the migrations make of each what the present
- * version commits at the same point of the same history.
+ * Tests migrations with recorded histories: each migrated record of version 1 must equal the one that version 2 committed at
+ * the same point of the same history, and the present machine must read each record of version 2.
  */
 import { expect } from 'chai';
-import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
-import type { Commit } from '../../src/engine/store.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';
 import { mountMigrations } from '../../src/mounts/migrations.js';
 import { withoutWaits } from '../histories/compared.js';
-import { type Recorded, recorded } from '../histories/recorded.js';
-import { linesOf, policyOfThen } from '../histories/recording.js';
-import { mountsHistory } from '../simulation/mounts-history.js';
-import { nodeId } from '../simulation/mounts-life.js';
-import { mountsPlanOf } from '../simulation/mounts-plan.js';
+import { bySeed, type Recorded, recorded } from '../histories/recorded.js';
 
-function bySeed(lines: Recorded[]): Map<number, Recorded[]> {
-  const seeds = new Map<number, Recorded[]>();
-  for (const line of lines) seeds.set(line.seed, [...(seeds.get(line.seed) ?? []), line]);
-  return seeds;
-}
+const from1 = mountMigrations.filter(({ from }) => from === '1');
+const from2 = mountMigrations.filter(({ from }) => from === '2');
 
-/** A line of version 1 in the form of the present one. */
-function migrated({ value, context, ...line }: Recorded): Recorded {
-  return { ...line, ...mountMigrations.reduce((snapshot, { migrate }) => migrate(snapshot), { value, context }) };
-}
-
-async function historyOf(seed: number): Promise<Recorded[]> {
-  const commits: Commit[] = [];
-  await mountsHistory(mountsPlanOf(seed), { wrote: (commit) => commits.push(commit), policy: policyOfThen });
-  return linesOf(seed, commits, [nodeOwnedPrefix('mount', nodeId)]);
+function migrated({ value, context, ...line }: Recorded, migrations = mountMigrations): Recorded {
+  return { ...line, ...migrations.reduce((snapshot, { migrate }) => migrate(snapshot), { value, context }) };
 }
 
 /** Their waits take fewer commits than in version 1, so that delays are drawn by other random numbers from there on. */
@@ -48,20 +34,23 @@ const inPresentWords = (lines: Recorded[]): Recorded[] =>
 const withoutPauses = (lines: Recorded[]): Recorded[] =>
   JSON.parse(JSON.stringify(lines).replaceAll('.backing-off"', '.due"'));
 
-describe('records of mounts of version 1', function () {
-  this.timeout(300_000);
-
-  it('each, migrated, is what version 2 commits at the same point of the same history, waits apart', async () => {
+describe('records of mounts', () => {
+  it('each of version 1, migrated, is what version 2 committed at the same point, waits apart', () => {
+    const version2 = bySeed(recorded('2', 'mounts'));
     let compared = 0;
     for (const [seed, before] of bySeed(recorded('1', 'mounts'))) {
       if (drawOtherwise.includes(seed)) continue;
-      const [is, expected] = [
-        withoutPauses(await historyOf(seed)),
-        withoutPauses(inPresentWords(before).map(migrated)),
-      ];
+      const is = withoutPauses(version2.get(seed) ?? []);
+      const expected = withoutPauses(inPresentWords(before).map((line) => migrated(line, from1)));
       expect(withoutWaits(is), `seed ${seed}`).to.deep.equal(withoutWaits(expected));
       compared += before.length;
     }
     expect(compared).to.be.greaterThan(3_500);
+  });
+
+  it('each of version 2 is read by the present machine, in the state that it had', () => {
+    const machine = HostedMachine.of(mountMachine);
+    for (const line of recorded('2', 'mounts'))
+      expect(machine.restore(migrated(line, from2)).value, line.address).to.deep.equal(line.value);
   });
 });

@@ -79,7 +79,7 @@ describe('snapshots of version 1', () => {
       const invokeOf = (snapshot: AnyMachineSnapshot): string => machine.activeInvokes(snapshot)[0] ?? '';
       if (row.kind === 'event') {
         const event = row.event && before ? asPresent(row.event, before, invokeOf(before)) : row.event;
-        const entry = { ...row, version: '2', source: { kind: 'engine' as const }, ...(event && { event }) };
+        const entry = { ...row, version: '3', source: { kind: 'engine' as const }, ...(event && { event }) };
         const { snapshot, started, emitted } = applyEntry(machine, before, entry);
         present = isGone(snapshot) ? undefined : snapshot;
         expect(plain(emitted), `broadcasts of ${name}`).to.deep.equal(row.told ?? []);
@@ -231,7 +231,7 @@ describe('snapshots of version 1', () => {
       expect(calls()).to.deep.equal(['CreateSnapshot sc-u1', 'DeleteSnapshot snap-1', 'CreateSnapshot sc-u1-1']);
       expect((await house.runtime.snapshots.get({ id: 'monday' }))?.state).to.equal('ready');
       const { migrations } = await migration();
-      expect(migrations).to.deep.equal(['states instead of flags']);
+      expect(migrations).to.deep.equal(['states instead of flags', 'other steps']);
     });
 
     it('V11 wait until ready: the timer has another name, and the next look comes at its time', async () => {
