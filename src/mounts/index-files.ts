@@ -15,6 +15,7 @@ export interface LeftBehind {
 
 /** More than any subject takes. */
 const mostBytes = 16_384;
+const shownCharacters = 1_000;
 
 const indexOf = (path: string): string => `${path}.json`;
 const halfWritten = (path: string): string => `${path}.json.new`;
@@ -35,7 +36,7 @@ export function writeIndex(path: string, subject: Subject): void {
   const present = readIndex(path);
   if (present === text) return;
   if (present !== undefined && isWhole(present)) {
-    const message = `${path} is the place of ${present.trim().slice(0, 1_000)}, as ${indexOf(path)} says: ${text.trim()} can't have it too; remove that first, or take another id`;
+    const message = `${path} is the place of ${present.trim().slice(0, shownCharacters)}, as ${indexOf(path)} says: ${text.trim()} can't have it too; remove that first, or take another id`;
     throw new StagecraftError('CLAIM_CONFLICT', message);
   }
   const why = removeFile(halfWritten(path));
@@ -44,6 +45,9 @@ export function writeIndex(path: string, subject: Subject): void {
   writeFileSync(halfWritten(path), text, { mode: 0o600, flag: 'wx' });
   renameSync(halfWritten(path), indexOf(path));
 }
+
+/** Subject of the directory at `path` as its index file has it, for messages; undefined: there is no such file. */
+export const subjectAt = (path: string): string | undefined => readIndex(path)?.trim().slice(0, shownCharacters);
 
 /** @returns what stays, as it was not written here; absent: nothing is left */
 export function removeIndex(path: string): LeftBehind | undefined {

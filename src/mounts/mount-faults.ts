@@ -3,6 +3,7 @@ import type { MountCall, NodePublishCall } from '../../machines/mount/calls.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import { subjectAt } from './index-files.js';
 import { coveredBy, replacedBy } from './mount-seen.js';
 import type { MountPath } from './paths.js';
 
@@ -98,5 +99,15 @@ export function notTheVolume(
     'MOUNT_NOT_AS_ASKED',
     `${nameOf(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; ${advice}`,
     { final: true, answerClass: 'repair' },
+  );
+}
+
+/** @param other staging path of the other volume */
+export function ofOtherVolume({ key }: MountCall, { path }: MountPath, other: string): StagecraftError {
+  const subject = subjectAt(other) ?? 'another volume';
+  return new StagecraftError(
+    'MOUNT_NOT_AS_ASKED',
+    `${nameOf(key)} was to be mounted at ${path}, but the plugin has mounted what is staged for ${subject} at ${other}: it is unmounted again; fix the plugin`,
+    { final: true },
   );
 }

@@ -3,7 +3,7 @@
  * and what the mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
-import type { AdmissionCall, AdmissionOutcome, CallOutcome, Capability } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   MountCall,
@@ -29,16 +29,14 @@ import type { Admitted } from '../calls/plugin-port.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
-import { isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import type { MountEntry, MountTable } from '../host/mount-table.js';
+import { mustBeAsAsked } from './as-asked.js';
 import type { ClaimClient } from './claim-client.js';
-import { isWritableDevice } from './device-access.js';
 import { mountMigrations } from './migrations.js';
 import type { MountDirectories } from './mount-directories.js';
 import {
   notMounted,
-  notReadOnly,
   notStagedAnyMore,
-  notTheVolume,
   notToUnstage,
   stagingCovered,
   stagingDead,
@@ -92,7 +90,7 @@ export interface NodeProcesses {
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
 export function mountKind(options: MountKindOptions): ActorKind {
-  const { node, calls, claims, paths, directories, tables, undoing, bootId, processes, timeoutMs } = options;
+  const { node, calls, claims, paths, directories, tables, undoing, bootId, processes, timeoutMs, isDevice } = options;
   /**
    * Path as the plugin sees it. Worked out before the call: a path that drivers don't accept means that none is made.
    */
@@ -145,21 +143,6 @@ export function mountKind(options: MountKindOptions): ActorKind {
       if (entry) run.send({ type: 'call.appeared', mount: { ...kernelMount(entry), bootId } });
       throw error;
     }
-  };
-  /**
-   * Whether a target shows, instead of the staged volume, the host's directory beneath it. A device that the plugin
-   * has made there is a volume all the same.
-   */
-  const isOfHost = async (
-    call: NodePublishCall,
-    target: MountPath,
-    entry: MountEntry,
-    table: MountTable,
-  ): Promise<boolean> => {
-    if (!call.isStaged) return false;
-    const source = table.sourceOf(stagingOf(call).path, table.holderOf(paths.root));
-    if (!isSourceWithin(entry, source)) return false;
-    return call.capability.attachmentMode !== 'block-device' || !(await options.isDevice(target.path));
   };
   const isDeadAt = async ({ path }: MountPath, table?: MountTable): Promise<boolean> =>
     servedAt(table ?? (await tables.table()), { path }) !== undefined && (await options.isDead(path));
@@ -283,8 +266,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const table = await tables.table();
           const found = table.at(target.path).at(-1);
           if (!found) throw notMounted(target);
-          if (await isOfHost(input, target, found, table)) throw notTheVolume(input, staging, target);
-          if (readOnly && (await isWritable(found, capability))) throw notReadOnly(input, target);
+          await mustBeAsAsked({ call: input, staging, target, table, found }, { root: paths.root, isDevice });
           return { found: kernelMount(found), bootId };
         }
         /**
@@ -380,7 +362,3 @@ const notCompared: CallOutcome<never> = {
 const volumesOf = (_: string, { csiId }: MountCall): string[] => [nodeCallsOf(csiId)];
 
 const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });
-
-/** A read-only mount does not stop writes to a device: the device has to be read-only itself. */
-const isWritable = (entry: MountEntry, { attachmentMode }: Capability): boolean | Promise<boolean> =>
-  attachmentMode === 'block-device' ? isWritableDevice(entry) : !entry.isReadOnly;

@@ -1,6 +1,14 @@
 /** Compares what the kernel shows at a path with what was mounted there. Reads the mount table only. */
+import { dirname } from 'node:path';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
-import { isRemoved, isSameSource, isSourceWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
+import {
+  isRemoved,
+  isSameSource,
+  isSourceWithin,
+  isWithin,
+  type MountEntry,
+  type MountTable,
+} from '../host/mount-table.js';
 
 /** A path, and the mount to be seen there. */
 export interface ToBeSeen {
@@ -97,6 +105,22 @@ const isOnDisk = (seen: MountEntry, { origin }: KernelMount): boolean =>
   !isOfProcess(seen) && [seen.origin, origin].every((one) => one?.startsWith('/dev/'));
 
 const isAnonymous = (device: string): boolean => device.startsWith('0:');
+
+/**
+ * Staging path of another volume that shows what this mount shows, while the own one does not; undefined: there is none.
+ * Two volumes may be of one share: then both staging paths show it.
+ * @param own staging path of the volume
+ */
+export function otherStagingOf(table: MountTable, mount: MountEntry, own: string): string | undefined {
+  const staged = table.at(own).at(-1);
+  if (staged && isShownBy(staged, mount)) return undefined;
+  const isOther = ({ path }: MountEntry): boolean => path !== own && dirname(path) === dirname(own);
+  return table.entries.find((one) => isOther(one) && isSameSource(one, mount) && isOfOrigin(one, mount))?.path;
+}
+
+/** Whether one mount shows the other, or a directory of it. NFS calls the directory of each mount `/`. */
+const isShownBy = (mount: MountEntry, other: MountEntry): boolean =>
+  isSourceWithin(other, mount) && (!isAnonymous(mount.device) || isWithin(other.origin, mount.origin));
 
 /** Describes what else is seen there; undefined: nothing. */
 export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefined {

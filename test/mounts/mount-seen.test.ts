@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { MountTable, parseMountInfo } from '../../src/host/mount-table.js';
-import { seenAt } from '../../src/mounts/mount-seen.js';
+import { otherStagingOf, seenAt } from '../../src/mounts/mount-seen.js';
 
 const path = '/d/t';
 const own = { device: '8:16', root: '/', fsType: 'ext4' };
@@ -134,4 +134,46 @@ describe('what is seen at a path, of what was mounted there', () => {
     const shown = ['0:91 / fuse.sshfs', '0:91 / nfs4'].map((one) => seen(found, one));
     expect(shown).to.deep.equal([`ours: 0:91 ${path}`, `replaced: 0:91 ${path}`]);
   });
+});
+
+describe('the staging path of another volume that shows what a target shows', () => {
+  /** @param staged by the name of the volume: device, root, type, and what it is mounted from */
+  const otherOf = (staged: Record<string, string>, target: string): string | undefined => {
+    const paths = {
+      ...Object.fromEntries(Object.entries(staged).map(([name, what]) => [`/s/${name}`, what])),
+      '/t': target,
+    };
+    const lines = Object.entries(paths).map(([at, what], n) => {
+      const [device, root, fsType, origin] = what.split(' ');
+      return `${n + 2} 1 ${device} ${root} ${at} rw - ${fsType} ${origin} rw`;
+    });
+    const table = new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...lines].join('\n')));
+    const shown = table.at('/t').at(-1);
+    if (!shown) throw new Error('no target');
+    return otherStagingOf(table, shown, '/s/own');
+  };
+
+  for (const [situation, staged, target, other] of [
+    ['the own disk', { own: '8:16 / ext4 b', other: '8:32 / ext4 c' }, '8:16 / ext4 b', undefined],
+    ['a directory of the own disk', { own: '8:16 / ext4 b' }, '8:16 /sub ext4 b', undefined],
+    ['the disk of another volume', { own: '8:16 / ext4 b', other: '8:32 / ext4 c' }, '8:32 / ext4 c', '/s/other'],
+    ['that, where the own volume is staged elsewhere', { other: '8:32 / ext4 c' }, '8:32 / ext4 c', '/s/other'],
+    ['a share of both volumes', { own: '0:50 / nfs4 n:/x', other: '0:50 / nfs4 n:/x' }, '0:50 / nfs4 n:/x', undefined],
+    [
+      'the own directory of a server',
+      { own: '0:50 / nfs4 n:/x', other: '0:50 / nfs4 n:/y' },
+      '0:50 / nfs4 n:/x',
+      undefined,
+    ],
+    ['one below that', { own: '0:50 / nfs4 n:/x', other: '0:50 / nfs4 n:/y' }, '0:50 / nfs4 n:/x/sub', undefined],
+    [
+      'the directory of another volume',
+      { own: '0:50 / nfs4 n:/x', other: '0:50 / nfs4 n:/y' },
+      '0:50 / nfs4 n:/y',
+      '/s/other',
+    ],
+  ] as const)
+    it(`M12, 34.9 the target shows ${situation}: ${other ? 'found' : 'none'}`, () => {
+      expect(otherOf(staged, target)).to.equal(other);
+    });
 });
