@@ -138,6 +138,7 @@ export const targetSetup = setup({
     }),
     dropNext: assign({ next: undefined, failure: undefined }),
     hasten: assign(({ context: { tries } }) => ({ tries: tries && { ...tries, notBeforeMs: 0 } })),
+    restart: assign({ tries: undefined }),
     count: assign(({ event }) => ({ tries: 'tries' in event ? event.tries : undefined })),
     doubt: assign({ mayStillArrive: true }),
     /** Keeps what the target shows: the call is done. */

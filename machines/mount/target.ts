@@ -27,7 +27,7 @@ const publishWork = <const TOutcomes extends object, const TCalling extends obje
   const stays = { use: { actions: ['takeUse', 'hasten'] as const }, 'runtime.started': takesNow };
   const work = workStates({
     call: 'NodePublishVolume',
-    restart: 'hasten' as const,
+    restart: 'restart' as const,
     outcomes,
     calling: { ...stays, ...whileCalling },
     waiting: stays,
@@ -59,7 +59,7 @@ const unpublishWork = <const TDone>(done: TDone) => {
   const stays = { hasten: takesNow, 'runtime.started': takesNow };
   const work = workStates({
     call: 'NodeUnpublishVolume',
-    restart: 'hasten' as const,
+    restart: 'restart' as const,
     outcomes: {
       'unpublish.done': done,
       'unpublish.failed': { target: 'backing-off' as const, actions: 'count' as const },

@@ -49,7 +49,6 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
     actions: {
       count: assign(({ event }) => ({ tries: event.type === 'change.failed' ? event.tries : undefined })),
       restart: assign({ tries: undefined, failure: undefined }),
-      hasten: assign(({ context: { tries } }) => ({ tries: tries && { ...tries, notBeforeMs: 0 } })),
       keepFailure: assign(({ event }) => ({
         failure: event.type === 'change.refused' ? event.failure : undefined,
         tries: undefined,
@@ -90,7 +89,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
           },
         }),
         on: {
-          hasten: { actions: 'hasten' },
+          hasten: { actions: 'restart' },
           asked: { target: '.due', actions: ['replaceWish', 'restart'] },
         },
       },
@@ -98,7 +97,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
       overtaken: {
         tags: 'has-turn',
         on: {
-          hasten: { actions: 'hasten' },
+          hasten: { actions: 'restart' },
           retry: { actions: 'restart' },
           asked: { actions: 'keepNext' },
           'call.waits': {},

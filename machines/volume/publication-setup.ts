@@ -122,10 +122,6 @@ export const publicationSetup = setup({
       tries: triesIn(taken),
       attemptsToResolve: (taken.context.attemptsToResolve ?? 0) + 1,
     })),
-    resolveFromNow: assign(({ context: { tries } }) => ({
-      attemptsToResolve: 0,
-      tries: tries && { ...tries, notBeforeMs: 0 },
-    })),
     restart: assign({ tries: undefined, failure: undefined }),
     restartResolving: assign({ tries: undefined, attemptsToResolve: 0 }),
     /** Forgets the attempts at earlier goals. */

@@ -49,10 +49,10 @@ export const publicationMachine = publicationSetup.createMachine({
           'publish.interrupted': '#publication.in-doubt.due',
         },
         calling: {
-          withdrawn: { target: '#publication.cancelling.first-call', actions: 'resolveFromNow' },
+          withdrawn: { target: '#publication.cancelling.first-call', actions: 'restartResolving' },
           publish: [
             { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.first-call', actions: ['wishNext', 'resolveFromNow'] },
+            { target: '#publication.cancelling.first-call', actions: ['wishNext', 'restartResolving'] },
           ],
         },
       }),
@@ -78,25 +78,25 @@ export const publicationMachine = publicationSetup.createMachine({
           'publish.interrupted': 'due',
         },
         calling: {
-          withdrawn: { target: '#publication.cancelling.calling', actions: 'resolveFromNow' },
+          withdrawn: { target: '#publication.cancelling.calling', actions: 'restartResolving' },
           publish: [
             { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.calling', actions: ['wishNext', 'resolveFromNow'] },
+            { target: '#publication.cancelling.calling', actions: ['wishNext', 'restartResolving'] },
           ],
         },
         waiting: {
-          withdrawn: { target: '#publication.cancelling.waiting-for-plugin', actions: 'resolveFromNow' },
+          withdrawn: { target: '#publication.cancelling.waiting-for-plugin', actions: 'restartResolving' },
           publish: [
             { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.waiting-for-plugin', actions: ['wishNext', 'resolveFromNow'] },
+            { target: '#publication.cancelling.waiting-for-plugin', actions: ['wishNext', 'restartResolving'] },
           ],
         },
       }),
       on: {
-        withdrawn: { target: 'cancelling', actions: 'resolveFromNow' },
+        withdrawn: { target: 'cancelling', actions: 'restartResolving' },
         publish: [
           { guard: 'isSameWish', actions: 'staysWanted' },
-          { target: 'cancelling', actions: ['wishNext', 'resolveFromNow'] },
+          { target: 'cancelling', actions: ['wishNext', 'restartResolving'] },
         ],
       },
     },

@@ -135,6 +135,23 @@ describe('publishing a volume again', () => {
     expect(house.attached()).to.deep.equal([]);
   });
 
+  const unwanted: [string, () => Promise<unknown>][] = [
+    ['unpublished', () => house.volumes.unpublish(key, 'a')],
+    ['its node renamed', () => rename().then(() => house.volumes.publish(key, 'a'))],
+  ];
+  for (const [how, end] of unwanted)
+    it(`V10, 34.23 ${how} after an hour in doubt: undone within a second`, async () => {
+      always(house.plugin, 'ControllerPublishVolume', { code: 'DEADLINE_EXCEEDED', work: true });
+      const asked = house.volumes.publish(key, 'a').catch(() => {});
+      await house.clock.advance(3_600_000);
+      const ended = end();
+      await house.clock.advance(1_000);
+      expect(toldOf(house.plugin, 'ControllerUnpublishVolume')).to.deep.equal(['ControllerUnpublishVolume csi-a: OK']);
+      house.plugin.script = () => undefined;
+      await house.clock.advance(1_000);
+      await Promise.all([ended, asked]);
+    });
+
   it('V8 unpublished while a second publication follows the first: waits until both are gone', async () => {
     const held = gate();
     const late = gate();

@@ -89,7 +89,7 @@ const ending = { sinceMs: 900, tries: undefined, failure: undefined };
 const table: [from: Target['at'], name: string, changes: Partial<TargetData>][] = [
   ['pending-publish.backing-off', 'use', { ...other, tries: now }],
   ['pending-publish.calling', 'use', { ...other, tries: now }],
-  ['pending-publish.backing-off', 'retry', { tries: now }],
+  ['pending-publish.backing-off', 'retry', { tries: undefined }],
   ['publish-in-doubt.backing-off', 'runtime.started', { tries: now }],
   ['pending-publish.calling', 'publish.done', { ...nothing, failure: undefined, found: foundNow }],
   ['pending-publish.calling', 'publish.done, dead', { appeared: undefined, tries: undefined, failure: undefined }],

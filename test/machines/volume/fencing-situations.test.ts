@@ -58,7 +58,7 @@ const fences: Situation[] = [
     },
     event: fence,
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('cancelling.calling', { attemptsToResolve: 0, ...fenced, ...failedBefore(1, 0) }) },
+    publications: { a: on('cancelling.calling', { attemptsToResolve: 0, ...fenced }) },
     changes: { work: calling('publish', 'a') },
   },
   {

@@ -30,7 +30,7 @@ const done = { publishContext, tries: undefined };
 /** A failure for good takes the place of the attempts. */
 const failedForGood = { failure: refused, tries: undefined };
 /** Resolving begins at once, and counts from nothing. */
-const resolving = { attemptsToResolve: 0, tries: { ...earlier, notBeforeMs: 0 } };
+const resolving = { attemptsToResolve: 0, tries: undefined };
 const otherwise = { ...resolving, next: readOnly };
 /** The record starts over for its next goal. */
 const over = { tries: undefined, holds: undefined };

@@ -121,7 +121,7 @@ const cancelled: Situation[] = [
     },
     event: unpublish,
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('cancelling.calling', { attemptsToResolve: 0, ...failedBefore(5, 0) }) },
+    publications: { a: on('cancelling.calling', { attemptsToResolve: 0 }) },
     changes: { work: calling('publish', 'a') },
   },
   {
