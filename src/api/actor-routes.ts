@@ -317,7 +317,7 @@ export const actorRoutes = {
     body: z.strictObject({ address: z.string() }),
   }),
   send: route(paths.actors.send, {
-    summary: 'Sends an actor an event by hand, if the agent allows it',
+    summary: 'Sends an actor a request by hand, with all of its checks, if the agent allows it',
     body: z.strictObject({ address: z.string(), event: givenEvent, by: z.string() }),
     answer: z.object({ answer: z.unknown() }),
   }),

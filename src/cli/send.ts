@@ -1,4 +1,4 @@
-/** `stagecraft actor send`: sends an actor an event by hand, where the agent allows it. */
+/** `stagecraft actor send`: sends an actor a request by hand, where the agent allows it. */
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 import { misuse } from './arguments.js';
@@ -14,7 +14,9 @@ export function addSend(actor: Command): void {
   lookAt(
     actor
       .command('send <address> <type>')
-      .description('send an actor an event that it takes now, for what no other command does; see `why` for its state'),
+      .description(
+        'send an actor a request that it takes now, in your name: its journal keeps it; see `why` for its state',
+      ),
   )
     .option('--data <json>', 'further fields of the event, as a JSON object')
     .option('--yes', 'send it; without this it is only shown')

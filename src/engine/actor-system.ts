@@ -12,8 +12,6 @@ import type { TopicReader } from './topics/topic-reader.js';
 export interface AskOptions {
   /** Repeats with the same id get the same answer, also after a restart. */
   requestId?: string | undefined;
-  /** The person who sends it by hand: kept in the journal. */
-  by?: string | undefined;
   /**
    * Ends the wait: with ABORTED, or with STORE_UNAVAILABLE if its reason is a TimeOver. A request that has not begun is
    * dropped.

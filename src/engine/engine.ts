@@ -13,6 +13,7 @@ import { Committer } from './actor/committer.js';
 import type { Request } from './actor/message.js';
 import { defaultPolicy } from './actor/policy.js';
 import type { ActorInspection, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
+import { inNobodysName, whoAsks } from './asked-by.js';
 import { type Clock, pause } from './clock.js';
 import { Deliveries } from './delivery/deliveries.js';
 import type { ActorMessage, Inbox } from './delivery/inbox.js';
@@ -229,7 +230,16 @@ export class Engine implements ActorSystem, Inbox {
     return this.#actors.restore(prefixes, unreadable);
   }
 
-  ask(address: string, event: AnyEventObject, { requestId, by, signal }: AskOptions = {}): Promise<unknown> {
+  ask(address: string, event: AnyEventObject, options: AskOptions = {}): Promise<unknown> {
+    const by = whoAsks();
+    return inNobodysName(() => this.#ask(address, event, { ...options, by }));
+  }
+
+  #ask(
+    address: string,
+    event: AnyEventObject,
+    { requestId, signal, by }: AskOptions & { by: string | undefined },
+  ): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#closed) throw this.#closed;
       if (event.type === '*' || event.type.startsWith('xstate.')) {

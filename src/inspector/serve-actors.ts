@@ -21,7 +21,7 @@ export function serveActors(server: FastifyInstance, runtime: Runtime, { version
   }));
   serve(server, routes.send, async ({ body: { address, event, by } }) => {
     if (!allowSend) {
-      const message = 'sending events is off on this agent: it can be allowed with inspector.allowSend';
+      const message = 'sending requests by hand is off on this agent: it can be allowed with inspector.allowSend';
       throw new StagecraftError('FORBIDDEN', message);
     }
     return { answer: (await runtime.actors.send(address, event, { by })) ?? null };

@@ -1,7 +1,7 @@
 /** `runtime.journal` and `runtime.actors`: records and journals of all actors, whichever engine has them. */
 import type { AnyEventObject } from 'xstate';
 import { z } from 'zod';
-import { acceptedBy } from '../../machines/accepted-events.js';
+import { acceptedBy, type RequestByHand } from '../../machines/accepted-events.js';
 import {
   clusterOwnedPrefixes,
   isClusterOwned,
@@ -10,19 +10,18 @@ import {
 } from '../../machines/kit/addresses.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
-import { applyEntry } from '../engine/actor/step.js';
 import type { ActorInspection, ActorRow, ActorSystem, ActorView } from '../engine/actor-system.js';
+import { askedBy } from '../engine/asked-by.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Journals } from '../engine/journals.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
-import { asData } from '../engine/machine/data.js';
 import type { Moment, Replayed } from '../engine/machine/replay.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
-import { machineAt } from '../journal/journal-file.js';
 import { checked } from '../requests/fields.js';
+import { type Requested, sendByHand } from './requests-by-hand.js';
 import { withoutEnvironment } from './without-environment.js';
 
 /**
@@ -58,11 +57,11 @@ export interface ActorControl {
    */
   inspect(address: string): Promise<InspectedActor>;
   /**
-   * Sends an actor an event by hand, as if a caller had: for what no method does. Resolves with the actor's answer once
-   * the step is committed; the journal keeps who sent it. An event that its state does not take, or at which its
-   * machine would throw, is refused, and nothing is written.
-   * @throws {StagecraftError} INVALID_ARGUMENT, ACTOR_NOT_FOUND, ACTOR_QUARANTINED, NOT_LEADER, STORE_UNAVAILABLE, or the
-   *   error that the machine answers
+   * Sends an actor a request by hand, such as `volume.retry`: by the method of the runtime that programs use, with all of
+   * its checks. The journal keeps who sent it. Resolves with the result of that method, or with TIMEOUT after ten seconds:
+   * the work goes on. Events between actors, effects and timers are refused.
+   * @throws {StagecraftError} INVALID_ARGUMENT, ACTOR_NOT_FOUND, ACTOR_QUARANTINED, NOT_LEADER, STORE_UNAVAILABLE, or what
+   *   the method throws
    */
   send(address: string, event: AnyEventObject, sender: { by: string }): Promise<unknown>;
   /**
@@ -95,12 +94,17 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
 export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
   elected.refusal ? [own] : [own, elected.engine];
 
-/**
- * @param node this node
- * @param own engine of its actors
- * @param elected engine of the actors that belong to no node
- */
-export function actorControl(node: string, own: Engine, elected: ElectedEngine): ActorControl {
+export interface ActorControlPorts {
+  /** Engine of the actors of this node. */
+  own: Engine;
+  /** Engine of the actors that belong to no node. */
+  elected: ElectedEngine;
+  /** Parts of this runtime that take requests by hand. */
+  requested: Requested;
+}
+
+/** @param node this node */
+export function actorControl(node: string, { own, elected, requested }: ActorControlPorts): ActorControl {
   const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const all = (): Engine[] => actorEngines(own, elected);
   return {
@@ -122,8 +126,8 @@ export function actorControl(node: string, own: Engine, elected: ElectedEngine):
       const engine = isClusterOwned(known) ? elected.leader() : own;
       const actor = await engine.inspect(known);
       if (!actor) throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}`, { address: known });
-      checkAccepted(known, actor, sent);
-      return engine.ask(known, sent, { by });
+      const request = acceptedIn(known, actor, sent.type);
+      return askedBy(by, () => sendByHand(request, requested, known, sent));
     },
     pages: async function* () {
       // Other nodes have records of their own in the same store.
@@ -144,25 +148,14 @@ export function actorControl(node: string, own: Engine, elected: ElectedEngine):
 const sentSchema = z.looseObject({ type: z.string().min(1) });
 const senderSchema = z.strictObject({ by: z.string().min(1).max(256) });
 
-/** @throws StagecraftError INVALID_ARGUMENT if the actor's machine does not take the event now, or would throw at it */
-function checkAccepted(address: string, { state, context, seq }: ActorInspection, event: AnyEventObject): void {
+/** @throws StagecraftError INVALID_ARGUMENT if it is no request that people may send the actor now */
+function acceptedIn(address: string, { state }: ActorInspection, type: string): RequestByHand {
   const accepted = acceptedBy(address, state);
-  if (!accepted.includes(event.type)) {
-    const can = accepted.length > 0 ? `it takes ${accepted.join(', ')}` : 'it takes none from outside';
-    const message = `${address} does not take '${event.type}' in state ${JSON.stringify(state)}: ${can}`;
-    throw new StagecraftError('INVALID_ARGUMENT', message, { address });
-  }
-  const machine = machineAt(address);
-  const source = { kind: 'request' } as const;
-  const entry: JournalEntry = {
-    ...{ seq: seq + 1, at: Date.now(), random: 0, kind: 'event', version: machine.version, source, event },
-  };
-  try {
-    applyEntry(machine, machine.restore(asData({ value: state, context })), entry);
-  } catch (cause) {
-    const message = `${address} can't take this '${event.type}': ${messageOf(cause)}. Does it have all its fields?`;
-    throw new StagecraftError('INVALID_ARGUMENT', message, { address, cause });
-  }
+  const request = accepted.find((one) => one === type);
+  if (request !== undefined) return request;
+  const can = accepted.length > 0 ? `people may send it ${accepted.join(', ')}` : 'people may send it nothing';
+  const message = `${address} takes no '${type}' by hand in state ${JSON.stringify(state)}: ${can}`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, { address });
 }
 
 const pageLimit = 1_000;

@@ -221,7 +221,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     throw error;
   });
   const anyAgent = onAnyAgent(controllerSide, cluster);
-  const actors = actorsOnAnyAgent(actorControl(nodeId, engine, controllerSide.engine), cluster);
+  const { volumes, snapshots, groupSnapshots, nodes } = controllerSide;
+  const requested = {
+    ...{ volumes, snapshots, groupSnapshots, nodes, tasks, plugins },
+    ...{ mounts: nodeSide.mounter, allocations: nodeSide.allocations },
+  };
+  const ownActors = actorControl(nodeId, { own: engine, elected: controllerSide.engine, requested });
+  const actors = actorsOnAnyAgent(ownActors, cluster);
   const nodeSidePlugins = nodeSidePort(plugins, isTasked);
   const presence = presenceOf({
     ...{ nodeId, engine, plugins, clock },

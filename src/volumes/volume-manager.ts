@@ -315,4 +315,4 @@ export class VolumeManager {
   }
 }
 
-const availabilitySchema = z.enum(['active', 'pause', 'drain']);
+export const availabilitySchema = z.enum(['active', 'pause', 'drain']);

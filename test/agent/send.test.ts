@@ -1,5 +1,7 @@
-/** Sending events to actors by hand: off by default, only what the machine takes, and kept with who did it. */
+/** Requests sent to actors by hand: off by default, with all checks of the same request by a program, and kept with who did it. */
 import { expect } from 'chai';
+import { createClient } from '../../src/client/client.js';
+import { messageOf } from '../../src/errors.js';
 import { answerOf } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { ApiHouse, type Said } from './api-house.js';
@@ -19,6 +21,12 @@ describe('sending events by hand', function () {
   const pause = { type: 'volume.set-availability', availability: 'pause' };
   const post = (event: object, to = address): Promise<object> =>
     answerOf(api.socketPath, 'POST', '/v1/actors/send', { address: to, event, by: 'alice' });
+  /** Message of the refusal. */
+  const faultOf = (event: object): Promise<string> =>
+    askAgent(api.socketPath, 'POST', '/v1/actors/send', { body: { address, event, by: 'alice' } }).then(
+      () => 'no fault',
+      messageOf,
+    );
   const seqOf = async (): Promise<number> => (await api.house.runtime.actors.inspect(address)).seq;
 
   const cli = (...args: string[]): Promise<Said> => api.cli('actor', 'send', ...args);
@@ -44,15 +52,64 @@ describe('sending events by hand', function () {
     expect(JSON.stringify(history)).to.contain('"from":"alice"');
   });
 
-  it('X3 what its machine does not take now, or would throw at, is refused before anything is written', async () => {
+  it('X3, 34.5 events between actors, effects and timers are refused, and nothing is written', async () => {
     await serve(true);
     const before = await seqOf();
-    for (const event of [{ type: 'xstate.done.actor.createVolume' }, { type: 'settle' }, { type: 'no.such' }])
-      expect(await post(event), event.type).to.include({ status: 400, code: 'INVALID_ARGUMENT' });
-    expect(await post({ type: 'volume.claim' })).to.include({ status: 400, code: 'INVALID_ARGUMENT' });
+    const internal = [
+      ...['xstate.done.actor.createVolume', 'settle', 'call.interrupted', 'wait.changed', 'no.such', 'toString'],
+      ...['volume.unstaged', 'volume.hold-released', 'volume.observed', 'volume.node-expanded', 'volume.fence'],
+      ...['volume.add-slot', 'volume.withdraw', 'volume.claim-and-publish', 'volume.create'],
+    ];
+    for (const type of internal)
+      expect(await post({ type, nodeId: 'a', claimGeneration: 1 }), type).to.include({
+        ...{ status: 400, code: 'INVALID_ARGUMENT' },
+      });
+    const registry = `registry/${api.house.runtime.nodeId}`;
+    expect(await post({ type: 'registry.stop', release: true }, registry)).to.include({ status: 400 });
     expect(await post({ availability: 'pause' })).to.include({ status: 400, code: 'INVALID_ARGUMENT' });
     expect(await post(pause, 'volume/default/none')).to.include({ code: 'ACTOR_NOT_FOUND' });
     expect(await seqOf()).to.equal(before);
+  });
+
+  it('X3, 34.5 wrong and unknown fields are refused as those of the same request by a program', async () => {
+    await serve(true);
+    const before = await seqOf();
+    for (const [event, fault] of [
+      [{ type: 'volume.set-availability', availability: 'banana' }, 'availability'],
+      [{ type: 'volume.unpublish', nodeId: 5 }, 'nodeId'],
+      [{ type: 'volume.modify', mutableParameters: 5 }, 'mutableParameters'],
+      [{ type: 'volume.expand', capacity: { requiredBytes: -1 } }, 'capacity'],
+      [{ type: 'volume.publish', nodeId: 'a', csiNodeId: 'other' }, 'csiNodeId'],
+      [{ type: 'volume.retry', accept: 'x' }, 'accept'],
+    ] as const) {
+      expect(await post(event), event.type).to.include({ status: 400, code: 'INVALID_ARGUMENT' });
+      expect(await faultOf(event), event.type).to.contain(fault);
+    }
+    expect(await seqOf()).to.equal(before);
+  });
+
+  it('X3, 34.5 a node that does not exist gets no volume, as by the command of that name', async () => {
+    await serve(true);
+    expect(await post({ type: 'volume.publish', nodeId: 'nowhere' })).to.include({ code: 'NODE_NOT_FOUND' });
+  });
+
+  it('X3, 34.5 what follows from a request by hand is not journaled in the name of its sender', async () => {
+    await serve(true);
+    const sent = post({ type: 'volume.publish', nodeId: 'a' });
+    await api.house.rest();
+    expect(await sent).to.include({ status: 200 });
+    const sources: object[] = [];
+    for await (const { source, event } of api.house.runtime.journal.entries(address))
+      if ('by' in source) sources.push({ ...source, type: event?.type });
+    expect(sources).to.deep.equal([{ kind: 'request', by: 'alice', type: 'volume.publish' }]);
+  });
+
+  it('X3, 34.5 each request that an actor offers is one that it takes', async () => {
+    await serve(true);
+    const { accepts } = await createClient({ socketPath: api.socketPath }).actors.inspect({ params: { address } });
+    expect(accepts).to.include.members(['volume.retry', 'volume.publish', 'volume.delete']);
+    expect(accepts).not.to.include('volume.unstaged');
+    for (const type of accepts) expect(await faultOf({ type, x: 1 })).to.contain(`the fields of ${type}`);
   });
 
   it('X3 the command line shows what it would send, and sends it only with --yes', async () => {
