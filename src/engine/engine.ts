@@ -106,7 +106,7 @@ export class Engine implements ActorSystem, Inbox {
     this.journals = new Journals({
       store: this.#reads,
       machineOf: (address) => this.#actors.kindOf(address).machine,
-      seqOf: (address) => this.#actors.get(address)?.seq,
+      seqOf: (address) => (this.#leases.held ? this.#actors.get(address)?.seq : undefined),
     });
     this.#elsewhere = options.elsewhere;
     this.#troubleElsewhere = options.troubleElsewhere?.bind(options);

@@ -12,7 +12,7 @@ export interface JournalsOptions {
   store: Pick<TimedStore, 'load' | 'list' | 'due' | 'readJournal'>;
   /** @throws {StagecraftError} ACTOR_NOT_FOUND for an address that is not of this runtime */
   machineOf(address: string): HostedMachine;
-  /** Seq of an actor in memory. */
+  /** Seq of an actor in memory; undefined: it is not there, or may be old. */
   seqOf(address: string): number | undefined;
 }
 

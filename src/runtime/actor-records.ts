@@ -90,9 +90,9 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
 }
 
-/** Engines that run actors here now: that of the elected one only while this runtime leads. */
+/** Engines that run actors here now: that of the elected one only while this runtime is sure to lead. */
 export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
-  elected.refusal ? [own] : [own, elected.engine];
+  elected.uncertainty ? [own] : [own, elected.engine];
 
 export interface ActorControlPorts {
   /** Engine of the actors of this node. */
@@ -105,15 +105,13 @@ export interface ActorControlPorts {
 
 /** @param node this node */
 export function actorControl(node: string, { own, elected, requested }: ActorControlPorts): ActorControl {
-  const engineOf = (address: string): Engine => (isClusterOwned(address) ? elected.engine : own);
   const all = (): Engine[] => actorEngines(own, elected);
   return {
     list: () =>
       all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),
     inspect: async (address) => {
       const known = checkedAddress(address);
-      const isElsewhere = isClusterOwned(known) && elected.refusal !== undefined;
-      const found = isElsewhere ? await storedAt(elected, known) : await engineOf(known).inspect(known);
+      const found = await (isClusterOwned(known) ? elected : own).inspect(known);
       if (found) return { ...withoutEnvironment(found), address: known };
       throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}: see stagecraft actor list`, {
         address: known,
@@ -167,12 +165,6 @@ async function* pagesOf(system: Pick<ActorSystem, 'page'>, prefix: string): Asyn
     if (next === undefined) return;
     after = next;
   }
-}
-
-async function storedAt(elected: ElectedEngine, address: string): Promise<ActorInspection | undefined> {
-  const view = await elected.read(address);
-  const version = elected.engine.versionOf(address) ?? '';
-  return view && { ...view, version, effects: [], timers: [], unread: 0 };
 }
 
 const seqSchema = z.int().min(1).optional();

@@ -8,9 +8,9 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
 
 export interface Leadership {
-  /** Whether this runtime works on volumes and nodes now. */
+  /** Whether this runtime works on volumes and nodes now. False also while its lease has lapsed, until it has it again. */
   readonly isOurs: boolean;
-  /** Reason, naming the leader, if this runtime does not lead. */
+  /** Reason if this runtime does not lead, naming the leader as far as it is known. */
   readonly refusal: string | undefined;
   /** Whether the leader, another agent, has been silent for so long that one may soon take over. */
   readonly isLeaderSilent: boolean;
@@ -102,10 +102,10 @@ export function leadershipOf(engine: ElectedEngine, isSilent: () => boolean): Le
       return engine.refusal !== undefined && isSilent();
     },
     get isOurs() {
-      return engine.refusal === undefined;
+      return engine.uncertainty === undefined;
     },
     get refusal() {
-      return engine.refusal?.message;
+      return engine.uncertainty?.message;
     },
     updates: (options?: FollowOptions) => followAs(engine, leadershipTopic, options).reading(leadershipEventOf),
   };

@@ -30,8 +30,7 @@ export class PluginNames {
   };
 
   #peek(address: string): ReturnType<ActorSystem['peek']> {
-    if (!isClusterOwned(address)) return this.#own.peek(address);
-    return this.#elected.refusal ? undefined : this.#elected.peek(address);
+    return isClusterOwned(address) ? this.#elected.readNow(address)?.view : this.#own.peek(address);
   }
 
   #remember(address: string, name: string | undefined): string | undefined {

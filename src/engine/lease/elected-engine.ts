@@ -7,7 +7,7 @@ import type { AnyEventObject } from 'xstate';
 import { onAbort } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { CommitNotice } from '../actor/actor-ports.js';
-import type { ActorSystem, ActorView, AskOptions } from '../actor-system.js';
+import type { ActorInspection, ActorSystem, ActorView, AskOptions } from '../actor-system.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorMessage, Inbox } from '../delivery/inbox.js';
 import type { ActorKind } from '../effects/effects.js';
@@ -156,26 +156,54 @@ export class ElectedEngine implements ActorSystem, Inbox {
     }
   }
 
-  async read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
-    if (this.#refusal) return this.#options.stored.read(address, signal);
-    try {
-      return await this.#engine.read(address, signal);
-    } catch (error) {
-      if (this.#isFenced(error)) return this.#options.stored.read(address, signal);
-      throw error;
-    }
+  /** Reads from memory only while that can't be old, and else from the store. */
+  read(address: string, signal?: AbortSignal): Promise<ActorView | undefined> {
+    const { stored } = this.#options;
+    return this.#ownOr(
+      (engine) => engine.read(address, signal),
+      () => stored.read(address, signal),
+    );
   }
 
   readNow(address: string): { view: ActorView | undefined } | undefined {
-    return this.#refusal ? undefined : this.#engine.readNow(address);
+    return this.uncertainty ? undefined : this.#engine.readNow(address);
   }
 
-  async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
-    if (this.#refusal) return this.#options.stored.page(range);
-    return this.#engine.page(range).catch((error: unknown) => {
-      if (this.#isFenced(error)) return this.#options.stored.page(range);
-      throw error;
-    });
+  /** @see read */
+  page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+    const { stored } = this.#options;
+    return this.#ownOr(
+      (engine) => engine.page(range),
+      () => stored.page(range),
+    );
+  }
+
+  /** As `read`, also of an actor out of service. The store tells no effects and timers. @see Engine.inspect */
+  inspect(address: string): Promise<ActorInspection | undefined> {
+    return this.#ownOr(
+      (engine) => engine.inspect(address),
+      async (): Promise<ActorInspection | undefined> => {
+        const view = await this.#options.stored.read(address);
+        const version = this.#engine.versionOf(address) ?? '';
+        return view && { ...view, version, effects: [], timers: [], unread: 0 };
+      },
+    );
+  }
+
+  /**
+   * Asks the engine even if its answer may be old, as a wait needs the actor in memory. The lease may lapse during the read:
+   * only then is the answer dropped.
+   */
+  async #ownOr<T>(own: (engine: Engine) => Promise<T>, stored: () => Promise<T>): Promise<T> {
+    if (this.#refusal) return stored();
+    const engine = this.#engine;
+    try {
+      const answer = await own(engine);
+      if (engine === this.#engine && !this.uncertainty) return answer;
+    } catch (error) {
+      if (!this.#isOld(error)) throw error;
+    }
+    return stored();
   }
 
   /** @throws {StagecraftError} NOT_LEADER: no actor is in memory */
@@ -337,6 +365,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
   /** Tells whether another runtime took the lease before this one has noticed. */
   #isFenced(error: unknown): boolean {
     return error instanceof StagecraftError && error.code === 'FENCED' && !this.#stop.signal.aborted;
+  }
+
+  /** Tells whether an error tells of a state that another runtime may have changed. */
+  #isOld(error: unknown): boolean {
+    if (this.#isFenced(error)) return true;
+    return error instanceof StagecraftError && error.code === 'ACTOR_QUARANTINED' && this.uncertainty !== undefined;
   }
 }
 

@@ -1,11 +1,13 @@
 /** Elected engine over several terms: what it keeps for senders, callers and observers. */
 import { expect } from 'chai';
+import type { ActorRow } from '../../../src/engine/actor-system.js';
 import { Engine } from '../../../src/engine/engine.js';
 import { ElectedEngine } from '../../../src/engine/lease/elected-engine.js';
 import { silentLogger } from '../../../src/engine/logger.js';
 import { SharedStore } from '../../../src/engine/storage/shared-store.js';
 import { StoredViews } from '../../../src/engine/storage/stored-views.js';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
+import type { StorePage } from '../../../src/engine/store.js';
 import { StagecraftError } from '../../../src/errors.js';
 import { seededRandom } from '../../../src/testing/index.js';
 import { type ControlledStore, keptOpen } from '../../support/faulty-store.js';
@@ -46,12 +48,12 @@ describe('an elected engine', () => {
   });
 
   /** Makes one process: an engine of its own, and an elected engine. */
-  async function side(name: string): Promise<Side> {
+  async function side(name: string, desk = deskKind): Promise<Side> {
     const store = lab.store();
     const shared = new SharedStore(keptOpen(store));
     const { clock } = lab;
     const work = manualEffect(60_000);
-    const kinds = [deskKind, workerKind({ work })];
+    const kinds = [desk, workerKind({ work })];
     seeds += 1;
     const ports = { clock, random: seededRandom(seeds), logger: silentLogger };
     const own: Engine = new Engine({
@@ -198,6 +200,62 @@ describe('an elected engine', () => {
     ]);
     expect(await failureOf((async () => right.elected.peek('desk/shared/a'))())).to.include({ code: 'NOT_LEADER' });
     expect([...right.own.views('')]).to.deep.equal([]);
+  });
+
+  /** The lease of the left side lapses, of which it learns nothing: the right one leads, and changes an actor. */
+  async function lapse(whileLapsing: () => Promise<void> = async () => {}): Promise<() => void> {
+    await left.elected.ask('desk/shared/a', note('one'));
+    const speak = (['renewLease', 'acquireLease'] as const).map((method) => left.store.hold(method));
+    await lab.clock.advance(leaseTtlMs - 1_000);
+    await whileLapsing();
+    await lab.clock.advance(2_000);
+    await right.elected.ask('desk/shared/a', note('two'));
+    await right.elected.ask('desk/shared/b', note('new'));
+    return () => speak.forEach((release) => void release());
+  }
+  const rowsOf = ({ rows }: StorePage<ActorRow>): unknown[] =>
+    rows.map(([address, { context }]) => [address, Reflect.get(context, 'notes')]);
+  const now = [
+    ['desk/shared/a', ['one', 'two']],
+    ['desk/shared/b', ['new']],
+  ];
+  const all = { prefix: 'desk/shared/', limit: 10 };
+
+  it('O1, 34.29 lease lapsed, and another side leads unnoticed: what is read comes from the store', async () => {
+    const speak = await lapse();
+    const { elected } = left;
+    expect([elected.refusal, elected.uncertainty?.code]).to.deep.equal([undefined, 'NOT_LEADER']);
+    expect(elected.readNow('desk/shared/a')).to.equal(undefined);
+    for (const read of [elected.read('desk/shared/a'), elected.inspect('desk/shared/a')])
+      expect((await read)?.context).to.deep.include({ notes: ['one', 'two'] });
+    expect(rowsOf(await elected.page(all))).to.deep.equal(now);
+    expect(await elected.engine.journals.range('desk/shared/a')).to.deep.equal({ first: 1, last: 2 });
+    speak();
+  });
+
+  it('O1, 34.29 lease lapses during a read: what memory had is dropped, and the store is read', async () => {
+    let release = (): void => {};
+    let page: Promise<StorePage<ActorRow>> | undefined;
+    const speak = await lapse(async () => {
+      release = left.store.hold('list', 'after', 1);
+      page = left.elected.page(all);
+    });
+    release();
+    expect(page && rowsOf(await page)).to.deep.equal(now);
+    speak();
+  });
+
+  it('O1, 34.29 lease lapsed: a read brings the actor into memory all the same, for those that wait', async () => {
+    await left.elected.ask('desk/shared/a', note('one'));
+    const third = await side('third', { ...deskKind, onDemand: true });
+    for (const one of [right, left]) await stop(one);
+    await lab.clock.advance(1_000);
+    const speak = (['renewLease', 'acquireLease'] as const).map((method) => third.store.hold(method));
+    await lab.clock.advance(leaseTtlMs);
+    expect([third.elected.uncertainty?.code, third.elected.has('desk/shared/a')]).to.deep.equal(['NOT_LEADER', false]);
+    await third.elected.read('desk/shared/a');
+    expect(third.elected.peek('desk/shared/a')?.context).to.deep.include({ notes: ['one'] });
+    for (const release of speak) release();
   });
 
   it('restore fails: the lease is released, and the next attempt follows', async () => {
