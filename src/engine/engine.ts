@@ -158,6 +158,7 @@ export class Engine implements ActorSystem, Inbox {
       observers: this.#observers,
       feed,
       actors: () => this.#actors,
+      covers,
       fence: (reason) => this.#fence(reason),
       redelivery: this.#redelivery,
       suspect: (reason) => this.#suspect(reason),

@@ -68,6 +68,8 @@ export class Life {
       random: seededRandom(mixed(seed, 'life', number)),
       logger: silentLogger,
       lease: { name: 'node/n1', holder: this.name, ttlMs: leaseTtlMs },
+      // Marks go as soon as they may: the judge keeps them all.
+      policy: { marksKeptMs: 0 },
     }).host(kindsOf(hosted, effectsOf(this)));
   }
 

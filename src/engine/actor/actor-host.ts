@@ -41,6 +41,8 @@ export interface EngineParts {
   observers: Set<(notice: CommitNotice) => void>;
   feed: Feed;
   actors(): Actors;
+  /** Whether the lease allows to write an address. */
+  covers(address: string): boolean;
   fence(reason: StagecraftError): void;
   /** Called when the store seems to have lost writes. */
   suspect(reason: string): void;
@@ -183,6 +185,8 @@ export function actorHost(parts: EngineParts): ActorHost {
     cancelTimer: (timer) => timers.cancel(timer),
     deliver: (address, seq, outbox, events) => parts.deliveries.deliver(address, seq, outbox, events),
     owed: (address) => parts.deliveries.owed(address),
+    // Deliveries know the outboxes of this engine only.
+    mayRepeat: (sender) => !parts.covers(sender) || parts.deliveries.mayRepeat(sender),
     entry: async (address, seq) => {
       try {
         const [row] = await store.readJournal(address, seq, 1);

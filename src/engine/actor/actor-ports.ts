@@ -46,6 +46,8 @@ export interface ActorHost {
   deliver(address: string, seq: number, outbox: Outbox, events?: readonly Encoded[]): void;
   /** Messages and broadcasts that are not delivered yet. */
   owed(address: string): Outbox | undefined;
+  /** Whether a message of this sender that was applied may come once more. */
+  mayRepeat(sender: string): boolean;
   /** The journal entry of this seq, if it can be read. */
   entry(address: string, seq: number): Promise<JournalEntry | undefined>;
   /** Drops its journal entries below this seq; false where the store can't now. */

@@ -4,6 +4,7 @@
  */
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
+import type { Marks } from '../delivery/marks.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded } from '../store.js';
 
@@ -49,8 +50,8 @@ export interface ActorRecord {
   snapshot?: PersistedSnapshot;
   effects: LiveEffect[];
   timers: LiveTimer[];
-  /** Last applied (seq, index) per sender, so that each message counts once. */
-  received: Record<string, [seq: number, index: number]>;
+  /** Mark of the last applied message of each sender, so that each message counts once. */
+  received: Marks;
   /** Answers by request id, oldest first: a repeated request gets the same answer. */
   answers: [requestId: string, answer: AnswerParams | null][];
   /** Moments at which the machine threw, oldest first, while they count for the crash limit. */

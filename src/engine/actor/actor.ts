@@ -7,6 +7,7 @@ import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorWork } from '../actor-system.js';
 import type { ActorMessage } from '../delivery/inbox.js';
+import { neededMarks } from '../delivery/marks.js';
 import type { ActorKind } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
@@ -359,7 +360,9 @@ export class Actor implements Author, ActorDefinition {
   #step(message: Message): StepResult | undefined {
     try {
       this.#endDoubts();
-      return stepActor(this, this.#state, message, this.#host.stamp());
+      const stamp = this.#host.stamp();
+      this.#forgetMarks(message, stamp.at);
+      return stepActor(this, this.#state, message, stamp);
     } catch (error) {
       this.#mailbox.putBack(message);
       this.enterQuarantine(messageOf(error));
@@ -373,6 +376,19 @@ export class Actor implements Author, ActorDefinition {
     if (!record.doubts) return;
     const isUnderWay = (doubt: string): boolean => this.#host.isUnderWay(this.address, doubt);
     this.#state = { ...this.#state, record: certain(record, isUnderWay) };
+  }
+
+  /** Leaves marks that nothing needs any more out of the next record: each new sender adds one. */
+  #forgetMarks(message: Message, atMs: number): void {
+    const { record } = this.#state;
+    if (message.kind !== 'message' || message.sent.from.address in record.received) return;
+    const { marksKeptMs: keptMs } = this.policy;
+    const received = neededMarks(record.received, {
+      atMs,
+      keptMs,
+      mayRepeat: (sender) => this.#host.mayRepeat(sender),
+    });
+    if (received !== record.received) this.#state = { ...this.#state, record: { ...record, received } };
   }
 
   /** Removes the journal of a deleted actor, then its reminder. */

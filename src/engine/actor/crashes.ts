@@ -30,7 +30,7 @@ export function crashed(
   const { most, withinMs } = definition.policy.crashes;
   const { seq, at, error: reason = '' } = entry;
   const answer: AnswerParams = { error: { code: 'ACTOR_CRASHED', message: reason, final: true } };
-  const next = { seq, snapshot, record: { ...marked(record, message, answer), timers: record.timers } };
+  const next = { seq, snapshot, record: { ...marked(record, { message, at }, answer), timers: record.timers } };
   const crashes = [...(record.crashes ?? []).filter((crashedAt) => crashedAt > at - withinMs && crashedAt <= at), at];
   next.record.crashes = crashes;
   if (crashes.length <= most) {

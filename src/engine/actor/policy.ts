@@ -14,6 +14,11 @@ export interface ActorPolicy {
    * itself.
    */
   mostSteps: number;
+  /**
+   * Milliseconds until the mark of a message may be left out. Longer than a store under running engines goes back in time: what
+   * it has settled since would be delivered again.
+   */
+  marksKeptMs: number;
   /** Topic of the engine's own events: an actor quarantined or released. */
   topic: string;
 }
@@ -41,6 +46,7 @@ export const defaultPolicy: ActorPolicy = {
   journal: { keep: 1_000, snapshotEvery: 200, goneMs: 7 * dayMs },
   keepsAbsent: true,
   mostSteps,
+  marksKeptMs: dayMs,
   topic: 'actors',
 };
 

@@ -100,15 +100,19 @@ function copyOf(record: ActorRecord): ActorRecord {
 export const unfired = (timers: LiveTimer[], message: Message): LiveTimer[] =>
   message.kind === 'timer' ? timers.filter(({ id, seq }) => id !== message.id || seq !== message.seq) : timers;
 
-/** Copies the record, with the message marked as handled. */
-export function marked(record: ActorRecord, message: Message, answer: AnswerParams | undefined): ActorRecord {
+/** Copies the record, with the message marked as handled. @param at moment of the step */
+export function marked(
+  record: ActorRecord,
+  { message, at }: { message: Message; at: number },
+  answer: AnswerParams | undefined,
+): ActorRecord {
   const next = copyOf(record);
   if (message.kind === 'timer') {
     next.timers = unfired(next.timers, message);
   }
   if (message.kind === 'message') {
     const { address, seq, index } = message.sent.from;
-    next.received = { ...next.received, [address]: [seq, index] };
+    next.received = { ...next.received, [address]: [seq, index, at] };
   }
   if (message.kind === 'request' && message.requestId) {
     next.answers = [...next.answers.slice(1 - answersKept), [message.requestId, answer ?? null]];

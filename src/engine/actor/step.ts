@@ -110,7 +110,7 @@ function unmoved(
   message: Message,
   entry: JournalEntry,
 ): StepResult {
-  const next = { seq: entry.seq, snapshot, record: marked(record, message, undefined) };
+  const next = { seq: entry.seq, snapshot, record: marked(record, { message, at: entry.at }, undefined) };
   return written(definition, { message, entry, next, outbox: undefined, answer: undefined });
 }
 
@@ -129,7 +129,7 @@ function moved(
   const { seq, at } = entry;
   const answer = step.answer && asData(step.answer);
   const outbox = outboxOf(definition, step, at);
-  const next = marked(record, message, answer);
+  const next = marked(record, { message, at }, answer);
   const isKept = !isGone(step.snapshot);
   const work = isKept
     ? workAfter(definition, { effects: record.effects, timers: next.timers }, { message, entry, step })

@@ -34,6 +34,8 @@ export class Deliveries {
   readonly #inbox: Inbox;
   /** Undelivered outboxes by address, in the order of the commits. */
   readonly #owed = new Map<string, Owing[]>();
+  /** Number of outboxes by address that a restart would deliver again. */
+  readonly #unsettled = new Map<string, number>();
   #delivered: { address: string; seq: number }[] = [];
   #settling: Promise<void> | undefined;
   readonly #stop = new AbortController();
@@ -53,6 +55,7 @@ export class Deliveries {
   deliver(address: string, seq: number, outbox: Outbox, texts: readonly Encoded[] = []): void {
     const owing = { seq, outbox };
     this.#owe(address, owing);
+    this.withhold(address);
     let left = outbox.messages.length + outbox.events.length;
     const delivered = (): void => {
       left -= 1;
@@ -91,6 +94,16 @@ export class Deliveries {
     return { messages: [...messages.values()], events: [...events.values()] };
   }
 
+  /** Whether a message of this actor may come once more, though it was applied. */
+  mayRepeat(address: string): boolean {
+    return this.#unsettled.has(address);
+  }
+
+  /** Counts an outbox of the actor as unsettled; call it for each one that can't be delivered now. */
+  withhold(address: string): void {
+    this.#unsettled.set(address, (this.#unsettled.get(address) ?? 0) + 1);
+  }
+
   /** Delivers an outbox again that an earlier run left unsettled. */
   redeliver({ address, seq, text }: OutboxRow): void {
     this.deliver(address, seq, decodeOutbox(text));
@@ -119,12 +132,19 @@ export class Deliveries {
     this.#settling ??= this.#settleAll();
   }
 
+  #settled(address: string): void {
+    const left = (this.#unsettled.get(address) ?? 0) - 1;
+    if (left > 0) this.#unsettled.set(address, left);
+    else this.#unsettled.delete(address);
+  }
+
   async #settleAll(): Promise<void> {
     await Promise.resolve(); // one write settles all deliveries of one turn
     while (this.#delivered.length > 0) {
       const rows = this.#delivered.splice(0);
       try {
         await this.#store.settle(rows);
+        for (const { address } of rows) this.#settled(address);
       } catch (error) {
         this.#logger.debug(
           { rows: rows.length },

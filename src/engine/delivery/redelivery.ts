@@ -80,6 +80,7 @@ export class Redelivery {
         deliveries.redeliver(row);
       } catch (error) {
         unreadable.add(row.address);
+        deliveries.withhold(row.address);
         this.#options.unreadable(row.address, `its outbox of seq ${row.seq} cannot be read: ${messageOf(error)}`);
       }
     }

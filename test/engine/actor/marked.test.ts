@@ -23,7 +23,7 @@ describe('copy of a record', () => {
   it('request without an id: every field is kept', () => {
     const ignore = (): void => {};
     const request = { kind: 'request', event: { type: 'read' }, resolve: ignore, reject: ignore } as const;
-    const copy = marked(whole, request, undefined);
+    const copy = marked(whole, { message: request, at: 8 }, undefined);
     expect(copy).to.deep.equal(whole);
     expect(copy).not.to.equal(whole);
   });
