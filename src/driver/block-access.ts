@@ -48,7 +48,7 @@ export class BlockAccess implements NodeAccess {
   async checkStage(): Promise<void> {}
 
   async stage({ capability }: Staging): Promise<void> {
-    await this.#devices.attach(this.#image, isReaderOnly(capability));
+    await this.#attach(isReaderOnly(capability));
   }
 
   /** Unmounts before the device goes: else the mount would show the next volume with the same device number. */
@@ -73,7 +73,7 @@ export class BlockAccess implements NodeAccess {
   }
 
   async publish({ place, readonly }: Target): Promise<void> {
-    const device = await this.#devices.attach(this.#image, readonly);
+    const device = await this.#attach(readonly);
     if (await this.#isShown(device, place)) return;
     await make(place, 'block');
     await this.#mounts.bind(device.path, place);
@@ -81,6 +81,14 @@ export class BlockAccess implements NodeAccess {
 
   async unpublish(target: Target): Promise<void> {
     await removeTarget(this.#mounts, target, 'block', isOurs);
+  }
+
+  #attach(readonly: boolean): Promise<LoopDevice> {
+    return this.#devices.attach(this.#image, readonly, async (device) => {
+      const table = await this.#mounts.table();
+      const source = table.sourceOf(device);
+      return table.entries.some((entry) => isSameSource(entry, source));
+    });
   }
 
   /** Removes whatever else of ours is shown there. */

@@ -18,10 +18,11 @@ export interface LoopDevices {
   /** Devices that show the image, and stay. */
   of(image: string): Promise<LoopDevice[]>;
   /**
-   * Makes a device unless there is one.
+   * Makes a device unless there is one, of a number that no mount shows: where somebody has taken its device from under
+   * a target, that target would show the image.
    * @throws {CsiStatus} FAILED_PRECONDITION: an old device is still open, or shows an image that was removed since
    */
-  attach(image: string, readonly: boolean): Promise<LoopDevice>;
+  attach(image: string, readonly: boolean, isShown: IsShown): Promise<LoopDevice>;
   /**
    * Detaches all devices of the image, also of one that was removed since.
    * @throws {CsiStatus} FAILED_PRECONDITION: a device is open; it goes by itself when it is closed
@@ -30,6 +31,9 @@ export interface LoopDevices {
   /** Gives all devices of the image its present size. */
   resize(image: string): Promise<void>;
 }
+
+/** Whether a mount shows a device now, by its path. */
+export type IsShown = (device: string) => Promise<boolean>;
 
 /** A device as losetup lists it. */
 interface Listed {
@@ -49,19 +53,40 @@ const deletedMark = ' (deleted)';
 export const isLoopDevice = (path: string): boolean => /^(?:.*\/)?loop\d+$/.test(path);
 
 export function hostLoopDevices(run: Run): LoopDevices {
-  const losetup = async (what: string, args: string[]): Promise<string> => {
-    const { status, stdout, stderr } = await run('losetup', args).catch((cause: unknown): Ran => {
+  const ran = (what: string, args: string[]): Promise<Ran> =>
+    run('losetup', args).catch((cause: unknown): Ran => {
       throw noDevice(what, messageOf(cause));
     });
+  const losetup = async (what: string, args: string[]): Promise<string> => {
+    const { status, stdout, stderr } = await ran(what, args);
     if (status !== 0) throw noDevice(what, stderr || `losetup ended with ${status}`);
     return stdout;
   };
 
-  const listed = async (image: string): Promise<Listed[]> => {
+  const all = async (): Promise<Listed[]> => {
     const columns = 'NAME,BACK-FILE,RO,AUTOCLEAR';
     const output = await losetup(`can't list loop devices`, ['--list', '--json', '--output', columns]);
     const { loopdevices }: { loopdevices: Listed[] } = output.trim() === '' ? { loopdevices: [] } : JSON.parse(output);
-    return loopdevices.filter(({ 'back-file': file }) => file === image || file === image + deletedMark);
+    return loopdevices;
+  };
+
+  const listed = async (image: string): Promise<Listed[]> =>
+    (await all()).filter(({ 'back-file': file }) => file === image || file === image + deletedMark);
+
+  /** Makes a device of the first number that is free and that no mount shows. */
+  const make = async (image: string, options: string[], isShown: IsShown): Promise<string> => {
+    const used = new Set((await all()).map(({ name }) => name));
+    for (let number = 0; ; number += 1) {
+      const path = `/dev/loop${number}`;
+      if (used.has(path) || (await isShown(path))) continue;
+      const what = `can't make a block device of ${image}`;
+      const { status, stderr } = await ran(what, [...options, path, image]);
+      if (status === 0) {
+        // Somebody may have had the number meanwhile, and have left a mount of it.
+        if (!(await isShown(path))) return path;
+        await losetup(`can't detach ${path}`, ['--detach', path]);
+      } else if (!/busy/i.test(stderr)) throw noDevice(what, stderr || `losetup ended with ${status}`);
+    }
   };
 
   const usable = async (image: string): Promise<LoopDevice[]> =>
@@ -82,15 +107,14 @@ export function hostLoopDevices(run: Run): LoopDevices {
   return {
     of: usable,
 
-    async attach(image, readonly) {
+    async attach(image, readonly, isShown) {
       // Two writers to one image through two devices would overwrite each other's data.
       await untilGone(image);
       const removed = (await listed(image)).find((device) => device['back-file'] !== image);
       if (removed) throw showsRemoved(removed.name, image);
       const found = (await usable(image)).find((device) => device.readonly === readonly);
       if (found) return found;
-      const args = ['--find', '--show', ...(readonly ? ['--read-only'] : []), image];
-      const path = (await losetup(`can't make a block device of ${image}`, args)).trim();
+      const path = await make(image, readonly ? ['--read-only'] : [], isShown);
       // Keeps data out of memory a second time. Not every file system can.
       await run('losetup', ['--direct-io=on', path]);
       return { path, readonly };

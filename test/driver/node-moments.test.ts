@@ -44,7 +44,7 @@ const mortalMounts = (mounts: Mounts, life: Life): Mounts => ({
 
 const mortalDevices = (devices: LoopDevices, life: Life): LoopDevices => ({
   of: devices.of,
-  attach: (image, readonly) => life.through(() => devices.attach(image, readonly)),
+  attach: (...asked) => life.through(() => devices.attach(...asked)),
   detachAll: (image) => life.through(() => devices.detachAll(image)),
   resize: (image) => life.through(() => devices.resize(image)),
 });
