@@ -7,11 +7,9 @@ import { type BigIntStats, statSync } from 'node:fs';
 import { type ChannelOptions, Client, connectivityState, credentials } from '@grpc/grpc-js';
 import { messageOf } from '../errors.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import { maxMessageBytes } from './answer-limits.js';
 import type { RpcName } from './answers.js';
 import { csiError } from './codes.js';
-
-/** Limit of a request or an answer: 64 MiB. */
-export const maxMessageBytes = 64 * 1024 * 1024;
 
 export const channelOptions: ChannelOptions = {
   'grpc.use_local_subchannel_pool': 1, // else a new channel would share the old connection and its backoff

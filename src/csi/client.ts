@@ -49,7 +49,7 @@ export class CsiClient {
   constructor({ socketPath, timeoutMs = defaultTimeoutMs, nodeTimeoutMs, onEnd }: CsiClientOptions) {
     this.#connection = new PluginConnection(socketPath);
     const nodeLimitMs = nodeTimeoutMs ?? Math.max(timeoutMs, defaultNodeTimeoutMs);
-    this.#calls = new CsiCalls(this.#connection, { timeoutMs, nodeTimeoutMs: nodeLimitMs }, onEnd);
+    this.#calls = new CsiCalls(this.#connection, { timeoutMs, nodeTimeoutMs: nodeLimitMs }, { onEnd });
   }
 
   getPluginInfo(options?: CallOptions): Promise<plain.GetPluginInfoResponse> {

@@ -5,8 +5,9 @@
  */
 import { createRequire } from 'node:module';
 import type jspb from 'google-protobuf';
+import { answerBytes, answerLimitsOf, noLimits } from './answer-limits.js';
 import type { RpcName } from './answers.js';
-import { type FieldCodec, fieldCodec, isRecord, Misfit, not } from './fields.js';
+import { type FieldCodec, fieldCodec, isRecord, Misfit, not, type ReadLimits } from './fields.js';
 import { messages, type Rpcs, rpcs } from './generated/plain.js';
 
 /** Avoids `import`: Node 20 first searches the source for names to import, which takes longer than to run it. */
@@ -25,35 +26,53 @@ export type Given<T> = T extends bigint
 export interface Codec<Plain> {
   /** @throws TypeError naming a field that the message does not have, or of another type */
   encode(plain: Given<Plain>): Buffer;
+  /** @throws TypeError naming a text that is not UTF-8; in an answer also one of its bounds (answer-limits.ts) */
   decode(bytes: Uint8Array): Plain;
 }
 
-export const requestCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['request']> => codecOf(rpcs[rpc].request);
+export const requestCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['request']> =>
+  codecOf(rpcs[rpc].request, unbounded, Number.POSITIVE_INFINITY);
 
 export const responseCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['response']> =>
-  codecOf(rpcs[rpc].response);
+  codecOf(rpcs[rpc].response, bounded, answerBytes(rpcs[rpc].response));
+
+/** For checks of drivers, which judge sizes themselves: takes every answer whose texts are UTF-8. */
+export const unboundedResponseCodec = <Rpc extends RpcName>(rpc: Rpc): Codec<Rpcs[Rpc]['response']> =>
+  codecOf(rpcs[rpc].response, unbounded, Number.POSITIVE_INFINITY);
 
 /** @param name of a message below the package: that of `Plain`, which the tables and the types are generated from alike */
-function codecOf<Plain extends object>(name: keyof typeof messages): Codec<Plain> {
-  const message = messageCodec(name);
+function codecOf<Plain extends object>(
+  name: keyof typeof messages,
+  codecs: MessageCodecs,
+  maxBytes: number,
+): Codec<Plain> {
+  const message = codecs.of(name);
   return {
     encode(plain) {
       const writer = new BinaryWriter();
       try {
         message.write(writer, plain);
       } catch (error) {
-        throw error instanceof Misfit ? new TypeError(error.tellingAt(name)) : error;
+        throw faultAt(name, error);
       }
       const bytes = writer.getResultBuffer();
       return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
     decode(bytes) {
       const plain = message.fresh();
-      message.read(new BinaryReader(bytes), plain);
+      try {
+        if (bytes.length > maxBytes) throw not(`at most ${maxBytes} bytes long, and has ${bytes.length}`);
+        message.read(new BinaryReader(bytes), plain);
+      } catch (error) {
+        throw faultAt(name, error);
+      }
       return plain as Plain;
     },
   };
 }
+
+const faultAt = (name: string, error: unknown): unknown =>
+  error instanceof Misfit ? new TypeError(error.tellingAt(name)) : error;
 
 /** Codec of one kind of message. */
 class MessageCodec {
@@ -104,7 +123,11 @@ class MessageCodec {
         continue;
       }
       if (field.oneof !== undefined) this.#clear(field, plain);
-      field.read(reader, plain);
+      try {
+        field.read(reader, plain);
+      } catch (error) {
+        throw error instanceof Misfit ? error.in(`.${field.name}`) : error;
+      }
     }
   }
 
@@ -118,16 +141,27 @@ class MessageCodec {
   }
 }
 
-const codecs = new Map<string, MessageCodec>();
+/** Codecs of all messages, under the same bounds. Each is made on first use: most programs use a few. */
+class MessageCodecs {
+  readonly #limitsOf: (name: string) => ReadLimits;
+  readonly #codecs = new Map<string, MessageCodec>();
 
-/** Made on first use: most programs use a few. */
-function messageCodec(name: string): MessageCodec {
-  let codec = codecs.get(name);
-  if (!codec) {
-    const fields = Object.entries(messages).find(([candidate]) => candidate === name)?.[1];
-    if (!fields) throw new TypeError(`CSI has no message ${name}`);
-    codec = new MessageCodec(fields.map((field) => fieldCodec(field, messageCodec)));
-    codecs.set(name, codec);
+  constructor(limitsOf: (name: string) => ReadLimits) {
+    this.#limitsOf = limitsOf;
   }
-  return codec;
+
+  of(name: string): MessageCodec {
+    let codec = this.#codecs.get(name);
+    if (!codec) {
+      const fields = Object.entries(messages).find(([candidate]) => candidate === name)?.[1];
+      if (!fields) throw new TypeError(`CSI has no message ${name}`);
+      const limits = this.#limitsOf(name);
+      codec = new MessageCodec(fields.map((field) => fieldCodec(field, (part) => this.of(part), limits)));
+      this.#codecs.set(name, codec);
+    }
+    return codec;
+  }
 }
+
+const unbounded = new MessageCodecs(() => noLimits);
+const bounded = new MessageCodecs(answerLimitsOf);

@@ -5,8 +5,9 @@
 import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { type Abortable, type AbortSource, isAbortSource, onAbort, refuseAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { maxMessageBytes } from './answer-limits.js';
 import type { RpcName } from './answers.js';
-import { explainUnavailable, maxMessageBytes, type PluginChannel, type PluginConnection } from './channel.js';
+import { explainUnavailable, type PluginChannel, type PluginConnection } from './channel.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';
 import { csiError } from './codes.js';
 import { type Rpcs, rpcs } from './generated/plain.js';
@@ -27,6 +28,13 @@ export interface Timeouts {
   timeoutMs: number;
   /** For calls to the Node service. */
   nodeTimeoutMs: number;
+}
+
+export interface CsiCallsOptions {
+  /** Called when a call has ended, however that was. */
+  onEnd?: ((call: EndedCall) => void) | undefined;
+  /** Default: refuses answers outside of the bounds in answer-limits.ts. */
+  answerCodec?: typeof responseCodec;
 }
 
 /** A call that has ended. */
@@ -62,17 +70,18 @@ export class CsiCalls {
   readonly #connection: PluginConnection;
   readonly #timeouts: Timeouts;
   readonly #onEnd: ((call: EndedCall) => void) | undefined;
+  readonly #answerCodec: typeof responseCodec;
   readonly #inFlight = new Set<(reason: unknown) => void>();
   /** Reason why every new call is refused. */
   #closed: StagecraftError | undefined;
   /** Called when no call is under way any more. */
   readonly #onQuiet = new Set<() => void>();
 
-  /** @param onEnd called when a call has ended, however that was */
-  constructor(connection: PluginConnection, timeouts: Timeouts, onEnd?: (call: EndedCall) => void) {
+  constructor(connection: PluginConnection, timeouts: Timeouts, { onEnd, answerCodec }: CsiCallsOptions = {}) {
     this.#connection = connection;
     this.#timeouts = timeouts;
     this.#onEnd = onEnd;
+    this.#answerCodec = answerCodec ?? responseCodec;
   }
 
   unary<Rpc extends RpcName>(
@@ -86,7 +95,7 @@ export class CsiCalls {
         path: rpcs[rpc].path,
         bytes,
         deadline,
-        decode: responseCodec(rpc).decode,
+        decode: this.#answerCodec(rpc).decode,
         ended: (answer, failure) => {
           release();
           this.#ended(begun, failure);
@@ -108,7 +117,7 @@ export class CsiCalls {
     const call = begun.channel.client.makeServerStreamRequest<Buffer, Rpcs[Rpc]['response']>(
       rpcs[rpc].path,
       asBytes,
-      responseCodec(rpc).decode,
+      this.#answerCodec(rpc).decode,
       bytes,
       new Metadata(),
       { deadline },
@@ -236,8 +245,13 @@ function failed(
     const limit = `${maxMessageBytes} is the limit of a message: if there are pages, ask for smaller ones`;
     return csiError(rpc, code, `the answer is too large (${details}), ${limit}`);
   }
+  const fault = unreadableAnswer.exec(details)?.[1];
+  if (fault) return csiError(rpc, code, `a fault of the driver: its answer is not as CSI wants it: ${fault}`);
   return csiError(rpc, code, `${code}: ${details}`);
 }
+
+/** Text of grpc-js, and of unary-call.ts, about an answer that the codec refuses. */
+const unreadableAnswer = /^Response message parsing error: (.*)$/s;
 
 /** Tells our own deadline, by the texts of grpc-js, from one that the plugin reports. */
 const isOwnDeadline = (details: string): boolean => /^Deadline exceeded(?: after .*)?$/s.test(details);

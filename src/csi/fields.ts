@@ -1,4 +1,5 @@
 /** The fields of CSI's messages between plain data and bytes, kind by kind. Whole messages: codec.ts */
+import { isUtf8 } from 'node:buffer';
 import type jspb from 'google-protobuf';
 import { enums } from './generated/plain.js';
 
@@ -25,6 +26,15 @@ export interface FieldCodec {
   read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
 }
 
+/** Bounds of what is read; a value outside of them is a Misfit. */
+export interface ReadLimits {
+  /** Bytes of one text. */
+  textBytes: number;
+  /** Bytes of all keys and values of one map. */
+  mapBytes: number;
+  int64: readonly [least: bigint, most: bigint];
+}
+
 /** Codec of a message within another one. */
 interface Part {
   fresh(): Record<string, unknown>;
@@ -32,7 +42,7 @@ interface Part {
   read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
 }
 
-/** A value that does not fit its field. The path is put together on the way out. */
+/** A value that does not fit its field, or a field that is not as it must be. The path is put together on the way out. */
 export class Misfit extends Error {
   readonly #what: string;
   #path = '';
@@ -60,10 +70,19 @@ export class Misfit extends Error {
 
 export const not = (what: string): Misfit => new Misfit(`must be ${what}`);
 
-/** Reads a text as it was sent: `readString` drops a byte order mark at its beginning. */
-function readText(reader: jspb.BinaryReader): string {
+/** Reads the bytes of a text as they were sent: `readString` drops a byte order mark at its beginning. */
+function readTextBytes(reader: jspb.BinaryReader): Buffer {
   const { buffer, byteOffset, byteLength } = reader.readBytes();
-  return Buffer.from(buffer, byteOffset, byteLength).toString('utf8');
+  return Buffer.from(buffer, byteOffset, byteLength);
+}
+
+/**
+ * Refuses bytes that are not UTF-8. Decoded all the same they would become another text: an id that is sent back would name
+ * nothing, and two ids could become one.
+ */
+function wholeText(bytes: Buffer): string {
+  if (!isUtf8(bytes)) throw not('a text in UTF-8');
+  return bytes.toString('utf8');
 }
 
 /** Codec of one kind of value. */
@@ -77,9 +96,9 @@ interface Kind {
 }
 
 /** @param partOf called only with a value: messages may contain themselves */
-export function fieldCodec(shape: FieldShape, partOf: (name: string) => Part): FieldCodec {
+export function fieldCodec(shape: FieldShape, partOf: (name: string) => Part, limits: ReadLimits): FieldCodec {
   const { name, number, oneof } = shape;
-  const kind = kindOf(shape, partOf);
+  const kind = kindOf(shape, partOf, limits);
   if (shape.isRepeated) return { name, number, oneof, zero: () => [], ...listOf(kind, shape) };
   return {
     name,
@@ -113,18 +132,46 @@ function listOf(kind: Kind, { name, number }: FieldShape): Pick<FieldCodec, 'wri
   };
 }
 
-function kindOf({ kind, of = '' }: FieldShape, partOf: (name: string) => Part): Kind {
-  const known = kinds[kind];
-  if (known) return known;
-  return kind === 'enum' ? enumKind(of) : messageKind(() => partOf(of));
+function kindOf(shape: FieldShape, partOf: (name: string) => Part, limits: ReadLimits): Kind {
+  const { name, kind, of = '' } = shape;
+  switch (kind) {
+    case 'string':
+      return name === 'message' ? textForPeople : stringKind(limits);
+    case 'bool':
+      return bool;
+    case 'int32':
+      return int32;
+    case 'int64':
+      return int64Kind(limits);
+    case 'map':
+      return mapKind(limits);
+    case 'boolValue':
+      return wrapperOf(bool);
+    case 'int64Value':
+      return wrapperOf(int64Kind(limits));
+    case 'enum':
+      return enumKind(of);
+    default:
+      return messageKind(() => partOf(of));
+  }
 }
 
-const string: Kind = {
+/** A text that is shown and never sent back. */
+const textForPeople: Kind = {
   zero: () => '',
   isZero: (value) => value === '',
   write: (writer, number, value) => writer.writeString(number, textIn(value)),
-  read: readText,
+  read: (reader) => readTextBytes(reader).toString('utf8'),
 };
+
+const stringKind = ({ textBytes }: ReadLimits): Kind => ({
+  ...textForPeople,
+  read(reader) {
+    const bytes = readTextBytes(reader);
+    if (bytes.length > textBytes) throw not(`at most ${textBytes} bytes long, and has ${bytes.length}`);
+    return wholeText(bytes);
+  },
+});
 
 const bool: Kind = {
   zero: () => false,
@@ -146,34 +193,43 @@ const int32: Kind = {
   read: (reader) => reader.readInt32(),
 };
 
-const int64: Kind = {
+const int64Kind = ({ int64: [least, most] }: ReadLimits): Kind => ({
   zero: () => 0n,
   isZero: (value) => value === 0n || value === 0,
   write: (writer, number, value) => writer.writeInt64String(number, int64Text(value)),
-  read: (reader) => BigInt(reader.readInt64String()),
-};
+  read(reader) {
+    const value = BigInt(reader.readInt64String());
+    if (value < least || value > most) throw not(`${least} to ${most}, and is ${value}`);
+    return value;
+  },
+});
 
-const map: Kind = {
-  zero: () => ({}),
-  isZero: () => false,
-  write(writer, number, value) {
-    if (!isRecord(value)) throw not('a record of strings');
-    for (const [key, text] of Object.entries(value)) if (text !== undefined) writeEntry(writer, number, [key, text]);
-  },
-  read(reader, before) {
-    const entry = { key: '', value: '' };
-    reader.readMessage(entry, () => readEntry(reader, entry));
-    const record = Object(before);
-    // A key may be __proto__, which is no ordinary property.
-    Object.defineProperty(record, entry.key, {
-      value: entry.value,
-      writable: true,
-      enumerable: true,
-      configurable: true,
-    });
-    return record;
-  },
-};
+function mapKind({ mapBytes }: ReadLimits): Kind {
+  const bytesRead = new WeakMap<object, number>();
+  return {
+    zero: () => ({}),
+    isZero: () => false,
+    write(writer, number, value) {
+      if (!isRecord(value)) throw not('a record of strings');
+      for (const [key, text] of Object.entries(value)) if (text !== undefined) writeEntry(writer, number, [key, text]);
+    },
+    read(reader, before) {
+      const record: object = Object(before);
+      const [key, text] = readEntry(reader);
+      const bytes = (bytesRead.get(record) ?? 0) + key.length + text.length;
+      if (bytes > mapBytes) throw not(`at most ${mapBytes} bytes in all its keys and values`);
+      bytesRead.set(record, bytes);
+      // A key may be __proto__, which is no ordinary property.
+      Object.defineProperty(record, wholeText(key), {
+        value: wholeText(text),
+        writable: true,
+        enumerable: true,
+        configurable: true,
+      });
+      return record;
+    },
+  };
+}
 
 /** Wraps one value, so that its absence differs from zero. */
 const wrapperOf = (inner: Kind): Kind => ({
@@ -193,16 +249,6 @@ const wrapperOf = (inner: Kind): Kind => ({
     return wrapper.value;
   },
 });
-
-const kinds: Readonly<Record<string, Kind>> = {
-  string,
-  bool,
-  int32,
-  int64,
-  map,
-  boolValue: wrapperOf(bool),
-  int64Value: wrapperOf(int64),
-};
 
 function enumKind(of: string): Kind {
   const entries: [string, number][] = Object.entries(Object.entries(enums).find(([name]) => name === of)?.[1] ?? {});
@@ -271,11 +317,17 @@ function writeEntry(writer: jspb.BinaryWriter, number: number, [key, value]: [st
 }
 
 /** Reads an entry of a map. Some encoders leave out an empty key or value. */
-function readEntry(reader: jspb.BinaryReader, entry: { key: string; value: string }): void {
-  while (reader.nextField()) {
-    const number = reader.getFieldNumber();
-    if (number === 1) entry.key = readText(reader);
-    else if (number === 2) entry.value = readText(reader);
-    else reader.skipField();
-  }
+function readEntry(reader: jspb.BinaryReader): [key: Buffer, value: Buffer] {
+  const entry: [key: Buffer, value: Buffer] = [noBytes, noBytes];
+  reader.readMessage(entry, () => {
+    while (reader.nextField()) {
+      const number = reader.getFieldNumber();
+      if (number === 1) entry[0] = readTextBytes(reader);
+      else if (number === 2) entry[1] = readTextBytes(reader);
+      else reader.skipField();
+    }
+  });
+  return entry;
 }
+
+const noBytes = Buffer.alloc(0);

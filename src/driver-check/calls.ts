@@ -7,7 +7,7 @@ import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { onAbort } from '../abort.js';
 import type { AnswerClass, RpcName } from '../csi/answers.js';
 import { PluginConnection } from '../csi/channel.js';
-import { type Given, requestCodec } from '../csi/codec.js';
+import { type Given, requestCodec, unboundedResponseCodec } from '../csi/codec.js';
 import { CsiCalls } from '../csi/csi-calls.js';
 import { type Rpcs, rpcs } from '../csi/generated/plain.js';
 import { type GrpcCode, grpcCodes } from '../csi/grpc-codes.js';
@@ -48,7 +48,8 @@ export class DriverCalls {
     this.#allSecrets = Object.values(secrets).flatMap((values) => Object.values(values));
     this.#connections = bothSides(socketPaths, (path) => new PluginConnection(path));
     const timeouts = { timeoutMs, nodeTimeoutMs: timeoutMs };
-    this.#calls = bothSides(this.#connections, (connection) => new CsiCalls(connection, timeouts));
+    const options = { answerCodec: unboundedResponseCodec };
+    this.#calls = bothSides(this.#connections, (connection) => new CsiCalls(connection, timeouts, options));
   }
 
   /** Sides with an endpoint of their own. */

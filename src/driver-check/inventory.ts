@@ -1,4 +1,6 @@
 /** All volumes and snapshots that the driver lists: shows objects that a call created without reporting them. */
+
+import { EndlessList, pagesOf } from '../calls/page-walk.js';
 import type { ListSnapshotsResponseEntry, ListVolumesResponseEntry, Snapshot, Volume } from '../csi/generated/plain.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
@@ -62,14 +64,23 @@ const snapshotOf = ({ snapshot }: ListSnapshotsResponseEntry): [string, Snapshot
 /** @returns a text if the list could not be read: the reason */
 async function allPages<Entry>(page: (startingToken: string) => Promise<Page<Entry>>): Promise<Entry[] | string> {
   const entries: Entry[] = [];
-  const tokens = new Set<string>();
-  for (let token = ''; !tokens.has(token); ) {
-    tokens.add(token);
-    const { value, report } = await page(token);
-    if (!value) return `the list could not be read: ${callLine(report)}`;
-    entries.push(...value.entries);
-    if (value.nextToken === '') return entries;
-    token = value.nextToken;
+  const pages = pagesOf({
+    async read(token) {
+      const { value, report } = await page(token);
+      if (!value) throw new UnreadPage(callLine(report));
+      return value;
+    },
+    countOf: (value) => value.entries.length,
+    monotonicMs: () => performance.now(),
+  });
+  try {
+    for await (const value of pages) for (const entry of value.entries) entries.push(entry);
+    return entries;
+  } catch (error) {
+    if (error instanceof UnreadPage || error instanceof EndlessList)
+      return `the list could not be read: ${error.message}`;
+    throw error;
   }
-  return 'the list could not be read: the driver gave the same next_token twice';
 }
+
+class UnreadPage extends Error {}

@@ -10,6 +10,7 @@ import type { VolumeContext, VolumeObservation } from '../../machines/volume/typ
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
+import { EndlessList, pagesOf } from '../calls/page-walk.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import type { PluginAnswer, PluginObservation, Target } from '../calls/plugin-port.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -250,7 +251,7 @@ export class Reconciler {
 
   async #listed(target: Target): Promise<Listed> {
     const { plugin } = target;
-    const { access, controller } = this.#options;
+    const { access } = this.#options;
     const { signal } = this.#stop;
     const admitted = await access.enter(target, { signal, waitMs, waits: () => {} });
     let answer: PluginAnswer | undefined;
@@ -267,7 +268,7 @@ export class Reconciler {
       const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          const listed = await allListed(controller, client, { isFar: admitted.node !== undefined, signal });
+          const listed = await allListed(this.#options, client, { isFar: admitted.node !== undefined, signal });
           answer = { grpcCode: 'OK' };
           return { listed, withNodes, observation: admitted.seen(), node: admitted.node };
         } catch (error) {
@@ -284,29 +285,26 @@ export class Reconciler {
   }
 }
 
-/** Reads all pages. A token that the plugin gives twice would lead on for ever. */
+/** Reads all pages. @throws StagecraftError also of the class `driver-bug`: the list has no end */
 async function allListed(
-  controller: Pick<ControllerPort, 'listVolumes'>,
+  { controller, clock }: Pick<ReconcilerOptions, 'controller' | 'clock'>,
   client: unknown,
   { isFar, signal }: { isFar: boolean; signal: AbortSignal },
 ): Promise<Map<string, ListedVolume>> {
   const listed = new Map<string, ListedVolume>();
-  const tokens = new Set<string>();
-  for (let startingToken = ''; ; ) {
-    const { volumes, nextToken } = await controller.listVolumes(
-      client,
-      { startingToken, ...(isFar && { maxEntries: mostFarEntries }) },
-      { signal },
-    );
-    for (const volume of volumes) listed.set(volume.csiId, volume);
-    if (nextToken === '') return listed;
-    if (tokens.has(nextToken)) {
-      const message = `ListVolumes: the plugin gives the token of a page that was read, ${JSON.stringify(nextToken.slice(0, 100))}, again: its list has no end`;
-      const details = { rpc: 'ListVolumes', grpcCode: 'OK', answerClass: 'driver-bug', final: false } as const;
-      throw new StagecraftError('CSI_ERROR', message, details);
-    }
-    tokens.add(nextToken);
-    startingToken = nextToken;
+  const pages = pagesOf({
+    read: (startingToken) =>
+      controller.listVolumes(client, { startingToken, ...(isFar && { maxEntries: mostFarEntries }) }, { signal }),
+    countOf: ({ volumes }) => volumes.length,
+    monotonicMs: () => clock.monotonicMs(),
+  });
+  try {
+    for await (const { volumes } of pages) for (const volume of volumes) listed.set(volume.csiId, volume);
+    return listed;
+  } catch (error) {
+    if (!(error instanceof EndlessList)) throw error;
+    const details = { rpc: 'ListVolumes', grpcCode: 'OK', answerClass: 'driver-bug', final: false } as const;
+    throw new StagecraftError('CSI_ERROR', `ListVolumes: ${error.message}`, details);
   }
 }
 

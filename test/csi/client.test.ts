@@ -123,13 +123,6 @@ describe('csi client: answers', () => {
     expect(await client.controllerGetCapabilities()).to.deep.equal([]);
     expect(await client.getPluginCapabilities()).to.deep.equal(['CONTROLLER_SERVICE', 'VOLUME_EXPANSION_ONLINE']);
   });
-
-  it('takes answers larger than what gRPC takes by default', async () => {
-    const manifest = new Map([['big', 'x'.repeat(5 * 1024 * 1024)]]);
-    const answer = new csi.v1.GetPluginInfoResponse({ name: 'a', vendor_version: '2', manifest });
-    (await FakePlugin.listen(socketPath)).set('GetPluginInfo', { answer });
-    expect((await newClient().getPluginInfo()).manifest.big).to.have.length(5 * 1024 * 1024);
-  });
 });
 
 describe('csi client: errors', () => {

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { answerClassOf } from '../../src/csi/answers.js';
 import { grpcCodes } from '../../src/csi/grpc-codes.js';
-import { CsiStatus } from '../../src/csi/server.js';
+import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
 import { refusalOf } from '../refusal.js';
 import { awaited, Served } from './served.js';
 
@@ -140,10 +140,21 @@ describe('csi calls: sizes', function () {
   });
   afterEach(() => served.end());
 
-  it('60 MiB there and back', async () => {
-    await served.serve({ CreateVolume: ({ name }) => ({ volume: { volumeId: name } }) }, limits);
-    const name = 'x'.repeat(60 * mebibyte);
-    expect((await served.client().createVolume({ name })).volume?.volumeId).to.have.length(name.length);
+  it('34.17 60 MiB in a request, and in a page of a list', async () => {
+    let arrived = '';
+    const message = 'x'.repeat(60 * mebibyte);
+    const handlers: CsiHandlers = {
+      CreateVolume: ({ name }) => {
+        arrived = name;
+        return { volume: { volumeId: 'v' } };
+      },
+      ListVolumes: () => ({ entries: [{ status: { volumeCondition: { message } } }] }),
+    };
+    await served.serve(handlers, limits);
+    await served.client().createVolume({ name: message });
+    expect(arrived).to.have.length(message.length);
+    const { entries } = await served.client().listVolumes();
+    expect(entries[0]?.status?.volumeCondition?.message).to.have.length(message.length);
   });
 
   it('a request of 65 MiB is not sent, says which limit, and is final', async () => {

@@ -64,10 +64,18 @@ const isOptional = ({ kind, isRepeated = false }: Field): boolean =>
 
 const text = fc.string({ unit: 'binary', maxLength: 12 });
 const key = fc.oneof(fc.constantFrom('__proto__', 'constructor', 'toString', '', '0', 'a.b/c'), text);
-const int64 = fc.oneof(
+const anyInt64 = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   fc.constantFrom(0n, -1n, 2n ** 53n + 1n, 2n ** 63n - 1n, -(2n ** 63n)),
 );
+const size = fc.oneof(fc.bigInt({ min: 0n, max: 2n ** 63n - 1n }), fc.constantFrom(0n, 2n ** 53n + 1n, 2n ** 63n - 1n));
+const seconds = fc.bigInt({ min: -62_135_596_800n, max: 253_402_300_799n });
+
+/** Values that a message may have: those of answers have bounds. */
+function int64In(message: string): fc.Arbitrary<bigint> {
+  if (message === 'Timestamp') return seconds;
+  return message.endsWith('Request') || message === 'CapacityRange' ? anyInt64 : size;
+}
 
 const namesOf = (of: string): string[] => Object.keys(enumValues[of] ?? {});
 
@@ -80,7 +88,7 @@ const enumValue = (of: string): fc.Arbitrary<string> =>
       .map(String),
   );
 
-function oneValue({ kind, of = '' }: Field): fc.Arbitrary<unknown> {
+function oneValue(message: string, { kind, of = '' }: Field): fc.Arbitrary<unknown> {
   switch (kind) {
     case 'string':
       return text;
@@ -91,7 +99,7 @@ function oneValue({ kind, of = '' }: Field): fc.Arbitrary<unknown> {
       return fc.integer();
     case 'int64':
     case 'int64Value':
-      return int64;
+      return int64In(message);
     case 'enum':
       return enumValue(of);
     case 'map':
@@ -107,7 +115,7 @@ export function plainValue(name: string): fc.Arbitrary<PlainRecord> {
   const values = Object.fromEntries(
     fields.map((field) => [
       field.name,
-      field.isRepeated ? fc.array(oneValue(field), { maxLength: 3 }) : oneValue(field),
+      field.isRepeated ? fc.array(oneValue(name, field), { maxLength: 3 }) : oneValue(name, field),
     ]),
   );
   const requiredKeys = fields.filter((field) => !isOptional(field)).map((field) => field.name);

@@ -74,6 +74,38 @@ describe('rounds of the reconciler', () => {
     expect(pages).to.equal(3);
   });
 
+  const endless: [what: string, page: { ids: string[]; tookMs: number }, after: string][] = [
+    ['new tokens for ever', { ids: [], tookMs: 0 }, '10000 pages'],
+    [
+      'entries for ever',
+      { ids: Array.from({ length: 50_000 }, (_, index) => `v-${index}`), tookMs: 0 },
+      '550000 entries',
+    ],
+    ['slow pages for ever', { ids: ['v'], tookMs: 29_000 }, '319 s'],
+  ];
+  for (const [what, { ids, tookMs }, after] of endless)
+    it(`V20, 34.17 plugin lists ${what}: the listing fails after ${after}, the volumes stay`, async () => {
+      await house.furnish();
+      await house.volumes.create(spec('data'));
+      let page = 0;
+      house.plugin.listVolumes = async () => {
+        page += 1;
+        if (tookMs > 0) await house.clock.advance(tookMs);
+        return {
+          entries: ids.map((volumeId) => ({
+            volume: { volumeId, capacityBytes: 0n, volumeContext: {}, accessibleTopology: [] },
+          })),
+          nextToken: `page ${page}`,
+        };
+      };
+      const refusal = await refusalOf(house.volumes.reconcile(pluginName));
+      expect(refusal).to.include({ code: 'CSI_ERROR', rpc: 'ListVolumes', answerClass: 'driver-bug' });
+      expect(refusal.message).to.equal(
+        `ListVolumes: the plugin's list is not at its end after ${after}: it is read no further`,
+      );
+      expect((await house.volumes.get({ id: 'data' }))?.state).to.equal('created');
+    });
+
   it('V20 volume in quarantine: the others get their observations first, then the caller gets the error', async () => {
     const told: string[] = [];
     const first = 'volume/default/a-first';

@@ -139,7 +139,10 @@ const publishedNodes: Check = {
 };
 
 async function publishedNodesOf(bench: CheckContext, volumeId: string): Promise<string[]> {
+  let pageCount = 0;
   for (let startingToken: string | undefined = ''; startingToken !== undefined; ) {
+    pageCount += 1;
+    bench.expect(pageCount <= mostPages, 'an end of the list', `there is none after ${mostPages} pages`);
     const { entries, nextToken }: Awaited<ReturnType<typeof volumesFrom>> = await volumesFrom(bench, startingToken);
     const entry = entries.find(({ volume }) => volume?.volumeId === volumeId);
     if (entry) return entry.status?.publishedNodeIds ?? [];

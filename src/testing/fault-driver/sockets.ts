@@ -9,7 +9,7 @@ import { type BigIntStats, linkSync, renameSync, rmSync, statSync } from 'node:f
 import type { Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { maxMessageBytes } from '../../csi/channel.js';
+import { maxMessageBytes } from '../../csi/answer-limits.js';
 import { addCsiHandlers, type CsiHandlers } from '../../csi/server.js';
 import { type Listening, listen, removeStale, socketPathOf } from '../../driver/socket.js';
 import { messageOf, StagecraftError } from '../../errors.js';
