@@ -204,9 +204,9 @@ export class NodeManager {
   async status(id: string): Promise<NodeStatus> {
     this.#refuseIfClosed();
     const known = checkedId(id);
-    const view = await this.#nodes.read(nodeAddress(known));
-    if (!view) throw this.#notFound(known);
-    return statusOf(view);
+    const status = await this.find(known);
+    if (!status) throw this.#notFound(known);
+    return status;
   }
 
   /** Lists all nodes in the order of their ids. @throws StagecraftError STORE_UNAVAILABLE */
@@ -251,10 +251,10 @@ export class NodeManager {
     throw new StagecraftError('NODE_UNFIT', `node ${id} has no plugin '${plugin}', ${has}: run it there first`);
   }
 
-  /** Returns the plugins of a node's last report; undefined if there is no such node. */
-  async reported(id: string): Promise<NodePlugin[] | undefined> {
+  /** Returns the committed state of a node; undefined if there is no such node. */
+  async find(id: string): Promise<NodeStatus | undefined> {
     const view = await this.#nodes.read(nodeAddress(id));
-    return view && statusOf(view).plugins;
+    return view && statusOf(view);
   }
 
   /** Finds the nodes with this plugin in one of these topologies; all nodes with it if none is given. */
@@ -267,8 +267,7 @@ export class NodeManager {
 
   /** Returns the state of a node; undefined if there is no such node. */
   async stateOf(id: string): Promise<NodeStatus['state'] | undefined> {
-    const view = await this.#nodes.read(nodeAddress(id));
-    return view && statusOf(view).state;
+    return (await this.find(id))?.state;
   }
 
   /** Maps the CSI node ids of a plugin to the nodes that have reported it. */

@@ -2,7 +2,8 @@
  * Reports this host's node with its csi-node plugins, and reports it again on each change.
  * Keeps a plugin in the report until it has been unhealthy or unregistered for `graceMs`. A restart takes only seconds, and
  * schedulers would move workloads without need.
- * Sends changes only: a down, fenced or removed node stays so until a restart, a new term or a change of its plugins.
+ * Sends changes only: a node that is down or was removed stays so until a restart, a new term or a change of its plugins.
+ * A fenced node reports again once nothing is mounted on it any more: its claims are gone, and others have its volumes.
  */
 
 import { isSameData } from '../../machines/kit/same-data.js';
@@ -10,7 +11,7 @@ import type { NodePlugin } from '../../machines/node/node.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { NodeManager } from './node-manager.js';
+import type { NodeManager, NodeStatus } from './node-manager.js';
 import { faultsOf } from './node-report.js';
 import type { NodeReports } from './node-reports.js';
 
@@ -24,7 +25,9 @@ export interface NodePluginsPort {
 export interface NodeReporterOptions {
   nodeId: string;
   plugins: NodePluginsPort;
-  nodes: Pick<NodeManager, 'reported'>;
+  nodes: Pick<NodeManager, 'find'>;
+  /** Number of volumes that are mounted on this host, or may be. */
+  mounted(): number;
   reports: Pick<NodeReports, 'report'>;
   clock: Clock;
   logger: Logger;
@@ -36,6 +39,8 @@ export interface NodeReporterOptions {
  */
 const graceMs = 30_000;
 const retryMs = 1_000;
+/** Time between two looks at whether this node was fenced. */
+const fenceLookMs = 15_000;
 /** A refused report waits for somebody who changes another node. */
 const refusedRetryMs = 10_000;
 
@@ -55,6 +60,7 @@ export class NodeReporter {
   #isStopped = false;
   #cancelTimer: (() => void) | undefined;
   #stopWatching: (() => void) | undefined;
+  #cancelFenceLook: (() => void) | undefined;
 
   constructor(options: NodeReporterOptions) {
     this.#options = options;
@@ -69,6 +75,7 @@ export class NodeReporter {
   start(): void {
     this.#stopWatching = this.#options.plugins.watch(() => void this.#look());
     void this.#look();
+    this.#lookAtFence();
   }
 
   /** Reports again as a term begins here: in the term before, another caller may have changed this node. */
@@ -82,14 +89,24 @@ export class NodeReporter {
     this.#isStopped = true;
     this.#stopWatching?.();
     this.#cancelTimer?.();
+    this.#cancelFenceLook?.();
+  }
+
+  /** Looks at intervals: an agent that was frozen or cut off does not hear that its node was fenced. */
+  #lookAtFence(): void {
+    this.#cancelFenceLook = this.#options.clock.after(fenceLookMs, () => {
+      if (this.#reported) void this.#look();
+      this.#lookAtFence();
+    });
   }
 
   async #look(): Promise<void> {
     if (this.#isReporting || this.#isStopped) return;
     this.#isReporting = true;
     try {
-      const stored = this.#reported ?? (await this.#options.nodes.reported(this.#options.nodeId));
-      if (this.#isStopped) return;
+      const node = await this.#options.nodes.find(this.#options.nodeId);
+      if (this.#isStopped || this.#isHeldBack(node)) return;
+      const stored = node?.plugins;
       // Changes during a report go into the next one.
       for (let next = this.#next(stored); next && !this.#isStopped; next = this.#next(stored)) {
         const term = this.#term;
@@ -107,6 +124,20 @@ export class NodeReporter {
     } finally {
       this.#isReporting = false;
     }
+  }
+
+  /** Whether a fence forbids the report now. After a fence that is done, the next report is a new one. */
+  #isHeldBack(node: NodeStatus | undefined): boolean {
+    if (node?.state !== 'down' || !node.fence) return false;
+    const left = this.#options.mounted();
+    if (left > 0) {
+      const what = left === 1 ? 'one volume is still mounted here' : `${left} volumes are still mounted here`;
+      this.#warn(`the node was fenced (${node.fence.reason}), and ${what}`);
+      this.#lookAfter(retryMs);
+      return true;
+    }
+    if (node.fence.isDone) this.#reported = undefined;
+    return false;
   }
 
   #warn(trouble: string): void {

@@ -70,6 +70,8 @@ export interface ControllerSideOptions {
   shownHere: UnstagedWitnessOptions['shownHere'];
   /** Takes notices for this node. */
   noticed(notice: NodeNotice): void;
+  /** Number of volumes that are mounted on this host, or may be. */
+  mounted(): number;
   /** Other agents on the store; undefined: the store is of one process. */
   cluster: Cluster | undefined;
   /** Locks for all calls about volumes in this process. */
@@ -151,7 +153,7 @@ export class ControllerSide {
     const { watched } = options;
     const reports = new NodeReports({ nodes: this.nodes, owner: cluster, epoch: () => watched.epoch, troubles });
     this.#ownNode = new NodeReporter({
-      ...{ nodeId, nodes: this.nodes, reports, clock, logger },
+      ...{ nodeId, nodes: this.nodes, reports, clock, logger, mounted: options.mounted },
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 

@@ -167,6 +167,17 @@ describe('own node of a runtime', () => {
     expect((await status()).state).to.equal('ready');
   });
 
+  it('N3, 34.26 fenced while the agent lives on, with nothing mounted: reports again by itself', async () => {
+    await register();
+    await house.runtime.nodes.fence(own, 'by mistake');
+    expect((await status()).state).to.equal('down');
+    await house.clock.advance(20_000);
+    expect(await status())
+      .to.deep.include({ state: 'ready' })
+      .and.not.have.property('fence');
+    expect(await reports()).to.equal(2);
+  });
+
   it('N1 plugin with invalid data: left out, the others are reported', async () => {
     await register('disk');
     plugin.said = { ...plugin.said, basic: { ...basics, nodeId: 'n'.repeat(300) } };

@@ -117,16 +117,25 @@ describe('a host is lost, and comes back', function () {
     await eventually('the node has done its part', () => callsOf('NodeExpandVolume') === 1);
   });
 
-  it('D8 fenced while its agent lives on: it unmounts what it lost without a restart', async () => {
+  it('D8, 34.26 fenced while its agent lives on: it unmounts what it lost, then its node is ready again', async () => {
     const owner = await agent('agent-a');
-    const user = await agent('agent-b', driver.socketPath);
+    const logged: LogLine[] = [];
+    const user = await agent('agent-b', driver.socketPath, logged);
     await isReady(owner, 'agent-b');
     await owner.volumes.create(volumeOf('data'));
     const [mount] = await user.allocations.prepare('web', [allocVolume('data')]);
     const file = join(mount?.hostPath ?? '', 'hello');
     writeFileSync(file, 'kept');
+    driver.script('NodeUnpublishVolume', { hang: 'before' });
     await owner.nodes.fence('agent-b', 'by mistake');
+    await eventually('it is being unmounted', () => callsOf('NodeUnpublishVolume') === 1, 30_000);
+    await eventually('it knows of the fence', () =>
+      logged.some(({ message }) => message.includes('still mounted here')),
+    );
+    expect((await owner.nodes.status('agent-b')).state).to.equal('down');
+    driver.release();
     await eventually('it is unmounted', () => !existsSync(file), 30_000);
+    await isReady(owner, 'agent-b');
     expect(await user.allocations.status('web')).to.have.nested.property('error.code', 'CLAIM_LOST');
   });
 
