@@ -1,8 +1,9 @@
 /** Inputs of the calls that a volume makes, without secrets. Pure. */
 import type { Capability, CapacityRange, SecretRef, Segments } from '../kit/csi-types.js';
+import { topState } from '../kit/parts.js';
 import { isOfModes, mayBeThere } from './modes.js';
 import { publicationAt } from './outcomes.js';
-import type { VolumeContext, VolumeSpec } from './types.js';
+import type { VolumeContext, VolumeOrigin, VolumeSpec } from './types.js';
 
 export interface VolumeCall {
   /** Registered name of the plugin. */
@@ -14,8 +15,6 @@ export interface VolumeCall {
   driver?: string;
   /** Node whose agent alone makes the call; absent: none is known. */
   home?: string;
-  /** The volume was taken over, not made here. */
-  isExternal?: true;
   /** Topology in which the volume can be used, while its home is unknown. */
   topology?: Segments[];
 }
@@ -23,11 +22,14 @@ export interface VolumeCall {
 export interface CreateCall extends VolumeCall {
   name: string;
   spec: VolumeSpec;
+  /** An earlier call may have made the volume. */
+  mayBeMade?: true;
 }
 
-/** Call about a volume that the plugin has made. */
+/** Call about a volume that the plugin has. */
 export interface MadeCall extends VolumeCall {
   csiId: string;
+  origin: VolumeOrigin | null;
 }
 
 export interface PublishCall extends MadeCall {
@@ -59,23 +61,25 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 };
 
 const callOf = (context: VolumeContext): VolumeCall => {
-  const { plugin, secrets, external } = mustSpec(context);
+  const { plugin, secrets } = mustSpec(context);
   const { home, csi, driver } = context;
   const topology = csi?.accessibleTopology ?? [];
   const call: VolumeCall = { plugin, secrets, isForced: context.lifecycle.force === true };
   if (driver) call.driver = driver;
-  if (external) call.isExternal = true;
   if (home) call.home = home;
   else if (topology.length > 0) call.topology = topology;
   return call;
 };
 
-export const createCallOf = (context: VolumeContext): CreateCall =>
-  Object.assign(callOf(context), { name: context.name, spec: mustSpec(context) });
+export const createCallOf = (context: VolumeContext): CreateCall => {
+  const call: CreateCall = Object.assign(callOf(context), { name: context.name, spec: mustSpec(context) });
+  if (topState(context.lifecycle) !== 'pending-create') call.mayBeMade = true;
+  return call;
+};
 
 export const madeCallOf = (context: VolumeContext): MadeCall => {
   if (!context.csi) throw new Error('the volume has no id yet');
-  return Object.assign(callOf(context), { csiId: context.csi.id });
+  return Object.assign(callOf(context), { csiId: context.csi.id, origin: context.origin });
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {

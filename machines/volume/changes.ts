@@ -21,6 +21,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
   name: '',
   spec: null,
   csi: null,
+  origin: null,
   lifecycle: absent,
   publications: {},
   claims: [],
@@ -56,13 +57,16 @@ export const begun = (
 
 const forced = 'deleted with force';
 
+/** Whether the volume stays at its plugin: no call has made it, or ever will. */
+const isToStay = ({ spec, origin }: VolumeContext): boolean => spec?.external !== undefined || origin === 'found';
+
 export const discard = (context: VolumeContext, force: boolean, stamp: Stamped): Change =>
   drafted(context, (draft) => {
-    const { lifecycle, spec } = draft;
+    const { lifecycle } = draft;
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
     // Created otherwise than asked: not usable, and deleted by its id.
     if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
-    draft.lifecycle = lifecycleChart.step(lifecycle, { type: spec?.external ? 'forget' : 'delete', force });
+    draft.lifecycle = lifecycleChart.step(lifecycle, { type: isToStay(draft) ? 'forget' : 'delete', force });
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;

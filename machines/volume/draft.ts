@@ -26,6 +26,7 @@ const draftOf = (before: VolumeContext): Draft =>
     name: before.name,
     spec: before.spec,
     csi: before.csi,
+    origin: before.origin,
     lifecycle: before.lifecycle,
     publications: { ...before.publications },
     slots: before.slots,

@@ -19,8 +19,9 @@ import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
-export const created = (context: VolumeContext, { fault, ...csi }: CreateAnswer): Change =>
+export const created = (context: VolumeContext, { fault, isFound, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
+    draft.origin = draft.spec?.external ? 'external' : isFound ? 'found' : 'call';
     if (fault && !isLeaving(draft.lifecycle)) {
       draft.lifecycle = lifecycleChart.step(draft.lifecycle, {
         type: 'create.not-as-asked',

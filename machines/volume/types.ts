@@ -76,8 +76,16 @@ export interface Claim extends ClaimRequest {
   fenced?: string;
 }
 
+/**
+ * How a volume came to be: made by CreateVolume, found under the id that its user gave, or taken over from elsewhere. Only a
+ * volume that a call has made is ever deleted at its plugin.
+ */
+export type VolumeOrigin = 'call' | 'found' | 'external';
+
 /** Answer to CreateVolume. */
 export interface CreateAnswer extends CreatedVolume {
+  /** No call was made: the plugin makes no volumes. */
+  isFound?: true;
   /** Why the created volume is not what was asked for. */
   fault?: CallFailure;
 }
@@ -134,6 +142,8 @@ export interface VolumeContext {
   name: string;
   spec: VolumeSpec | null;
   csi: CreatedVolume | null;
+  /** Null: nothing is known to be there yet. */
+  origin: VolumeOrigin | null;
   lifecycle: Lifecycle;
   publications: Record<string, Publication>;
   /**

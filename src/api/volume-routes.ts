@@ -80,6 +80,12 @@ export const volumeReport = z
       .union([z.object({ volume: volumeKey, ...sourceId }), z.object({ volumeSnapshot: z.string(), ...sourceId })])
       .exactOptional(),
     external: z.literal(true).exactOptional().describe('Registered, not created: deleting it leaves it at the plugin.'),
+    origin: z
+      .enum(['call', 'found', 'external'])
+      .exactOptional()
+      .describe(
+        'Made by a call, found under the id that its user gave, or external. Deleting it deletes the data of a call only.',
+      ),
     parameters: texts,
     mutableParameters: texts,
     secrets: z.array(z.string()).describe('Names alone.'),

@@ -64,6 +64,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['to be deleted', volume.deleting && state !== 'pending-delete' ? 'after the current step' : undefined],
     ['availability', availability],
     ['taken over', volume.external && 'deleting it keeps its content'],
+    ['found', volume.origin === 'found' ? 'its plugin made nothing: deleting it keeps its content' : undefined],
     ['copy of', volume.source && sourceText(volume.source)],
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name at plugin', volume.name],

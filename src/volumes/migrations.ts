@@ -7,7 +7,7 @@ import type { Expansion, Modification } from '../../machines/volume/change.js';
 import type { Lifecycle } from '../../machines/volume/lifecycle.js';
 import type { Publication } from '../../machines/volume/publication.js';
 import type { PublicationData } from '../../machines/volume/publication-setup.js';
-import type { VolumeSpec, Work } from '../../machines/volume/types.js';
+import type { VolumeContext, VolumeOrigin, VolumeSpec, Work } from '../../machines/volume/types.js';
 import type { CreatedVolume, PublicationState, QueuedWish } from '../../machines/volume/wishes.js';
 import { asWaiting, type OldAwaiting, waitOf } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';
@@ -215,7 +215,34 @@ const parts: Migration = {
   },
 };
 
-/** Version 3 takes other steps from the same records. */
-const steps: Migration = { name: 'other steps', from: '2', to: '3', migrate: (snapshot) => snapshot };
+/** Fields of version 2 that show how a volume came to be. */
+type Traces = Pick<VolumeContext, 'key' | 'spec' | 'csi' | 'lifecycle' | 'leftovers'>;
 
-export const volumeMigrations: Migration[] = [parts, steps];
+/**
+ * Infers the origin of a volume of version 2, which has not kept it. A volume that no call has made has the id that its user
+ * gave, and nothing that only an answer of the plugin brings.
+ */
+function originOf({ key, spec, csi, lifecycle, leftovers }: Traces): VolumeOrigin | null {
+  if (spec?.external) return 'external';
+  if (lifecycle.madeOtherwise) return 'call';
+  if (!csi) {
+    const left = leftovers.find(({ what }) => what === 'created');
+    return left ? (left.csiId === key.id ? 'found' : 'call') : null;
+  }
+  const { id, context, accessibleTopology, capacityBytes } = csi;
+  const isBare = Object.keys(context).length + accessibleTopology.length === 0 && capacityBytes === undefined;
+  return id === key.id && isBare && !spec?.source ? 'found' : 'call';
+}
+
+/** Version 3 keeps how the volume came to be. */
+const origins: Migration = {
+  name: 'how the volume came to be',
+  from: '2',
+  to: '3',
+  migrate: ({ context, ...snapshot }) => ({
+    ...snapshot,
+    context: { ...context, origin: originOf(context as Traces) },
+  }),
+};
+
+export const volumeMigrations: Migration[] = [parts, origins];

@@ -71,23 +71,28 @@ function inUse({ pluginCapabilities }: PluginObservation, nodeIds: string[]): Ca
 }
 
 /**
- * Fails a call that the plugin's instance can't make, though the plugin created the volume. Another instance may have the
- * controller service, so the call can't be skipped.
+ * Makes the failure of a call that can't be skipped, though the plugin's instance can't make it: the plugin has made a volume by
+ * a call, so another instance has what this one lacks.
+ * @param made what the plugin has done before
  */
-const madeElsewhere = ({ isExternal, csiId }: MadeCall, address: string, lacks: string): CallFailure | undefined => {
-  // Volumes that no call has created have the id that their user gave.
-  if (isExternal || csiId === ownId(address)) return undefined;
-  const message =
-    `the plugin created this volume, but no agent has an instance of it with ${lacks} now: the call waits until one runs ` +
-    'the plugin with it';
+const hasToWait = (made: string, lacks: string): CallFailure => {
+  const message = `${made}, but no agent has an instance of it with ${lacks} now: the call waits until one runs the plugin with it`;
   return { code: 'PLUGIN_LACKS', message, final: false };
 };
 
-const noDeletion = ({ capabilities }: PluginObservation, input: MadeCall, address: string): CallFailure | undefined =>
-  capabilities?.has('CREATE_DELETE_VOLUME') ? undefined : madeElsewhere(input, address, 'CREATE_DELETE_VOLUME');
+const createsAndDeletes = 'CREATE_DELETE_VOLUME';
+const madeThis = 'the plugin created this volume';
 
-const noService = ({ hasService }: PluginObservation, input: MadeCall, address: string): CallFailure | undefined =>
-  hasService ? undefined : madeElsewhere(input, address, 'controller service');
+const noCreation = ({ capabilities }: PluginObservation, { mayBeMade }: CreateCall): CallFailure | undefined =>
+  mayBeMade && !capabilities?.has(createsAndDeletes)
+    ? hasToWait('the plugin was asked to create this volume, and may have', createsAndDeletes)
+    : undefined;
+
+const noDeletion = ({ capabilities }: PluginObservation, { origin }: MadeCall): CallFailure | undefined =>
+  origin === 'call' && !capabilities?.has(createsAndDeletes) ? hasToWait(madeThis, createsAndDeletes) : undefined;
+
+const noService = ({ hasService }: PluginObservation, { origin }: MadeCall): CallFailure | undefined =>
+  origin === 'call' && !hasService ? hasToWait(madeThis, 'controller service') : undefined;
 
 /** CSI ids that a call locks: no other call about them runs meanwhile. */
 function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
@@ -95,8 +100,6 @@ function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
   // An expansion also excludes calls of nodes about the volume.
   return src === 'controllerExpand' ? [csiId, nodeCallsOf(csiId)] : [csiId];
 }
-
-const ownId = (address: string): string => addressParts(address)[2] ?? '';
 
 export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, lookSoon }: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
@@ -142,10 +145,9 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreateAnswer>(({ name, spec, home }, address) => {
-        const work = spec.external
-          ? adopting(controller, spec, spec.external)
-          : creating(controller, spec, { name, address });
+      createVolume: effect<CreateCall, CreateAnswer>((input, address) => {
+        const { spec, home } = input;
+        const work = spec.external ? adopting(controller, spec, spec.external) : creating(controller, input, address);
         const { without } = work;
         work.without = (observation) => {
           if (ids.isKnown) return without?.(observation);
@@ -155,9 +157,9 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
         return work;
       }),
       deleteVolume: effect<MadeCall, null>(
-        (input, address) => ({
-          precondition: (observation) => noDeletion(observation, input, address),
-          without: isUnoffered('CREATE_DELETE_VOLUME'),
+        (input) => ({
+          precondition: (observation) => noDeletion(observation, input),
+          without: () => (input.origin === 'call' ? undefined : null),
           already: null,
           call: async (client, bounds, observation) => {
             await reportingFailure(controller.deleteVolume(client, { csiId: input.csiId }, bounds), input, observation);
@@ -167,9 +169,9 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
         ['createVolume'],
       ),
       controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>(
-        (input, address) => ({
+        (input) => ({
           attaches: true,
-          precondition: (observation) => noService(observation, input, address),
+          precondition: (observation) => noService(observation, input),
           refusal: (observation) => modeRefusal(observation, [input.capability]),
           without: (observation) =>
             isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(observation) === null ? { publishContext: {} } : undefined,
@@ -184,9 +186,9 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
         ({ csiNodeId }) => csiNodeId,
       ),
       controllerUnpublish: effect<UnpublishCall, null>(
-        (input, address) => ({
+        (input) => ({
           attaches: true,
-          precondition: (observation) => noService(observation, input, address),
+          precondition: (observation) => noService(observation, input),
           without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
           already: null,
           call: async (client, bounds) => {
@@ -220,18 +222,17 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
 }
 
 /** Creates a volume. With a plugin that creates none, the user's id becomes the CSI id. */
-const creating = (
-  controller: ControllerPort,
-  spec: VolumeSpec,
-  { name, address }: { name: string; address: string },
-): Work<CreateAnswer> => ({
+const creating = (controller: ControllerPort, input: CreateCall, address: string): Work<CreateAnswer> => ({
   makes: true,
-  refusal: (observation) => createRefusal(observation, spec),
+  refusal: (observation) => createRefusal(observation, input.spec),
+  precondition: (observation) => noCreation(observation, input),
   without: ({ capabilities }) => {
-    if (capabilities.has('CREATE_DELETE_VOLUME')) return undefined;
-    return { id: ownId(address), context: {}, accessibleTopology: [] };
+    if (capabilities.has(createsAndDeletes)) return undefined;
+    const [, , id = ''] = addressParts(address);
+    return { id, context: {}, accessibleTopology: [], isFound: true };
   },
   call: (client, bounds, { pluginCapabilities }) => {
+    const { name, spec } = input;
     const withTopology = pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');
     return controller.createVolume(client, { name, spec, withTopology }, bounds);
   },

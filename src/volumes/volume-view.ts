@@ -16,6 +16,7 @@ import type {
   Leftover,
   Publication,
   VolumeContext,
+  VolumeOrigin,
   VolumeSource,
   VolumeState,
 } from '../../machines/volume/types.js';
@@ -62,6 +63,8 @@ export interface Volume {
   source?: VolumeSource;
   /** Registered, not created: deleting it leaves it at the plugin. */
   external?: true;
+  /** How it came to be. Deleting it deletes data only if a call has made it. Absent: nothing is known to be there yet. */
+  origin?: VolumeOrigin;
   parameters: Record<string, string>;
   /** Parameters of the spec, with all successful changes since. */
   mutableParameters: Record<string, string>;
@@ -127,6 +130,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     volume.csiId = csi.id;
     volume.context = csi.context;
   }
+  if (context.origin) volume.origin = context.origin;
   if (context.driver) volume.driver = context.driver;
   if (context.home) volume.home = context.home;
   if (expansion) volume.expansion = { capacity: expansion.wish, ...changeIn(expansion) };

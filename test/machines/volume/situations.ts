@@ -115,7 +115,7 @@ const machine = HostedMachine.of(volumeMachine);
 /** A volume that is created, and on no node, but for what the record says. */
 export const contextOf = (record: Partial<VolumeContext>): VolumeContext => ({
   ...nobody({ namespace: 'default', id: 'data', seq: 8 }),
-  ...{ uid: 'u1', name: 'sc-u1', csi: { id: 'vol-1', context: {}, accessibleTopology: [] } },
+  ...{ uid: 'u1', name: 'sc-u1', csi: { id: 'vol-1', context: {}, accessibleTopology: [] }, origin: 'call' },
   spec: {
     ...{ plugin: 'disk', capacity: {}, capabilities: [wish.capability], parameters: {}, mutableParameters: {} },
     ...{ secrets: {}, topology: { requisite: [], preferred: [] } },
