@@ -41,6 +41,8 @@ export interface Fence {
   at: number;
   /** Whether each volume there was told. */
   isDone: boolean;
+  /** Volumes whose records could not be read, as `namespace/id`: they may be on the node. Absent: none. */
+  unread?: string[];
 }
 
 export interface NodeContext {
@@ -190,14 +192,19 @@ export const nodeMachine = setup({
      * Meanwhile claims that wait for the node are withdrawn: it could not use the volumes.
      */
     fenceTimer: unbound<void, { id: string }>(),
-    /** Tells each volume here that the node's report is not waited for; ends when all were told. */
-    releaseVolumes: unbound<void, { id: string; reason: string }>(),
+    /**
+     * Tells each volume here that the node's report is not waited for; ends when all were told, with those that could not be
+     * read.
+     */
+    releaseVolumes: unbound<string[] | undefined, { id: string; reason: string }>(),
   },
   guards: {
     /** Whether the report is a repeat: it does not undo later statements about the node. */
     isHeard: ({ context }, mark: ReportMark | undefined) => isHeard(context, mark),
     isSame: ({ context }, plugins: NodePlugin[]) => isSameData(context.plugins, plugins),
     isBack: ({ context }) => context.isBack,
+    /** Whether the fence has reached all volumes. */
+    isWhole: ({ context }) => context.fence?.unread === undefined,
     isUnlimited: ({ context }, { plugin }: SlotRequest) => limitOf(context, plugin) === undefined,
     isUncounted: ({ context }, { plugin }: SlotRequest) => !slotsOf(context.slots, plugin).isCounted,
     isFull: ({ context }, request: SlotRequest) => slotRefusal(context, request) !== undefined,
@@ -229,7 +236,9 @@ export const nodeMachine = setup({
       fence: { reason, at: stampOf(event).at, isDone: false },
       isBack: false,
     })),
-    endFence: assign(({ context: { fence } }) => ({ fence: fence && { ...fence, isDone: true } })),
+    endFence: assign(({ context: { fence } }, unread: string[] | undefined) => ({
+      fence: fence && { ...fence, isDone: true, ...(unread?.length && { unread }) },
+    })),
     emitReport: emit(({ context }, plugins: NodePlugin[]) => ({ type: 'reported' as const, id: context.id, plugins })),
     emitState: emit(({ context }, type: 'down' | 'gone') => ({ type, id: context.id })),
     emitFenced: emit(({ context }, reason: string) => ({ type: 'fenced' as const, id: context.id, reason })),
@@ -296,7 +305,10 @@ export const nodeMachine = setup({
             id: 'releaseVolumes',
             src: 'releaseVolumes',
             input: ({ context }) => ({ id: context.id, reason: context.fence?.reason ?? lost }),
-            onDone: [readyAgain, { target: 'fenced', actions: 'endFence' }],
+            onDone: [
+              readyAgain,
+              { target: 'fenced', actions: { type: 'endFence', params: ({ event }) => event.output } },
+            ],
           },
           on: {
             'node.report': [wasHeard, { actions: keepsReturn }],
@@ -304,8 +316,8 @@ export const nodeMachine = setup({
             'node.fence': { actions: 'forgetReturn' },
           },
         },
-        /** All volumes are told already. */
-        fenced: { on: { 'node.fence': {} } },
+        /** All volumes are told already. One that could not be read then is told by another fence. */
+        fenced: { on: { 'node.fence': { guard: 'isWhole' } } },
       },
     },
     gone: {

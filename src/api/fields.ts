@@ -66,4 +66,5 @@ export const pageOf = <T extends z.ZodType>(item: T) =>
   z.object({
     items: z.array(item),
     next: z.string().exactOptional().describe('Give it as `after` to get the next page.'),
+    skipped: z.int().exactOptional().describe('Records left out, as they can not be read. Absent: none.'),
   });

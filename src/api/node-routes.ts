@@ -134,7 +134,14 @@ export const nodeReport = z
       }),
     ),
     fence: z
-      .object({ reason: z.string(), at: moment, isDone: z.boolean().describe('All volumes have handled it.') })
+      .object({
+        ...{ reason: z.string(), at: moment },
+        isDone: z.boolean().describe('All volumes have handled it.'),
+        unread: z
+          .array(z.string())
+          .exactOptional()
+          .describe('Volumes whose records could not be read, and which may be on the node. Absent: none.'),
+      })
       .exactOptional(),
   })
   .meta({ id: 'Node' });

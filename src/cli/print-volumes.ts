@@ -129,8 +129,12 @@ const segmentsOf = (topology: Record<string, string> | undefined): string =>
     .map(([key, value]) => `${key}=${value}`)
     .join(', ') || '-';
 
-const fenceOf = ({ fence }: NodeReport): string =>
-  fence ? `${fence.isDone ? 'fenced' : 'being fenced'}: ${fence.reason}` : '-';
+const fenceOf = ({ fence }: NodeReport): string => {
+  if (!fence) return '-';
+  const { isDone, reason, unread } = fence;
+  const rest = unread ? `; may still be on it, as they can't be read: ${unread.join(', ')}` : '';
+  return `${isDone ? 'fenced' : 'being fenced'}: ${reason}${rest}`;
+};
 
 export const nodeTable = (nodes: NodeReport[], maxChars?: number): string =>
   nodes.length === 0

@@ -119,14 +119,16 @@ export const pairs = (option: string, given: string[]): Record<string, string> =
 
 /** Reads all pages of a list. @param filters undefined ones are left out */
 export async function listAll<T>(
-  page: (query: Record<string, unknown>) => Promise<{ items: T[]; next?: string }>,
+  page: (query: Record<string, unknown>) => Promise<{ items: T[]; next?: string; skipped?: number }>,
   filters: Record<string, string | undefined>,
-): Promise<T[]> {
+): Promise<{ all: T[]; skipped: number }> {
   const all: T[] = [];
+  let skipped = 0;
   for (let after: string | undefined; ; ) {
-    const { items, next } = await page({ ...filters, limit: 1_000, after });
-    all.push(...items);
-    if (next === undefined) return all;
-    after = next;
+    const read = await page({ ...filters, limit: 1_000, after });
+    all.push(...read.items);
+    skipped += read.skipped ?? 0;
+    if (read.next === undefined) return { all, skipped };
+    after = read.next;
   }
 }

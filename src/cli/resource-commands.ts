@@ -62,7 +62,8 @@ export async function list<TReport extends Report>(
   options: LookOptions,
 ): Promise<void> {
   const requests = of(await lookAtAgent(options));
-  const all = await listAll((query) => requests.list({ query, ...soon }), filters);
+  const { all, skipped } = await listAll((query) => requests.list({ query, ...soon }), filters);
+  if (skipped > 0) process.stderr.write(`${skipped} left out, as they can't be read: see stagecraft actor list\n`);
   if (options.json) printJson(all);
   else print(all.length > 0 ? table(all, lineChars(options)) : noneOf(name, filters));
 }

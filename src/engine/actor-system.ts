@@ -47,6 +47,18 @@ export interface ActorInspection extends ActorView, ActorWork {
 
 export type ActorRow = [address: string, view: ActorView];
 
+/** Actor whose record can't be read. */
+export interface UnreadableActor {
+  address: string;
+  reason: string;
+}
+
+/** Page of a listing. A record that can't be read is left out. */
+export interface ActorPage<Row = ActorRow> extends StorePage<Row> {
+  /** Actors left out. Absent: none was. */
+  skipped?: UnreadableActor[];
+}
+
 export interface ActorSystem {
   /**
    * Sends an event to an actor. Resolves with the actor's answer once the step is committed. Waits five seconds for a
@@ -70,10 +82,11 @@ export interface ActorSystem {
   readNow(address: string): { view: ActorView | undefined } | undefined;
 
   /**
-   * Returns a page of the committed actors under a prefix, in memory or not, ordered by address.
+   * Returns a page of the committed actors under a prefix, in memory or not, ordered by address. One whose record can't be
+   * read stops nobody: it is left out, and named.
    * @throws {StagecraftError} STORE_UNAVAILABLE, RUNTIME_CLOSED
    */
-  page(range: Range): Promise<StorePage<ActorRow>>;
+  page(range: Range): Promise<ActorPage>;
 
   /** Returns the committed state of an actor in memory. */
   peek(address: string): ActorView | undefined;

@@ -5,9 +5,8 @@
 import type { AnyEventObject, AnyStateMachine, ContextFrom, EventFromLogic, StateValueFrom } from 'xstate';
 import type { Stamped } from '../../machines/kit/host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
-import type { ActorSystem, ActorView, AskOptions } from './actor-system.js';
+import type { ActorPage, ActorSystem, ActorView, AskOptions, UnreadableActor } from './actor-system.js';
 import { pages } from './storage/pages.js';
-import type { StorePage } from './store.js';
 
 /** Committed state of an actor, typed by its machine. */
 export interface ViewOf<M extends AnyStateMachine> extends ActorView {
@@ -38,8 +37,8 @@ type Typed<M extends AnyStateMachine, T> = T extends ActorView
       ? Promise<Typed<M, Held>>
       : T extends Generator<infer Held>
         ? Generator<Typed<M, Held>, void>
-        : T extends StorePage<infer Held>
-          ? StorePage<Typed<M, Held>>
+        : T extends ActorPage<infer Held>
+          ? ActorPage<Typed<M, Held>>
           : T;
 
 export interface PageRange {
@@ -91,13 +90,20 @@ export class ActorsOf<M extends AnyStateMachine> {
   }
 
   /** @see Engine.page */
-  page({ prefix = this.prefix, limit = pageSize, after }: PageRange = {}): Promise<StorePage<Row<M>>> {
+  page({ prefix = this.prefix, limit = pageSize, after }: PageRange = {}): Promise<ActorPage<Row<M>>> {
     return this.#typed(prefix, this.#system.page({ prefix, limit, ...(after !== undefined && { after }) }));
   }
 
-  /** Lists all actors of the machine, in memory or not, ordered by address. @throws {StagecraftError} as `page` does */
-  all(prefix = this.prefix): AsyncGenerator<Row<M>, void> {
-    return pages((after) => this.page({ prefix, ...after }));
+  /**
+   * Lists all actors of the machine, in memory or not, ordered by address. @param skipped called for each whose record can't
+   * be read @throws {StagecraftError} as `page` does
+   */
+  all(skipped?: (actor: UnreadableActor) => void): AsyncGenerator<Row<M>, void> {
+    return pages(async (after) => {
+      const page = await this.page(after);
+      if (skipped) page.skipped?.forEach(skipped);
+      return page;
+    });
   }
 
   /** Calls `observer` for each step of an actor of the machine, after its commit. @returns a function that unsubscribes */

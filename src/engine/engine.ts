@@ -7,12 +7,13 @@ import type { RestoreReport } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { actorHost } from './actor/actor-host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
-import { decodeRecord } from './actor/actor-record.js';
 import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
+import type { Reader } from './actor/from-record.js';
+import { storedView } from './actor/from-record.js';
 import type { Request } from './actor/message.js';
 import { defaultPolicy } from './actor/policy.js';
-import type { ActorInspection, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
+import type { ActorInspection, ActorPage, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
 import { inNobodysName, whoAsks } from './asked-by.js';
 import { type Clock, pause } from './clock.js';
 import { Deliveries } from './delivery/deliveries.js';
@@ -23,15 +24,16 @@ import { EffectRunner } from './effects/effect-runner.js';
 import type { ActorKind } from './effects/effects.js';
 import type { EngineOptions } from './engine-options.js';
 import { Feed } from './feed.js';
-import { Journals } from './journals.js';
+import { Journals, unreadableWords } from './journals.js';
 import { type InUse, LeaseKeeper, type LeaseRequest } from './lease/lease-keeper.js';
 import type { Logger } from './logger.js';
-import { asData } from './machine/data.js';
+import { asData, deepestEvent, isDeeper } from './machine/data.js';
+import { pageOfViews } from './storage/pages.js';
 import { patienceMs, StorePatience } from './storage/store-patience.js';
 import { answered } from './storage/store-trouble.js';
 import { type TimedStore, timedStore } from './storage/timed-store.js';
 import { storeSubject, TroubleLog } from './storage/trouble-log.js';
-import type { Cursor, Range, StoredRecord, StorePage } from './store.js';
+import type { Cursor, Range } from './store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { FollowedRow } from './topics/event-ids.js';
 import type { TopicReader } from './topics/topic-reader.js';
@@ -107,6 +109,8 @@ export class Engine implements ActorSystem, Inbox {
       store: this.#reads,
       machineOf: (address) => this.#actors.kindOf(address).machine,
       seqOf: (address) => (this.#leases.held ? this.#actors.get(address)?.seq : undefined),
+      unreadable: (entry) =>
+        logger.error({ address: entry.address, seq: entry.seq, code: 'JOURNAL_BROKEN' }, unreadableWords(entry)),
     });
     this.#elsewhere = options.elsewhere;
     this.#troubleElsewhere = options.troubleElsewhere?.bind(options);
@@ -192,6 +196,11 @@ export class Engine implements ActorSystem, Inbox {
     return this.#actors.prefixes;
   }
 
+  /** Reads records at this address; undefined if no such kind is hosted. */
+  readerOf(address: string): Reader | undefined {
+    return this.#actors.readerOf(address);
+  }
+
   /** Version of the machine at this address; undefined if none is hosted. */
   versionOf(address: string): string | undefined {
     return this.#actors.versionOf(address);
@@ -245,6 +254,10 @@ export class Engine implements ActorSystem, Inbox {
       if (this.#closed) throw this.#closed;
       if (event.type === '*' || event.type.startsWith('xstate.')) {
         const message = `'${event.type}' is XState's own: send an event of the machine`;
+        throw new StagecraftError('INVALID_ARGUMENT', message, { address });
+      }
+      if (isDeeper(event, deepestEvent)) {
+        const message = `'${event.type}' is nested more than ${deepestEvent} levels deep: send flatter data`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { address });
       }
       this.#patience.refuseInVain({ address, signal });
@@ -312,27 +325,18 @@ export class Engine implements ActorSystem, Inbox {
     };
   }
 
-  async page(range: Range): Promise<StorePage<ActorRow>> {
+  async page(range: Range): Promise<ActorPage> {
     if (this.#closed) throw this.#closed;
     const { rows, next } = await this.#reads.list(range).catch((cause: unknown) => {
       const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
       throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
     });
-    const views: ActorRow[] = [];
-    for (const record of rows) {
-      const view = await this.#viewOf(record);
-      if (view) views.push([record.address, view]);
-    }
-    return { rows: views, ...(next !== undefined && { next }) };
-  }
-
-  /** View of a record; one of another version of the machine is loaded first, which migrates it. */
-  async #viewOf({ address, seq, text }: StoredRecord): Promise<ActorView | undefined> {
-    const known = this.peek(address);
-    if (known) return known;
-    const { snapshot, version, at } = decodeRecord(text);
-    if (version !== this.#actors.kindOf(address).machine.version) return this.read(address);
-    return snapshot && { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
+    const page = pageOfViews(rows, (record) => {
+      const { address } = record;
+      return this.peek(address) ?? storedView(this.#actors.kindOf(address), record);
+    });
+    for (const { address, reason } of page.skipped ?? []) this.#actors.quarantine(address, reason);
+    return { ...page, ...(next !== undefined && { next }) };
   }
 
   /** Messages that the actor still has to apply, oldest first. */

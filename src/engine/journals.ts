@@ -1,6 +1,6 @@
 /** The past of actors: reads their journals from the store, and replays them. */
 import { messageOf, StagecraftError } from '../errors.js';
-import { decodeEntry, type JournalEntry } from './actor/actor-record.js';
+import { entryIn, type JournalEntry, type UnreadableEntry } from './actor/actor-record.js';
 import type { HostedMachine } from './machine/hosted-machine.js';
 import { holdsState, type Moment, Replay, type Replayed, replay } from './machine/replay.js';
 import type { TimedStore } from './storage/timed-store.js';
@@ -14,18 +14,27 @@ export interface JournalsOptions {
   machineOf(address: string): HostedMachine;
   /** Seq of an actor in memory; undefined: it is not there, or may be old. */
   seqOf(address: string): number | undefined;
+  /** Called once for each entry that can't be read. */
+  unreadable(entry: UnreadableEntry): void;
 }
 
-/** Errors of all methods: ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN; STORE_UNAVAILABLE. */
+/**
+ * An entry that can't be read is left out: states after it are known from the next entry on that holds the whole state.
+ * Errors of all methods: ACTOR_NOT_FOUND for an address that is not of this runtime; JOURNAL_BROKEN; STORE_UNAVAILABLE.
+ */
 export class Journals {
   readonly #store: JournalsOptions['store'];
   readonly #machineOf: JournalsOptions['machineOf'];
   readonly #seqOf: JournalsOptions['seqOf'];
+  readonly #unreadable: JournalsOptions['unreadable'];
+  /** Entries that were reported as unreadable. */
+  readonly #reported = new Set<string>();
 
-  constructor({ store, machineOf, seqOf }: JournalsOptions) {
+  constructor({ store, machineOf, seqOf, unreadable }: JournalsOptions) {
     this.#store = store;
     this.#machineOf = machineOf;
     this.#seqOf = seqOf;
+    this.#unreadable = unreadable;
   }
 
   /** Addresses of all actors that have a journal: of those that live, in order, then of deleted ones. */
@@ -40,13 +49,18 @@ export class Journals {
       yield* unlisted(rows);
   }
 
-  /** Entries of an actor as far back as they are kept, oldest first. */
-  async *entries(address: string, from = 1): AsyncGenerator<JournalEntry, void> {
+  /** Entries of an actor as far back as they are kept, oldest first. @param skipped called for each that can't be read */
+  async *entries(
+    address: string,
+    from = 1,
+    skipped: (entry: UnreadableEntry) => void = () => {},
+  ): AsyncGenerator<JournalEntry, void> {
     this.#machineOf(address);
     for (let next = from; ; ) {
       const rows = await this.#rows(address, next, pageSize);
       for (const row of rows) {
-        yield readable(address, row);
+        const entry = this.#entryIn(address, row, skipped);
+        if (entry) yield entry;
         next = row.seq + 1;
       }
       if (rows.length < pageSize) return;
@@ -68,7 +82,17 @@ export class Journals {
   async replay(address: string, to?: number): Promise<Replayed> {
     const machine = this.#machineOf(address);
     const from = to === undefined ? 1 : await this.#lastState(address, to);
-    return replay(machine, this.entries(address, from), to);
+    const unreadable: UnreadableEntry[] = [];
+    const replaying = replay(
+      machine,
+      this.entries(address, from, (entry) => unreadable.push(entry)),
+      to,
+    );
+    const outcome = await replaying.catch((error: unknown) => ({ seq: 0, error }));
+    const missed = unreadable.findLast(({ seq }) => seq > outcome.seq);
+    if (missed) throw new StagecraftError('JOURNAL_BROKEN', unreadableWords(missed), { address });
+    if ('error' in outcome) throw outcome.error;
+    return outcome;
   }
 
   /**
@@ -79,7 +103,7 @@ export class Journals {
     const past = new Replay(this.#machineOf(address));
     for await (const entry of this.entries(address, await this.#lastState(address, from))) {
       if (entry.seq > to) return;
-      const moment = past.apply(entry);
+      const moment = this.#applied(past, address, entry);
       if (moment && entry.seq >= from) yield moment;
     }
   }
@@ -91,10 +115,43 @@ export class Journals {
     for (let last = Math.min(to, newest ?? 0); last > 1; last -= pageSize) {
       const first = Math.max(1, last - pageSize + 1);
       const rows = await this.#rows(address, first, last - first + 1);
-      const found = rows.findLast((row) => row.seq <= last && holdsState(readable(address, row), machine));
-      if (found) return found.seq;
+      for (const row of rows.reverse()) {
+        const entry = row.seq <= last ? this.#entryIn(address, row) : undefined;
+        if (entry && holdsState(entry, machine)) return entry.seq;
+      }
     }
     return 1;
+  }
+
+  /** Replays an entry. One at which its machine throws is left out, as one that can't be read. */
+  #applied(past: Replay, address: string, entry: JournalEntry): Moment | undefined {
+    try {
+      return past.apply(entry);
+    } catch (error) {
+      this.#report({ address, seq: entry.seq, reason: messageOf(error) });
+      return undefined;
+    }
+  }
+
+  #entryIn(
+    address: string,
+    row: JournalRow,
+    skipped: (entry: UnreadableEntry) => void = () => {},
+  ): JournalEntry | undefined {
+    try {
+      return entryIn(row);
+    } catch (error) {
+      const unreadable = { address, seq: row.seq, reason: messageOf(error) };
+      this.#report(unreadable);
+      skipped(unreadable);
+      return undefined;
+    }
+  }
+
+  #report(unreadable: UnreadableEntry): void {
+    const place = `${unreadable.address} ${unreadable.seq}`;
+    if (!this.#reported.has(place)) this.#unreadable(unreadable);
+    this.#reported.add(place);
   }
 
   async #storedSeq(address: string): Promise<number | undefined> {
@@ -127,16 +184,10 @@ async function* pagesUnder<T>(
   }
 }
 
+export const unreadableWords = ({ address, seq, reason }: UnreadableEntry): string =>
+  `entry ${seq} of ${address} can't be read: ${reason}`;
+
 const unreadable = (address: string, what: string, cause: unknown): StagecraftError =>
   new StagecraftError('STORE_UNAVAILABLE', `the store can't read ${what} now (${messageOf(cause)}): ask again later`, {
     ...{ address, outcome: 'refused', cause },
   });
-
-function readable(address: string, { seq, text }: JournalRow): JournalEntry {
-  try {
-    return decodeEntry(text);
-  } catch (cause) {
-    const message = `entry ${seq} of ${address} can't be read: ${messageOf(cause)}`;
-    throw new StagecraftError('JOURNAL_BROKEN', message, { address, cause });
-  }
-}

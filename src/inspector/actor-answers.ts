@@ -60,7 +60,8 @@ export async function overviewOf(
     actors.seq.push(seq);
     actors.at.push(moment ?? null);
   };
-  for await (const rows of runtime.actors.pages()) {
+  for await (const { rows, skipped = [] } of runtime.actors.pages()) {
+    for (const { address, reason } of skipped) outOfService.set(address, outOfService.get(address) ?? reason);
     for (const [address, view] of rows) {
       if (outOfService.has(address)) continue;
       const { summary, part } = judged(address, view);

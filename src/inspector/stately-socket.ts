@@ -29,7 +29,7 @@ export async function statelySocket(
   const say = (list: object[]): void => {
     for (const message of list) socket.send(JSON.stringify(message));
   };
-  for await (const rows of runtime.actors.pages()) {
+  for await (const { rows } of runtime.actors.pages()) {
     for (const [address, { state, context }] of rows)
       if (address.startsWith(prefix)) say(messages.present({ address, state, context }, Date.now()));
     if (!(await whenDrained(socket))) return viewer.close();

@@ -5,6 +5,7 @@
  */
 import { z } from 'zod';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
+import { nestingOf } from '../engine/machine/data.js';
 import { StagecraftError } from '../errors.js';
 
 export const journalFormat = 'stagecraft-journal';
@@ -49,6 +50,8 @@ export interface EndLine {
   end: true;
   actors: number;
   entries: number;
+  /** Entries that could not be read, and are left out. Absent: none. */
+  unreadable?: { actor: string; seq: number; reason: string }[];
 }
 
 export type JournalLine = JournalHead | ActorLine | EntryLine | EndLine;
@@ -181,22 +184,4 @@ export class LineReader {
     const faults = error?.issues.map(({ path, message }) => `${path.join('.') || 'it'}: ${message}`).join('; ');
     throw broken(this.#line, `${what}: ${faults}`);
   }
-}
-
-/** Deepest nesting of objects and lists in a JSON text, counted without parsing it. */
-function nestingOf(text: string): number {
-  let deepest = 0;
-  let depth = 0;
-  let isInString = false;
-  for (let at = 0; at < text.length; at += 1) {
-    const char = text[at];
-    if (char === '\\' && isInString) at += 1;
-    else if (char === '"') isInString = !isInString;
-    else if (isInString) continue;
-    else if (char === '{' || char === '[') {
-      depth += 1;
-      deepest = Math.max(deepest, depth);
-    } else if (char === '}' || char === ']') depth -= 1;
-  }
-  return deepest;
 }

@@ -1,8 +1,10 @@
 /**
  * Sends the volumes of a node the news that it is fenced or down. After a fence they release its claims without its report;
  * when it is down, claims queued for it are withdrawn, so that others get the free slots.
- * Retries until every volume has committed the message. After a crash it starts again with those that have not.
+ * Retries until every volume has committed the message. After a crash it starts again with those that have not. A volume whose
+ * record can't be read does not hold it up: nobody can tell whether it is on the node, so the fence names it.
  */
+import { addressParts } from '../../machines/kit/addresses.js';
 import { hasWaiting } from '../../machines/volume/claim-changes.js';
 import { isToBeFenced } from '../../machines/volume/letting-go.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
@@ -10,6 +12,7 @@ import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
@@ -17,6 +20,7 @@ import type { NodeAdmission } from './node-admission.js';
 export interface NodeFenceOptions {
   engine: ActorSystem;
   clock: Clock;
+  logger: Pick<Logger, 'warn'>;
   troubles: TroubleLog;
   admission: Pick<NodeAdmission, 'settled'>;
 }
@@ -33,6 +37,13 @@ interface News {
   signal: AbortSignal;
 }
 
+interface Round {
+  /** Reasons of the volumes that have not committed the message. */
+  untold: string[];
+  /** Volumes whose records can't be read. */
+  unreadable: string[];
+}
+
 const retryMs = 5_000;
 
 export class NodeFence {
@@ -44,27 +55,42 @@ export class NodeFence {
     this.#volumes = new ActorsOf(options.engine, volumeMachine);
   }
 
-  /** Sends the fence of a node to all volumes on it. */
-  release({ nodeId, reason, signal }: Fencing): Promise<void> {
+  /**
+   * Sends the fence of a node to all volumes on it.
+   * @returns volumes whose records can't be read, as `namespace/id`: they may be on the node
+   */
+  async release({ nodeId, reason, signal }: Fencing): Promise<string[]> {
     const request: VolumeRequest = { type: 'volume.fence', nodeId, reason };
-    return this.#tellAll(nodeId, { request, isFor: (context) => isToBeFenced(context, nodeId), signal });
+    const isFor = (context: VolumeContext): boolean => isToBeFenced(context, nodeId);
+    const unread = await this.#tellAll(nodeId, { request, isFor, signal });
+    if (unread.length > 0) {
+      const message = `node ${nodeId} is fenced, but ${unread.length} volumes can't be read and may be on it (${unread.slice(0, 5).join(', ')}): take them back into service, then fence the node again`;
+      this.#options.logger.warn({ nodeId, volumes: unread }, message);
+    }
+    return unread;
   }
 
   /** Withdraws all claims that are queued for a node that is down. */
-  withdraw({ nodeId, reason, signal }: Fencing): Promise<void> {
+  async withdraw({ nodeId, reason, signal }: Fencing): Promise<void> {
     const request: VolumeRequest = { type: 'volume.withdraw', nodeId, reason };
-    return this.#tellAll(nodeId, { request, isFor: (context) => hasWaiting(context, nodeId), signal });
+    await this.#tellAll(nodeId, { request, isFor: (context) => hasWaiting(context, nodeId), signal });
   }
 
-  async #tellAll(nodeId: string, news: News): Promise<void> {
+  async #tellAll(nodeId: string, news: News): Promise<string[]> {
     const { clock, troubles, admission } = this.#options;
     const { signal } = news;
     await admission.settled(nodeId);
     try {
       for (;;) {
-        const untold = await this.#round(news).catch((error: unknown) => [messageOf(error)]);
+        const { untold, unreadable } = await this.#round(news).catch((error: unknown) => ({
+          untold: [messageOf(error)],
+          unreadable: [],
+        }));
         signal.throwIfAborted();
-        if (untold.length === 0) return troubles.over(news);
+        if (untold.length === 0) {
+          troubles.over(news);
+          return unreadable;
+        }
         const message = `cannot send the state of node ${nodeId} to all of its volumes: ${untold.slice(0, 3).join('; ')}`;
         troubles.failed(news, { subject: `the state of node ${nodeId}`, fields: { nodeId }, message });
         await pause(clock, retryMs, signal);
@@ -75,25 +101,26 @@ export class NodeFence {
     }
   }
 
-  /** Sends the message to all selected volumes. @returns reasons of those that have not committed it */
-  async #round({ request, isFor, signal }: News): Promise<string[]> {
-    const untold: string[] = [];
+  /** Sends the message to all selected volumes. */
+  async #round({ request, isFor, signal }: News): Promise<Round> {
+    const round: Round = { untold: [], unreadable: [] };
     const tell = async (address: string): Promise<void> => {
       try {
         await this.#volumes.ask(address, request);
       } catch (error) {
         const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
-        if (!isGone) untold.push(`${address}: ${messageOf(error)}`);
+        if (!isGone) round.untold.push(`${address}: ${messageOf(error)}`);
       }
     };
     let after: string | undefined;
     do {
       signal.throwIfAborted();
-      const { rows, next } = await this.#volumes.page({ after });
+      const { rows, next, skipped = [] } = await this.#volumes.page({ after });
+      round.unreadable.push(...skipped.map(({ address }) => addressParts(address).slice(1).join('/')));
       const concerned = rows.filter(([, { context }]) => isFor(context));
       await Promise.all(concerned.map(([address]) => tell(address)));
       after = next;
     } while (after !== undefined);
-    return untold;
+    return round;
   }
 }

@@ -40,8 +40,11 @@ export interface NodeStatus {
   /** `gone`: removed, while some volumes have not handled that yet. */
   state: 'ready' | 'down' | 'gone';
   plugins: NodePlugin[];
-  /** Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it. */
-  fence?: { reason: string; at: number; isDone: boolean };
+  /**
+   * Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it; `unread`: volumes whose records could not
+   * be read, and which may be on the node.
+   */
+  fence?: { reason: string; at: number; isDone: boolean; unread?: string[] };
 }
 
 const reasonSchema = z.string().trim().min(1, 'must not be empty').max(1_024);

@@ -142,7 +142,10 @@ export class NodeSlots {
     const { nodeId, plugin } = seeker;
     while (!this.#index.isKnown) await this.#within(seeker, () => this.#index.known());
     const unused = this.#reservedAt(nodeId, plugin).filter(
-      ({ reservation }) => !this.#index.has(slotKeyOf(nodeId, reservation)) && !this.#open.has(reservation),
+      ({ volume, reservation }) =>
+        !this.#index.has(slotKeyOf(nodeId, reservation)) &&
+        !this.#index.isUnread(volume) &&
+        !this.#open.has(reservation),
     );
     if (unused.length > 0) await this.#release(nodeId, plugin, unused);
     return unused.length > 0;

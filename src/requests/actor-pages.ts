@@ -10,6 +10,8 @@ import { type ActorsOf, pageSize, type ViewOf } from '../engine/actors-of.js';
 export interface Page<T> {
   items: T[];
   next?: string;
+  /** Number of records left out, as they can't be read: see `stagecraft actor list`. Absent: none. */
+  skipped?: number;
 }
 
 /** Limit of actors that one page examines, however few of them match. */
@@ -37,18 +39,26 @@ export async function pageOf<M extends AnyStateMachine, T>(
   itemOf: (view: ViewOf<M>) => T | undefined,
 ): Promise<Page<T>> {
   const items: T[] = [];
+  let skipped: { address: string }[] = [];
+  const page = (next?: string): Page<T> => ({
+    items,
+    ...(next !== undefined && { next }),
+    ...(skipped.length > 0 && { skipped: skipped.length }),
+  });
   let after = from;
   for (let looks = 0; looks < maxLooks; looks += pageSize) {
-    const { rows, next } = await actors.page({ prefix, after });
+    const { rows, next, skipped: some = [] } = await actors.page({ prefix, after });
+    skipped = [...skipped, ...some];
     for (const [index, [address, view]] of rows.entries()) {
       const item = itemOf(view);
       if (item !== undefined) items.push(item);
       if (items.length < limit) continue;
       const isLast = index === rows.length - 1 && next === undefined;
-      return { items, ...(!isLast && { next: address }) };
+      skipped = skipped.filter((one) => isLast || one.address < address); // the next page counts the others
+      return page(isLast ? undefined : address);
     }
-    if (next === undefined) return { items };
+    if (next === undefined) return page();
     after = next;
   }
-  return { items, ...(after !== undefined && { next: after }) };
+  return page(after);
 }

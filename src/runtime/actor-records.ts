@@ -8,9 +8,9 @@ import {
   nodeOwnedPrefix,
   registryAddress,
 } from '../../machines/kit/addresses.js';
-import type { JournalEntry } from '../engine/actor/actor-record.js';
+import type { JournalEntry, UnreadableEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
-import type { ActorInspection, ActorRow, ActorSystem, ActorView } from '../engine/actor-system.js';
+import type { ActorInspection, ActorPage, ActorSystem, ActorView } from '../engine/actor-system.js';
 import { askedBy } from '../engine/asked-by.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
@@ -66,9 +66,10 @@ export interface ActorControl {
   send(address: string, event: AnyEventObject, sender: { by: string }): Promise<unknown>;
   /**
    * All actors that this runtime can see, in memory or not, in pages: those of this node, volumes, snapshots and nodes.
+   * `skipped`: those whose records can't be read.
    * @throws {StagecraftError} STORE_UNAVAILABLE
    */
-  pages(): AsyncIterable<ActorRow[]>;
+  pages(): AsyncIterable<Pick<ActorPage, 'rows' | 'skipped'>>;
   /**
    * Actors out of service: they crashed too often, or their record can't be read. Their records are left as they are.
    */
@@ -131,7 +132,7 @@ export function actorControl(node: string, { own, elected, requested }: ActorCon
       // Other nodes have records of their own in the same store.
       const registry = registryAddress(node);
       const view = await own.read(registry);
-      if (view) yield [[registry, view]];
+      if (view) yield { rows: [[registry, view]] };
       for (const prefix of own.prefixes) yield* pagesOf(own, nodeOwnedPrefix(prefix.slice(0, -1), node));
       for (const prefix of clusterOwnedPrefixes) yield* pagesOf(elected, prefix);
     },
@@ -158,12 +159,12 @@ function acceptedIn(address: string, { state }: ActorInspection, type: string): 
 
 const pageLimit = 1_000;
 
-async function* pagesOf(system: Pick<ActorSystem, 'page'>, prefix: string): AsyncGenerator<ActorRow[], void> {
+async function* pagesOf(system: Pick<ActorSystem, 'page'>, prefix: string): AsyncGenerator<ActorPage, void> {
   for (let after: string | undefined; ; ) {
-    const { rows, next } = await system.page({ prefix, limit: pageLimit, ...(after !== undefined && { after }) });
-    yield rows;
-    if (next === undefined) return;
-    after = next;
+    const page = await system.page({ prefix, limit: pageLimit, ...(after !== undefined && { after }) });
+    yield page;
+    if (page.next === undefined) return;
+    after = page.next;
   }
 }
 
@@ -215,8 +216,12 @@ export function journalIn(
     for await (const _ of journals.entries(address)) return journals;
     throw noJournal(address);
   };
-  async function* entries(address: string, from?: number): AsyncGenerator<JournalEntry, void> {
-    yield* (await demand(address)).entries(address, from);
+  async function* entries(
+    address: string,
+    from?: number,
+    skipped?: (entry: UnreadableEntry) => void,
+  ): AsyncGenerator<JournalEntry, void> {
+    yield* (await demand(address)).entries(address, from, skipped);
   }
   async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Moment, void> {
     for await (const moment of (await demand(address)).moments(address, from, to)) yield masked(moment);
@@ -246,7 +251,7 @@ export function journalIn(
     export: (addresses) =>
       journalLines({
         addresses: addresses === undefined ? all() : checked(addressesSchema, addresses, 'the addresses'),
-        entries: (address) => upTo(entries(address)),
+        entries: (address, skipped) => upTo(entries(address, 1, skipped)),
         at: clock.now(),
         stagecraft: packageVersion(),
       }),

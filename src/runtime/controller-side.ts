@@ -19,11 +19,13 @@ import type { Inbox } from '../engine/delivery/inbox.js';
 import { Engine } from '../engine/engine.js';
 import type { EngineOptions } from '../engine/engine-options.js';
 import { ElectedEngine } from '../engine/lease/elected-engine.js';
+import { HostedMachine } from '../engine/machine/hosted-machine.js';
 import { StoredViews } from '../engine/storage/stored-views.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import type { Topics } from '../engine/topics/topics.js';
 import { StagecraftError } from '../errors.js';
 import { bootId } from '../host/boot-id.js';
+import { mountMigrations } from '../mounts/migrations.js';
 import { NodeAdmission } from '../nodes/node-admission.js';
 import { NodeFence } from '../nodes/node-fence.js';
 import { nodeKind } from '../nodes/node-kind.js';
@@ -145,7 +147,7 @@ export class ControllerSide {
       return this.nodes.target(node, plugin);
     };
     const admission = new NodeAdmission({ engine, clock, random, target });
-    const fence = new NodeFence({ engine, clock, troubles, admission });
+    const fence = new NodeFence({ engine, clock, logger, troubles, admission });
     /** Drops all indexes of records: each holds for one term only. */
     const forget = (): void => {
       for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
@@ -222,10 +224,10 @@ export class ControllerSide {
 
   #unstagedWitness(): UnstagedWitness {
     const { engine, runtime, shownHere } = this.#options;
-    const { store, clock } = engine;
-    const version = String(mountMachine.version ?? '1');
+    const { store, clock, logger } = engine;
+    const reader = { machine: HostedMachine.of(mountMachine), kind: { migrations: mountMigrations } };
     const stored = new StoredViews({
-      ...{ store, clock, versionOf: () => version },
+      ...{ store, clock, logger, readerOf: () => reader },
       unreadable: (address, why) => {
         const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
         return new StagecraftError('VOLUME_IN_USE', message, { address });
@@ -284,7 +286,8 @@ function electedEngine(
     stored: new StoredViews({
       store,
       clock,
-      versionOf: (address) => engine.engine.versionOf(address),
+      logger,
+      readerOf: (address) => engine.engine.readerOf(address),
       unreadable: (address, why) =>
         new StagecraftError('NOT_LEADER', `only the agent that leads can read ${address} (${why}): ask that one`, {
           address,

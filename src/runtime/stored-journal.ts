@@ -39,7 +39,8 @@ export async function openStoredJournal(path: string): Promise<StoredJournal> {
 /** Opens a store to read its journals only: no lease is taken, and no actor is brought up. */
 export async function openJournalIn(store: Store): Promise<StoredJournal> {
   await store.open();
-  const journals = new Journals({ store, machineOf: machineAt, seqOf: () => undefined });
+  // An export and a replay tell of such entries themselves.
+  const journals = new Journals({ store, machineOf: machineAt, seqOf: () => undefined, unreadable: () => {} });
   return {
     ...journalIn(() => journals, { clock: systemClock, isPresent: () => false, all: () => journals.addresses('') }),
     close: () => store.close(),

@@ -23,6 +23,8 @@ export class CommittedIndex<M extends AnyStateMachine> {
   #reading: Promise<void> | undefined;
   /** Actors with a commit since the read of the store began. The row that the read finds for them may be older. */
   readonly #newer = new Set<string>();
+  /** Actors whose records can't be read, and so may have any key. */
+  readonly #unread = new Set<string>();
   #isKnown = false;
   #isWatching = false;
 
@@ -51,7 +53,7 @@ export class CommittedIndex<M extends AnyStateMachine> {
   forget(): void {
     this.#reading = undefined;
     this.#isKnown = false;
-    for (const all of [this.#keys, this.#addresses, this.#newer]) all.clear();
+    for (const all of [this.#keys, this.#addresses, this.#newer, this.#unread]) all.clear();
   }
 
   at(key: string): Iterable<string> {
@@ -63,13 +65,18 @@ export class CommittedIndex<M extends AnyStateMachine> {
     return this.#addresses.has(key);
   }
 
+  /** Whether the record of this actor can't be read: it may have any key. */
+  isUnread(address: string): boolean {
+    return this.#unread.has(address);
+  }
+
   /** @param isWanted false after `forget`: the rest of the read is dropped */
   async #read(isWanted: () => boolean): Promise<void> {
     this.#watch();
     // Lets the caller set `#reading` first.
     await Promise.resolve();
     for (const actors of this.#records.of) {
-      for await (const [address, { context }] of actors.all()) {
+      for await (const [address, { context }] of actors.all(({ address }) => this.#unread.add(address))) {
         if (!isWanted()) return;
         if (!this.#newer.has(address)) this.#keep(address, context);
       }
@@ -91,6 +98,7 @@ export class CommittedIndex<M extends AnyStateMachine> {
   }
 
   #keep(address: string, context: ContextFrom<M> | undefined): void {
+    this.#unread.delete(address);
     const keys = context ? this.#records.keysOf(context) : nobody;
     const before = this.#keys.get(address) ?? nobody;
     if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;

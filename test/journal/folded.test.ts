@@ -19,7 +19,7 @@ describe('journals of actors at rest', () => {
     const { runtime, clock } = house;
     const lengths = async (): Promise<Record<string, number>> => {
       const found: Record<string, number> = {};
-      for await (const rows of runtime.actors.pages())
+      for await (const { rows } of runtime.actors.pages())
         for (const [address] of rows) found[address] = (await runtime.journal.range(address)).last;
       return found;
     };

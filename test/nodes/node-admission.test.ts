@@ -51,6 +51,7 @@ describe('admission of volumes to a node', () => {
     const fence = new NodeFence({
       engine,
       clock,
+      logger: silentLogger,
       troubles: new TroubleLog({ clock, logger: silentLogger }),
       admission,
     });

@@ -59,7 +59,13 @@ describe('sending a fence to volumes', () => {
     });
     const { signal } = new AbortController();
     const admission = { settled: async () => {} };
-    void new NodeFence({ engine, clock, troubles: new TroubleLog({ clock, logger: silentLogger }), admission })
+    void new NodeFence({
+      engine,
+      clock,
+      logger: silentLogger,
+      troubles: new TroubleLog({ clock, logger: silentLogger }),
+      admission,
+    })
       .release({ nodeId: 'a', reason: 'its power is off', signal })
       .then(() => {
         isOver = true;

@@ -109,7 +109,7 @@ export class VolumesLife implements Caller {
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
     const troubles = new TroubleLog({ clock, logger });
-    const fence = new NodeFence({ engine: this.engine, clock, troubles, admission });
+    const fence = new NodeFence({ engine: this.engine, clock, logger, troubles, admission });
     const reconciler = new Reconciler({
       engine: this.engine,
       controller,

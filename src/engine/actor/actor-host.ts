@@ -19,7 +19,7 @@ import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import type { ActorHost, CommitNotice } from './actor-ports.js';
-import { decodeEntry, dueInMs, type LiveEffect } from './actor-record.js';
+import { dueInMs, entryIn, type LiveEffect } from './actor-record.js';
 import type { Actors } from './actors.js';
 import type { Committer } from './committer.js';
 
@@ -190,7 +190,7 @@ export function actorHost(parts: EngineParts): ActorHost {
     entry: async (address, seq) => {
       try {
         const [row] = await store.readJournal(address, seq, 1);
-        return row?.seq === seq ? decodeEntry(row.text) : undefined;
+        return row?.seq === seq ? entryIn(row) : undefined;
       } catch {
         return undefined; // told to observers only: the next commit tells them more
       }

@@ -5,8 +5,9 @@
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import type { Marks } from '../delivery/marks.js';
+import { nestingOf } from '../machine/data.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
-import type { Encoded } from '../store.js';
+import type { Encoded, JournalRow, StoredRecord } from '../store.js';
 
 /** Format of records and journal entries; raised with each change that older code cannot read. */
 const format = 1;
@@ -100,6 +101,13 @@ export interface JournalEntry {
   timers?: LiveTimer[];
 }
 
+/** Journal entry that can't be read. */
+export interface UnreadableEntry {
+  address: string;
+  seq: number;
+  reason: string;
+}
+
 export type EntrySource =
   | { kind: 'engine' }
   /** `by`: the person who sent it by hand. */
@@ -120,6 +128,10 @@ export interface Outbox {
 export type CommitPlace = [seq: number, index: number];
 
 export const encode = (value: ActorRecord | JournalEntry): Encoded => JSON.stringify(value);
+
+/** Encodes a record with its address, so that a record under another key is recognized. */
+export const encodeRecord = (address: string, record: ActorRecord): Encoded =>
+  `{"address":${JSON.stringify(address)},${encode(record).slice(1)}`;
 
 /** Encodes each event once, for its topic and as a piece of the outbox. */
 export function encodeOutbox({ messages, events }: Outbox): { outbox: Encoded; events: Encoded[] } {
@@ -150,10 +162,16 @@ export const emptyRecord = ({ name, version }: { name: string; version: string }
   answers: none,
 });
 
-/** @throws {Error} saying what is wrong with the text */
-export function decodeRecord(text: Encoded): ActorRecord {
+/** Decodes a stored record. @throws {Error} saying what is wrong with its text, or that it is stored under another address */
+export const recordIn = ({ address, text }: Pick<StoredRecord, 'address' | 'text'>): ActorRecord =>
+  decodeRecord(text, address);
+
+/** @param stored address under which the text is stored @throws {Error} saying what is wrong with the text */
+export function decodeRecord(text: Encoded, stored?: string): ActorRecord {
   const parsed: unknown = JSON.parse(text);
   if (!isObject(parsed)) throw new Error('the record is not a JSON object');
+  const { address = stored } = parsed; // absent in records of older versions
+  if (stored !== undefined && address !== stored) throw new Error(`it is the record of ${address}`);
   if (parsed.format !== format)
     throw new Error(`the record has format ${parsed.format}; this runtime reads format ${format}`);
   const { machine, version, at, snapshot, effects, timers, received, answers } = parsed;
@@ -187,8 +205,22 @@ export function decodeRecord(text: Encoded): ActorRecord {
   return whole;
 }
 
-/** @throws {SyntaxError} if the text was damaged */
-export const decodeEntry = (text: Encoded): JournalEntry => JSON.parse(text);
+/** Deepest nesting of a journal entry. An event has at most `deepestEvent` levels, and a snapshot may hold such an event. */
+const deepestEntry = 200;
+
+/** @throws {Error} saying what is wrong with the text */
+export function decodeEntry(text: Encoded): JournalEntry {
+  if (nestingOf(text) > deepestEntry) throw new Error(`it is nested more than ${deepestEntry} levels deep`);
+  return JSON.parse(text);
+}
+
+/** Decodes a stored journal entry. @throws {Error} saying what is wrong with its text, or that it is another entry */
+export function entryIn({ seq, text }: JournalRow): JournalEntry {
+  const entry: unknown = decodeEntry(text);
+  if (!isEntry(entry)) throw new Error('it is no journal entry');
+  if (entry.seq !== seq) throw new Error(`it is entry ${entry.seq}`);
+  return entry;
+}
 
 /** @throws {SyntaxError} if the text was damaged */
 export const decodeOutbox = (text: Encoded): Outbox => JSON.parse(text);
@@ -239,6 +271,14 @@ const isTimer = (value: unknown): value is LiveTimer =>
   typeof value.dueAtMs === 'number' &&
   isObject(value.event) &&
   typeof value.event.type === 'string';
+
+const isEntry = (value: unknown): value is JournalEntry =>
+  isObject(value) &&
+  [value.seq, value.at, value.random].every(isNumber) &&
+  [value.kind, value.version].every((text) => typeof text === 'string') &&
+  isObject(value.source) &&
+  [value.event, value.input].every((given) => given === undefined || isObject(given)) &&
+  (value.snapshot === undefined || value.snapshot === null || isSnapshot(value.snapshot));
 
 const isAnswer = (value: unknown): value is ActorRecord['answers'][number] =>
   Array.isArray(value) && typeof value[0] === 'string' && (value[1] === null || isObject(value[1]));

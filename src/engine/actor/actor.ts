@@ -11,6 +11,7 @@ import { neededMarks } from '../delivery/marks.js';
 import type { ActorKind } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
+import { unreadable } from '../storage/pages.js';
 import { type Failed, type Outcome, patienceMs } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
@@ -591,7 +592,7 @@ export class Actor implements Author, ActorDefinition {
       if (entry) this.#notify(entry, this.#state);
       if (record.quarantined && due.length === 0) this.enterQuarantine(record.quarantined.reason);
     } catch (error) {
-      this.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
+      this.enterQuarantine(unreadable(error));
     }
     if (this.stopped) return;
     if (!this.#isSuspect) this.#resolveVerified();

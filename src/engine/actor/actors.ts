@@ -8,14 +8,15 @@ import { type Clock, pause } from '../clock.js';
 import type { ActorKind } from '../effects/effects.js';
 import { checkCompensates } from '../effects/in-doubt-calls.js';
 import { HostedMachine } from '../machine/hosted-machine.js';
-import { pages } from '../storage/pages.js';
+import { pages, unreadable } from '../storage/pages.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store, StoredRecord } from '../store.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { Turns } from '../turns.js';
 import { Actor } from './actor.js';
 import type { ActorHost, ActorPorts } from './actor-ports.js';
-import { decodeRecord } from './actor-record.js';
+import { recordIn } from './actor-record.js';
+import type { Reader } from './from-record.js';
 import { IdleActors } from './idle-actors.js';
 import type { Message } from './message.js';
 import { type Departed, PassivatedActors } from './passivated-actors.js';
@@ -92,6 +93,10 @@ export class Actors {
 
   get prefixes(): string[] {
     return [...this.#kinds.keys()].map((id) => `${id}/`);
+  }
+
+  readerOf(address: string): Reader | undefined {
+    return this.#hosted(address);
   }
 
   versionOf(address: string): string | undefined {
@@ -291,8 +296,12 @@ export class Actors {
   }
 
   async #wake(address: string): Promise<void> {
-    if (!this.#hosted(address) || this.#closed) return;
-    await this.demand(address).ready();
+    if (!this.#hosted(address) || !this.#options.covers(address) || this.#closed) return;
+    try {
+      await this.demand(address).ready();
+    } catch (error) {
+      this.#options.host.quarantined(address, `it is due, but can't be loaded: ${messageOf(error)}`);
+    }
   }
 
   async #load(actor: Actor): Promise<void> {
@@ -336,9 +345,9 @@ export class Actors {
     const known = this.#departed.take(actor.address);
     try {
       if (known && (record?.seq ?? 0) < known.seq) this.#restoreLost(actor, known);
-      else actor.restore(record, record && decodeRecord(record.text), this.#released.has(actor.address));
+      else actor.restore(record, record && recordIn(record), this.#released.has(actor.address));
     } catch (error) {
-      actor.enterQuarantine(`its record can't be read: ${messageOf(error)}`);
+      actor.enterQuarantine(unreadable(error));
     }
   }
 

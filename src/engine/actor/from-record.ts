@@ -1,13 +1,18 @@
-/** Restores an actor's state from its record. Pure; throws if the snapshot fits no state of the machine. */
+/**
+ * Reads the record of an actor: to restore its state, or to show it. Pure; throws if the record is damaged, or fits no state of
+ * the machine.
+ */
 
 import type { AnyMachineSnapshot } from 'xstate';
-import type { Migration } from '../effects/effects.js';
+import type { ActorView } from '../actor-system.js';
+import type { ActorKind } from '../effects/effects.js';
 import { doubted } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
-import type { HostedMachine } from '../machine/hosted-machine.js';
+import type { HostedMachine, PersistedSnapshot } from '../machine/hosted-machine.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorPorts } from './actor-ports.js';
-import { type ActorRecord, type Change, decodeRecord, isSnapshot } from './actor-record.js';
+import { type ActorRecord, type Change, isSnapshot, recordIn } from './actor-record.js';
+import { ContextShape } from './context-shape.js';
 import { isCounted } from './engine-changes.js';
 import type { ActorDefinition, ActorState } from './step-result.js';
 
@@ -26,7 +31,7 @@ export function restored(
   const { machine, kind } = definition;
   const doubts = doubted(kind, stored.doubts, stored.effects);
   const record = doubts ? { ...stored, doubts } : stored;
-  const { snapshot, migrations } = readable(machine, record, kind.migrations);
+  const { snapshot, migrations } = readable(definition, definition.address, record);
   const isMigrated = snapshot !== undefined && migrations.length > 0;
   const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot }] : [];
   if (record.quarantined && released) changes.push({ kind: 'released' });
@@ -38,41 +43,84 @@ export function restored(
 }
 
 /** Reads a later state of the same actor. */
-export function adopted({ machine }: ActorPorts, stored: StoredRecord): ActorState {
-  const record = decodeRecord(stored.text);
-  const { snapshot } = readable(machine, record);
+export function adopted(site: ActorPorts, stored: StoredRecord): ActorState {
+  const record = recordIn(stored);
+  const { snapshot } = readable({ ...site, kind: { ...site.kind, migrations: [] } }, stored.address, record);
   return { seq: stored.seq, snapshot, record };
 }
 
+/** Reads records of one kind. */
+export interface Reader {
+  machine: HostedMachine;
+  kind: Pick<ActorKind, 'begin' | 'migrations'>;
+}
+
+/**
+ * View of a stored record, of this version or an older one. Undefined: the actor is deleted.
+ * @throws {Error} saying why the record can't be read
+ */
+export function storedView(reader: Reader, stored: StoredRecord): ActorView | undefined {
+  if (stored.gone) return undefined;
+  const record = recordIn(stored);
+  const { snapshot } = migrated(reader, stored.address, record);
+  const { at } = record;
+  return (
+    snapshot && {
+      ...{ seq: stored.seq, state: snapshot.value, context: snapshot.context },
+      ...(at !== undefined && { at }),
+    }
+  );
+}
+
 /** Snapshot of the present version, and the names of the migrations that were applied to get it. */
-export interface Readable {
-  snapshot: AnyMachineSnapshot | undefined;
+interface Migrated<Snapshot> {
+  snapshot: Snapshot | undefined;
   migrations: string[];
 }
 
-/** @throws {Error} if no migrations lead to the machine's version, or if a migration returns no snapshot */
-export function readable(
-  machine: HostedMachine,
-  { snapshot, ...record }: ActorRecord,
-  known: Migration[] = [],
-): Readable {
+/** @throws {Error} as `migrated`; if the machine has no such state */
+function readable(reader: Reader, address: string, record: ActorRecord): Migrated<AnyMachineSnapshot> {
+  const { snapshot, migrations } = migrated(reader, address, record);
+  return { snapshot: snapshot && reader.machine.restore(snapshot), migrations };
+}
+
+/**
+ * @throws {Error} if no migrations lead to the machine's version, a migration returns no snapshot, or the context is
+ *   damaged
+ */
+function migrated(reader: Reader, address: string, { snapshot, ...record }: ActorRecord): Migrated<PersistedSnapshot> {
   if (!snapshot) return { snapshot, migrations: [] };
+  const { machine, kind } = reader;
   if (record.machine !== machine.name) throw new Error(`it is of machine ${record.machine}, not ${machine.name}`);
   const migrations: string[] = [];
   const passed = new Set<string>();
-  let migrated = snapshot;
+  let present = snapshot;
   for (let version = record.version; version !== machine.version; ) {
-    const migration = known.find(({ from }) => from === version);
+    const migration = kind.migrations?.find(({ from }) => from === version);
     if (!migration || passed.has(version)) {
       throw new Error(
         `it is of ${machine.name} version ${record.version}, and no migration leads from ${version} to ${machine.version}`,
       );
     }
     passed.add(version);
-    migrated = asData(migration.migrate(migrated));
-    if (!isSnapshot(migrated)) throw new Error(`the migration '${migration.name}' answers no snapshot`);
+    present = asData(migration.migrate(present));
+    if (!isSnapshot(present)) throw new Error(`the migration '${migration.name}' answers no snapshot`);
     migrations.push(migration.name);
     version = migration.to;
   }
-  return { snapshot: machine.restore(migrated), migrations };
+  const fault = shapeOf(reader, address).faultIn(present.context);
+  if (fault !== undefined) throw new Error(fault);
+  return { snapshot: present, migrations };
+}
+
+const shapes = new WeakMap<HostedMachine, ContextShape>();
+
+/** Shape of the contexts of a machine. Actors that a message begins have none: any context fits. */
+function shapeOf({ machine, kind }: Reader, address: string): ContextShape {
+  const known = shapes.get(machine);
+  if (known) return known;
+  const input = kind.begin?.(address, 0);
+  const shape = new ContextShape(input ? machine.begin(input).snapshot.context : {});
+  shapes.set(machine, shape);
+  return shape;
 }

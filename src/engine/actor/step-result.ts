@@ -9,6 +9,7 @@ import {
   emptyRecord,
   encode,
   encodeOutbox,
+  encodeRecord,
   type JournalEntry,
   type LiveTimer,
   type Outbox,
@@ -66,7 +67,7 @@ export const tombstone = (machine: HostedMachine, { received, answers, doubts }:
 });
 
 export function written(
-  { policy }: ActorDefinition,
+  { address, policy }: ActorDefinition,
   { message, entry, next, outbox, answer }: Omit<StepResult, 'written'>,
 ): StepResult {
   if (entry.seq % policy.journal.snapshotEvery === 0) entry.snapshot = next.record.snapshot ?? null;
@@ -77,7 +78,8 @@ export function written(
     if (timers.length > 0) entry.timers = timers;
   }
   next.record.at = entry.at;
-  const texts: StepResult['written'] = { text: encode(next.record), journal: encode(entry), outbox: undefined };
+  const text = encodeRecord(address, next.record);
+  const texts: StepResult['written'] = { text, journal: encode(entry), outbox: undefined };
   if (outbox) Object.assign(texts, encodeOutbox(outbox));
   return { message, entry, next, outbox, answer, written: texts };
 }

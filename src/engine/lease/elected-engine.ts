@@ -7,7 +7,7 @@ import type { AnyEventObject } from 'xstate';
 import { onAbort } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { CommitNotice } from '../actor/actor-ports.js';
-import type { ActorInspection, ActorSystem, ActorView, AskOptions } from '../actor-system.js';
+import type { ActorInspection, ActorPage, ActorSystem, ActorView, AskOptions } from '../actor-system.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorMessage, Inbox } from '../delivery/inbox.js';
 import type { ActorKind } from '../effects/effects.js';
@@ -16,7 +16,7 @@ import type { Logger } from '../logger.js';
 import type { Random } from '../random.js';
 import type { StoredViews } from '../storage/stored-views.js';
 import type { TroubleLog } from '../storage/trouble-log.js';
-import type { Cursor, Range, StorePage } from '../store.js';
+import type { Cursor, Range } from '../store.js';
 import type { FollowedRow } from '../topics/event-ids.js';
 import type { TopicReader } from '../topics/topic-reader.js';
 import type { Topics } from '../topics/topics.js';
@@ -170,7 +170,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
   }
 
   /** @see read */
-  page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+  page(range: Range): Promise<ActorPage> {
     const { stored } = this.#options;
     return this.#ownOr(
       (engine) => engine.page(range),

@@ -62,3 +62,30 @@ function isLeaf(value: unknown): boolean {
       return value === null;
   }
 }
+
+/** Deepest nesting of an event that comes from outside. */
+export const deepestEvent = 64;
+
+/** Tells whether data is nested deeper than `levels`. */
+export const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
+
+/** Deepest nesting of objects and lists in a JSON text, counted without parsing it. */
+export function nestingOf(text: string): number {
+  let deepest = 0;
+  let depth = 0;
+  let isInString = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '\\' && isInString) at += 1;
+    else if (char === '"') isInString = !isInString;
+    else if (isInString) continue;
+    else if (char === '{' || char === '[') {
+      depth += 1;
+      deepest = Math.max(deepest, depth);
+    } else if (char === '}' || char === ']') depth -= 1;
+  }
+  return deepest;
+}

@@ -1,11 +1,13 @@
 /** Reads the committed state of actors that another runtime may write. Reads the store only, and loads no actor. */
 import { unlessAborted } from '../../abort.js';
-import { messageOf, type StagecraftError } from '../../errors.js';
-import { decodeRecord } from '../actor/actor-record.js';
-import type { ActorView } from '../actor-system.js';
+import type { StagecraftError } from '../../errors.js';
+import { type Reader, storedView } from '../actor/from-record.js';
+import type { ActorPage, ActorView } from '../actor-system.js';
 import type { Clock } from '../clock.js';
-import type { Range, Store, StoredRecord, StorePage } from '../store.js';
+import type { Logger } from '../logger.js';
+import type { Range, Store, StoredRecord } from '../store.js';
 import { TimerHeap } from '../timer-heap.js';
+import { pageOfViews, unreadable } from './pages.js';
 import { givenUp, patienceMs } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
@@ -14,15 +16,18 @@ export interface StoredViewsOptions {
   /** Opened and closed by its owner. */
   store: Store;
   clock: Clock;
-  /** Version of the machine that this runtime can read at an address; undefined: none. */
-  versionOf(address: string): string | undefined;
-  /** Makes the error for a record that only its owner can read, e.g. one of another version. */
+  logger: Pick<Logger, 'warn'>;
+  /** Reads the records at an address; undefined: no such kind is known here. */
+  readerOf(address: string): Reader | undefined;
+  /** Makes the error for a record that only its owner can read, e.g. one of a later version. */
   unreadable(address: string, why: string): StagecraftError;
 }
 
 export class StoredViews {
   readonly #options: StoredViewsOptions;
   readonly #store: TimedStore;
+  /** Records that were left out of listings, each with the last reason, which is logged once. */
+  readonly #skipped = new Map<string, string>();
 
   constructor(options: StoredViewsOptions) {
     this.#options = options;
@@ -38,7 +43,11 @@ export class StoredViews {
     const stored = await unlessAborted(signal, load).catch((error: unknown) => {
       throw signal.aborted ? givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
     });
-    return stored && this.#viewOf(stored);
+    try {
+      return stored && this.#viewOf(stored);
+    } catch (error) {
+      throw this.#options.unreadable(address, unreadable(error));
+    }
   }
 
   /** Trouble with the store, as seen by these reads. Undefined: none. */
@@ -46,26 +55,22 @@ export class StoredViews {
     return this.#store.trouble(forMs);
   }
 
-  async page(range: Range): Promise<StorePage<[address: string, view: ActorView]>> {
+  /** @throws {StagecraftError} STORE_UNAVAILABLE */
+  async page(range: Range): Promise<ActorPage> {
     const { rows, next } = await answered(this.#store.list(range), `the store can't list ${range.prefix} now`);
-    const views = rows.flatMap((record): [string, ActorView][] => {
-      const view = this.#viewOf(record);
-      return view ? [[record.address, view]] : [];
-    });
-    return { rows: views, ...(next !== undefined && { next }) };
+    const page = pageOfViews(rows, (record) => this.#viewOf(record));
+    for (const [address] of page.rows) this.#skipped.delete(address);
+    for (const { address, reason } of page.skipped ?? []) {
+      if (this.#skipped.get(address) === reason) continue;
+      this.#skipped.set(address, reason);
+      this.#options.logger.warn({ address }, `${address} is left out of lists: ${reason}`);
+    }
+    return { ...page, ...(next !== undefined && { next }) };
   }
 
-  #viewOf({ address, seq, gone, text }: StoredRecord): ActorView | undefined {
-    if (gone) return undefined;
-    const { versionOf, unreadable } = this.#options;
-    let record: ReturnType<typeof decodeRecord>;
-    try {
-      record = decodeRecord(text);
-    } catch (error) {
-      throw unreadable(address, `its record can't be read: ${messageOf(error)}`);
-    }
-    const { snapshot, version, at } = record;
-    if (version !== versionOf(address)) throw unreadable(address, `its record is of version ${version}`);
-    return snapshot && { seq, state: snapshot.value, context: snapshot.context, ...(at !== undefined && { at }) };
+  #viewOf(stored: StoredRecord): ActorView | undefined {
+    const reader = this.#options.readerOf(stored.address);
+    if (!reader) throw new Error('no such machine is known here');
+    return storedView(reader, stored);
   }
 }

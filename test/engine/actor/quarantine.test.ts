@@ -73,6 +73,15 @@ describe('quarantine', () => {
     });
   }
 
+  it('34.15 event nested more than 64 levels deep: refused, and nothing is written', async () => {
+    const nested = JSON.parse(`${'{"in":'.repeat(64)}1${'}'.repeat(64)}`);
+    const before = await lab.data.load('desk/a');
+    const error = await failureOf(life.engine.ask('desk/a', { ...note('deep'), nested }));
+    expect(error).to.include({ code: 'INVALID_ARGUMENT' });
+    expect(error.message).to.include('nested more than 64 levels deep');
+    expect(await lab.data.load('desk/a')).to.deep.equal(before);
+  });
+
   it('unreadable record loaded on demand: the caller gets the reason', async () => {
     await plant('desk/a', { text: '{' });
     life = await lab.start([deskKind], { prefixes: [] });

@@ -82,7 +82,10 @@ describe('an elected engine', () => {
           elsewhere: own,
         }),
       prefixes: ['desk/shared/', 'worker/'],
-      stored: new StoredViews({ store: handle, clock, versionOf: () => '1', unreadable: inUse }),
+      stored: new StoredViews({
+        ...{ store: handle, clock, logger: silentLogger, unreadable: inUse },
+        readerOf: (address) => own.readerOf(address),
+      }),
       topics: own.topics,
       clock,
       random: seededRandom(seeds),

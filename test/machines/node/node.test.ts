@@ -13,11 +13,19 @@ class Scene {
   readonly answers: AnswerParams[] = [];
   readonly timer = new Runs<{ id: string }, void>();
   readonly releases = new Runs<{ id: string; reason: string }, void>();
+  /** Volumes that a fence could not read. */
+  unread: string[] | undefined;
   readonly #actor: Actor<typeof nodeMachine>;
 
   constructor() {
     const machine = nodeMachine.provide({
-      actors: { fenceTimer: fromPromise(this.timer.begin), releaseVolumes: fromPromise(this.releases.begin) },
+      actors: {
+        fenceTimer: fromPromise(this.timer.begin),
+        releaseVolumes: fromPromise(async (run: Parameters<typeof this.releases.begin>[0]) => {
+          await this.releases.begin(run);
+          return this.unread;
+        }),
+      },
       actions: { answer: (_, params: AnswerParams) => void this.answers.push(params) },
     });
     this.#actor = createActor(machine, { input: { id: 'a' } });
@@ -107,6 +115,17 @@ describe('the machine of a node', () => {
       expect(scene.releases.all).to.have.length(1);
     });
   }
+
+  it('N3, 34.15 fenced again while a volume could not be read: its volumes are told once more', async () => {
+    const scene = new Scene().report(disk).send({ type: 'node.fence', reason: 'burnt' });
+    scene.unread = ['default/data'];
+    await scene.end(scene.releases);
+    expect(scene.context.fence).to.deep.include({ isDone: true, unread: ['default/data'] });
+    scene.unread = undefined;
+    scene.send({ type: 'node.fence', reason: 'again' });
+    await scene.end(scene.releases);
+    expect(scene.context.fence).to.deep.include({ isDone: true, reason: 'again' }).and.not.have.property('unread');
+  });
 
   it('N3 fenced twice: told once, the first reason stands', async () => {
     const scene = new Scene().report(disk).send({ type: 'node.fence', reason: 'burnt' });
