@@ -87,6 +87,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
             'change.failed': { target: 'backing-off', actions: 'count' },
             'change.interrupted': 'due',
           },
+          waiting: { asked: { actions: ['replaceWish', 'restart'] } },
         }),
         on: {
           hasten: { actions: 'restart' },
@@ -100,7 +101,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
           hasten: { actions: 'restart' },
           retry: { actions: 'restart' },
           asked: { actions: 'keepNext' },
-          'call.waits': {},
+          'call.waits': { target: 'pending.waiting-for-plugin', actions: ['goOnWithBoth', 'restart'] },
           'turn.lost': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
           'change.done': { target: 'pending', actions: ['goOnWithNext', 'restart', 'forgetRefused'] },
           'change.refused': { target: 'pending', actions: ['noteRefused', 'goOnWithNext', 'restart'] },
@@ -131,3 +132,6 @@ export type Modification = Part<typeof modificationMachine>;
 
 export const expansionChart = new Chart(expansionMachine);
 export const modificationChart = new Chart(modificationMachine);
+
+/** Whether the call is under way, and may take effect. */
+export const isCalled = ({ at }: { at: Expansion['at'] }): boolean => at === 'pending.calling' || at === 'overtaken';

@@ -1,17 +1,16 @@
 /** Changes that requests make to a volume: its next record and its broadcasts. Pure. Refusals: requests.ts */
-import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import { expansionChart, modificationChart } from './change.js';
+import { isCalled, modificationChart } from './change.js';
 import { grant, withdrawClaims } from './claim-changes.js';
 import { atPlugin, claimBroadcast, type Draft, drafted } from './draft.js';
+import { stepExpansion } from './expanding.js';
 import { giveNodeTime } from './leftovers.js';
 import { broadcastHoldsOver } from './letting-go.js';
 import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
 import { retryPublications, step } from './publications.js';
-import { isCovered, isOutgrown } from './requests.js';
 import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
 
 /** Context of a volume that does not exist. */
@@ -120,25 +119,14 @@ function giveUpNodes(draft: Draft): void {
   draft.claims = [];
 }
 
-/** Keeps a larger expansion under way if an earlier size is asked for again; gives up one that has failed. */
-export const expand = (context: VolumeContext, capacity: CapacityRange): Change => {
-  const { expansion } = context;
-  const isAsked = [expansion?.wish, expansion?.next?.wish].some((asked) => isSameData(asked, capacity));
-  if (isAsked || isOutgrown(context, capacity)) return { context: {} };
-  if (isCovered(context, capacity)) return { context: expansion?.at === 'failed' ? { expansion: null } : {} };
-  if (!expansion) return { context: { expansion: expansionChart.begin({ wish: capacity }) } };
-  const asked = { type: 'asked', wish: capacity, ifFailed: capacity } as const;
-  return { context: { expansion: expansionChart.step(expansion, asked) } };
-};
-
 /** Joins requests that come before the call into one change; gives up a change that the plugin has refused. */
 export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
   const { modification } = context;
   if (!modification) return { context: { modification: modificationChart.begin({ wish: asked }) } };
   const { wish, next, at } = modification;
-  const isOwnCall = modificationChart.hasTag(modification, 'has-turn');
-  const wanted = isOwnCall ? { ...next?.wish, ...asked } : at === 'failed' ? asked : { ...wish, ...asked };
-  if (!isOwnCall && isSameData(wanted, wish)) return { context: {} };
+  const isUnderWay = isCalled(modification);
+  const wanted = isUnderWay ? { ...next?.wish, ...asked } : at === 'failed' ? asked : { ...wish, ...asked };
+  if (!isUnderWay && isSameData(wanted, wish)) return { context: {} };
   const event = { type: 'asked', wish: wanted, ifFailed: { ...wish, ...wanted } } as const;
   return { context: { modification: modificationChart.step(modification, event) } };
 };
@@ -146,11 +134,11 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
 /** Tries failed work again, and work that waits for its time at once. */
 export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
   drafted(context, (draft) => {
-    const { lifecycle, expansion, modification } = draft;
+    const { lifecycle, modification } = draft;
     if (acceptDriver !== undefined) draft.driver = acceptDriver;
     draft.lifecycle = lifecycleChart.step(lifecycle, { type: 'retry' });
     retryPublications(draft);
-    if (expansion) draft.expansion = expansionChart.step(expansion, { type: 'retry' });
+    stepExpansion(draft, { type: 'retry' });
     if (modification) draft.modification = modificationChart.step(modification, { type: 'retry' });
   });
 

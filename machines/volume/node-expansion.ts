@@ -3,7 +3,7 @@ import type { CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
 import { drafted } from './draft.js';
 import { mayBeThere } from './modes.js';
-import { isBelow, sizeOf } from './requests.js';
+import { isBelow, sizeOf } from './size.js';
 import type { Change, NodeExpanded, VolumeContext } from './types.js';
 
 /** Nodes that have the volume, as far as known. */

@@ -3,14 +3,14 @@ import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
 import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
-import { expansionChart, modificationChart } from './change.js';
+import { modificationChart } from './change.js';
 import { atPlugin, type Draft, drafted } from './draft.js';
+import { stepExpansion } from './expanding.js';
 import { isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
-import { nodesWithIt } from './node-expansion.js';
 import { step } from './publications.js';
 import { moved } from './turn.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
-import type { ExpandAnswer, PublishAnswer } from './wishes.js';
+import type { PublishAnswer } from './wishes.js';
 
 /**
  * Keeps the name of the driver: the call was made without knowing it.
@@ -41,27 +41,6 @@ export const published = (context: VolumeContext, { publishContext }: PublishAns
 
 export const unpublished = (context: VolumeContext): Change =>
   drafted(context, (draft) => step(draft, publicationAt(draft).nodeId, { type: 'unpublish.done' }));
-
-export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
-  drafted(context, (draft) => {
-    const { expansion } = draft;
-    if (expansion) {
-      draft.expandedTo = expansion.wish;
-      draft.expansion = left(expansionChart.step(expansion, { type: 'change.done' }));
-    }
-    draft.nodeExpansion ||= nodeExpansionRequired;
-    if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
-    if (draft.csi) {
-      // The former size is not the present one.
-      const { capacityBytes: _, ...csi } = draft.csi;
-      draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
-    }
-    draft.broadcasts.push({
-      type: 'expanded',
-      nodeExpansionRequired,
-      ...(capacityBytes !== undefined && { capacityBytes }),
-    });
-  });
 
 export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
@@ -169,7 +148,7 @@ function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAt
   const event = changeEvent(attempt, (kind === 'expand' ? expansion : modification)?.tries);
   const isRefused = event.type === 'change.refused';
   if (kind === 'expand' && expansion) {
-    draft.expansion = expansionChart.step(expansion, event);
+    stepExpansion(draft, event);
     if (isRefused) draft.broadcasts.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
   } else if (kind === 'modify' && modification) {
     draft.modification = modificationChart.step(modification, event);

@@ -4,9 +4,9 @@
  */
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { expansionChart } from './change.js';
 import { grant, releaseDetached, releaseWithNode } from './claim-changes.js';
 import { type Draft, put } from './draft.js';
+import { stepExpansion } from './expanding.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdsOf, isInUse, mayBeThere, wishOf } from './modes.js';
 import { publicationChart } from './publication.js';
@@ -49,10 +49,9 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
   draft.broadcasts.push({ type: 'publication', nodeId, number: next.number, state: 'removed', ...failure });
   releaseWithNode(draft, nodeId);
   if (next.next && !isLeaving(draft.lifecycle)) begin(draft, nodeId, next.next);
-  const { expansion } = draft;
   // The volume is on no node any more, which an expansion may wait for: tried at once.
-  if (expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
-    draft.expansion = expansionChart.step(expansion, { type: 'hasten' });
+  if (draft.expansion?.tries && !Object.values(draft.publications).some(mayBeThere))
+    stepExpansion(draft, { type: 'hasten' });
   grant(draft);
 }
 

@@ -1,6 +1,5 @@
 /** Requests that a volume refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 
-import type { Bytes, CapacityRange } from '../kit/csi-types.js';
 import type { ErrorCode } from '../kit/error-table.js';
 import type { AnswerParams, Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -11,6 +10,7 @@ import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from '.
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
+import { isBelow, sizeOf } from './size.js';
 import type { Claim, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
 import type { PublishWish, VolumeKey } from './wishes.js';
 import { whereToLook } from './words.js';
@@ -280,40 +280,14 @@ function unstagedRefusal(
 const beingDeleted = (context: VolumeContext): Failure | undefined =>
   isLeaving(context.lifecycle) ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
 
-export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
-  bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);
-
-/** Size by the plugin's last answer; if it did not say, by the last expansion. */
-export const sizeOf = ({ csi, expandedTo }: VolumeContext): Bytes | undefined =>
-  csi?.capacityBytes ?? expandedTo?.requiredBytes;
-
-/** Whether the volume is as large as asked already. */
-export const isCovered = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean => {
-  const has = sizeOf(context);
-  return has !== undefined && !isBelow(has, requiredBytes);
-};
-
-/** Size that the pending expansion leads to. */
-const pendingSize = ({ expansion }: VolumeContext): Bytes | undefined =>
-  expansion?.at === 'failed' ? undefined : (expansion?.next?.wish ?? expansion?.wish)?.requiredBytes;
-
-/** Whether the volume is on its way to a larger size. */
-export const isOutgrown = (context: VolumeContext, { requiredBytes }: CapacityRange): boolean =>
-  isBelow(requiredBytes, pendingSize(context));
-
-/** Refuses a smaller size. An earlier request may be repeated, however large the volume has become. */
+/** Refuses a size below the present one. An earlier request may be repeated, however large the volume has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
   if (isLeaving(context.lifecycle)) return beingDeleted(context);
   const { spec, expansion, expandedTo } = context;
   const has = sizeOf(context);
   const isKnown = [expandedTo, spec?.capacity, expansion?.wish].some((known) => isSameData(known, capacity));
-  if (isKnown) return undefined;
-  const grows = 'volumes only grow';
-  if (isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))
-    return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: ${grows}`);
-  if (isOutgrown(context, capacity))
-    return refused('INVALID_ARGUMENT', context, `it is being expanded to ${pendingSize(context)} bytes: ${grows}`);
-  return undefined;
+  if (isKnown || !(isBelow(capacity.requiredBytes, has) || isBelow(capacity.limitBytes, has))) return undefined;
+  return refused('INVALID_ARGUMENT', context, `it has ${has} bytes: volumes only grow`);
 }
 
 /** Spec with the present mutable parameters: those of the creation, or those that they were changed to since. */

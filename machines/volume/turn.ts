@@ -3,6 +3,7 @@ import { isIn } from '../kit/parts.js';
 import { expansionChart, modificationChart } from './change.js';
 import { lifecycleChart } from './lifecycle.js';
 import { publicationChart } from './publication.js';
+import { isCovered, type Sized } from './size.js';
 import type { VolumeContext, Work } from './types.js';
 import { nextWork } from './work.js';
 
@@ -11,10 +12,13 @@ type Called = Pick<Work, 'kind' | 'nodeId'>;
 
 /** Takes the turn back, and gives it to the part that is due first. */
 export function withTurn(context: VolumeContext, nowMs: number): Parts & Pick<VolumeContext, 'work' | 'awaiting'> {
-  const { lifecycle, publications, expansion, modification, work: last } = context;
+  const { csi, expandedTo, spec, work: last } = context;
+  const { lifecycle, publications, expansion, modification } = context;
   const before: Parts = { lifecycle, publications, expansion, modification };
-  const free = deletionInOrder(last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before);
-  const work = nextWork({ csi: context.csi, ...free }, nowMs);
+  const size = { csi, expandedTo, spec };
+  const rested = last && hasTurn(before, last) ? moved(before, last, { type: 'turn.lost' }) : before;
+  const free = withoutNeedless(deletionInOrder(rested), size);
+  const work = nextWork({ ...free, ...size }, nowMs);
   const after = work?.isCalling ? moved(free, work, { type: 'turn.given' }) : free;
   return {
     lifecycle: after.lifecycle,
@@ -51,6 +55,12 @@ function deletionInOrder(parts: Parts): Parts {
   const type = isOnNodes ? 'publications.found' : 'publications.gone';
   return { ...parts, lifecycle: lifecycleChart.step(lifecycle, { type }) };
 }
+
+/** Drops an expansion to a size that the volume has. */
+const withoutNeedless = (parts: Parts, size: Sized): Parts =>
+  parts.expansion && parts.expansion.at !== 'failed' && isCovered(size, parts.expansion.wish)
+    ? { ...parts, expansion: null }
+    : parts;
 
 /** Gives an event of the call to the part that it is made for. */
 export function moved(

@@ -20,8 +20,9 @@ import {
   type UnpublishCall,
   unpublishCallOf,
 } from './calls.js';
-import { begun, discard, expand, gone, modify, nobody, retry, setAvailability } from './changes.js';
+import { begun, discard, gone, modify, nobody, retry, setAvailability } from './changes.js';
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
+import { expand, expanded } from './expanding.js';
 import {
   asUnstaged,
   clearStaged,
@@ -36,18 +37,7 @@ import {
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
-import {
-  again,
-  created,
-  deleted,
-  expanded,
-  failed,
-  hasToWait,
-  learned,
-  modified,
-  published,
-  unpublished,
-} from './outcomes.js';
+import { again, created, deleted, failed, hasToWait, learned, modified, published, unpublished } from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { notThere, refusalAnswer, refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';

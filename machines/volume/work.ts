@@ -5,12 +5,13 @@ import { isIn, topState } from '../kit/parts.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, mayBeThere } from './modes.js';
 import { publicStateOf } from './publication.js';
+import { isCovered, type Sized } from './size.js';
 import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
 import type { PublicationState } from './wishes.js';
 
 type Piece = Omit<Work, 'isCalling'>;
-/** Parts of a volume that have work, and whether the plugin has made it. */
-type Workload = Pick<VolumeContext, 'csi' | 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
+/** Parts of a volume that have work, and its size, if the plugin has made it. */
+type Workload = Pick<VolumeContext, 'lifecycle' | 'publications' | 'expansion' | 'modification'> & Sized;
 
 /**
  * Publications that have to be gone from other nodes first: those that the mode excludes, and one that the plugin
@@ -53,7 +54,8 @@ const lifecycleWork: Record<string, WorkKind | undefined> = {
 };
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
-function pieces({ csi, lifecycle, publications, expansion, modification }: Workload, nowMs: number): Piece[] {
+function pieces(workload: Workload, nowMs: number): Piece[] {
+  const { csi, lifecycle, publications, expansion, modification } = workload;
   const found: Piece[] = [];
   const add = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): void => {
     const from = dueAtMs(tries, nowMs);
@@ -69,7 +71,7 @@ function pieces({ csi, lifecycle, publications, expansion, modification }: Workl
   }
   if (kind === 'delete') add(kind, lifecycle.tries);
   if (lifecycle.at !== 'created') return found;
-  if (expansion && expansion.at !== 'failed') add('expand', expansion.tries);
+  if (expansion && expansion.at !== 'failed' && !isCovered(workload, expansion.wish)) add('expand', expansion.tries);
   if (modification && modification.at !== 'failed') add('modify', modification.tries);
   return found;
 }

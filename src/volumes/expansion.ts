@@ -1,7 +1,7 @@
 /** Shapes of the request to expand a volume and of its result. See `VolumeManager.expand` */
 import { z } from 'zod';
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
-import { isCovered } from '../../machines/volume/requests.js';
+import { isCovered } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { bytesSchema } from '../requests/fields.js';
 import { bytesIn } from './volume-view.js';

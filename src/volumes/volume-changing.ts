@@ -2,6 +2,7 @@
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isAmong } from '../../machines/kit/same-data.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import { isBelow } from '../../machines/volume/size.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
@@ -31,9 +32,10 @@ export class VolumeChanging {
     const reached: Goal<Expanded>['reached'] = (now) => {
       this.#client.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
-      const failure = now.expansion?.failure;
+      const { wish, next, failure } = now.expansion ?? {};
       if (failure) throw failed(known, failure);
-      if (now.expansion) return undefined;
+      const isDue = [wish, next?.wish].some((one) => one && !isBelow(one.requiredBytes, asked.requiredBytes));
+      if (isDue) return undefined;
       const message = `${nameOf(known)}: a later request asked for another size before this one was reached; repeat the request if it still holds`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };

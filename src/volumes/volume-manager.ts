@@ -129,11 +129,11 @@ export class VolumeManager {
   }
 
   /**
-   * Expands a volume. If the plugin can't expand a published volume, waits until it is unpublished. A later call may ask for
-   * a larger size meanwhile. Resolves once ControllerExpandVolume has succeeded. A failure leaves the volume usable.
+   * Expands a volume. If the plugin can't expand a published volume, waits until it is unpublished. A later call
+   * replaces one that is not done; the present size takes it back. Resolves once ControllerExpandVolume has succeeded. A failure leaves the volume usable.
    * @param capacity size of the whole volume, in bytes; does nothing if the volume is as large already
    * @returns `nodeExpansionRequired`: NodeExpandVolume is still due. `capacityBytes` is absent if the plugin does not report it
-   * @throws StagecraftError INVALID_ARGUMENT: the size is smaller; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
+   * @throws StagecraftError INVALID_ARGUMENT: the size is below the present one; VOLUME_NOT_FOUND, VOLUME_DELETING; CSI_ERROR,
    *   PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, ControllerExpandVolume
    */

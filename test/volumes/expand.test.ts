@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import type { Step } from './fake-plugin.js';
-import { always, gate } from './scripts.js';
+import { always } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -89,49 +89,11 @@ describe('expanding a volume', () => {
     await house.rest();
     const second = house.volumes.expand(key, { requiredBytes: 30 });
     await house.rest();
-    const smaller = await refusalOf(house.volumes.expand(key, { requiredBytes: 25 }));
-    expect(smaller.message).to.equal('volume default/data: it is being expanded to 30 bytes: volumes only grow');
     expect(expansions()).to.deep.equal([20n]);
     finish();
     expect((await first).capacityBytes).to.be.oneOf([20, 30]);
     expect(await second).to.deep.include({ capacityBytes: 30 });
     expect(expansions()).to.deep.equal([20n, 30n]);
-  });
-
-  const earlier: [string, Step, Step][] = [
-    ['is in backoff', { code: 'UNAVAILABLE' }, {}],
-    ['is under way', {}, { code: 'UNAVAILABLE' }],
-  ];
-  for (const [how, first, second] of earlier)
-    it(`V1 V12 the present size while a larger one ${how}: done at once, the larger one goes on`, async () => {
-      const { passed, open } = gate();
-      expandingTells({ ...first, ...(first.code ? {} : { before: passed }) }, second);
-      const large = house.volumes.expand(key, { requiredBytes: 20 });
-      await house.rest();
-      const small = await house.volumes.expand(key, { requiredBytes: 10 });
-      expect(small).to.deep.include({ capacityBytes: 10 });
-      open();
-      await house.clock.advance(60_000);
-      expect(await large).to.deep.include({ capacityBytes: 20 });
-      expect(await house.volumes.get(key)).to.deep.include({ capacityBytes: 20, requested: { requiredBytes: 20 } });
-      expect(new Set(expansions())).to.deep.equal(new Set([20n]));
-    });
-
-  it('V1 V12 plugin reports no sizes, an earlier size is requested: the larger one goes on', async () => {
-    const create = house.plugin.createVolume.bind(house.plugin);
-    house.plugin.createVolume = async (request) => {
-      const { volume } = await create(request);
-      return volume ? { volume: { ...volume, capacityBytes: 0n } } : {};
-    };
-    await house.volumes.create(spec('untold', { capacity: { requiredBytes: 10 } }));
-    expandingTells({ code: 'UNAVAILABLE' });
-    const large = house.volumes.expand({ id: 'untold' }, { requiredBytes: 20 });
-    await house.rest();
-    const small = house.volumes.expand({ id: 'untold' }, { requiredBytes: 10 });
-    await house.clock.advance(60_000);
-    expect(await large).to.deep.include({ capacityBytes: 20 });
-    expect(await small).to.deep.include({ capacityBytes: 20 });
-    expect(expansions()).to.deep.equal([20n, 20n]);
   });
 
   it('V11 V12 a failed expansion, then the present size: dropped; waiters for the larger one are rejected', async () => {
