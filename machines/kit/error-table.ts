@@ -203,7 +203,7 @@ const rows = {
   },
   MOUNT_NOT_AS_ASKED: {
     http: 502,
-    when: 'a volume is writable that was to be read-only, or the plugin has mounted an empty directory or another volume in its place; it was taken away again',
+    when: 'a volume is writable that was to be read-only, or has turned read-only and was to be written to; a directory, or a file, is in place of a block device, or a file or device in place of a directory; or the plugin has mounted an empty directory or another volume in its place. It was taken away again',
     todo: 'as the message says: where it was to be read-only, mount it for writing, or take another plugin; else see that the plugin sees what is mounted where the volume is staged, or, where nothing is, release all that use the volume here, so that it is unstaged, then ask again',
   },
   CLAIM_LOST: {

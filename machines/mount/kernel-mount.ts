@@ -8,6 +8,18 @@ export interface KernelMount {
   fsType?: string;
   /** Source of the mount as its file system names it, e.g. `server:/export`. Absent in records of older versions. */
   origin?: string;
+  /** It could be written to. Absent: it could not, or the record is of an older version. */
+  isWritable?: true;
+  /** Disk of the block device that is mounted. Absent: no device, or the kernel does not number its disks. */
+  disk?: Disk;
+}
+
+/** A disk as the kernel knows it. */
+export interface Disk {
+  /** `major:minor`; one that is free is given to another disk. */
+  device: string;
+  /** Number of the disk since the boot: never given again. */
+  number: string;
 }
 
 /** Mount that a path shows since a call with an unknown answer. Nothing was mounted there before the call. */

@@ -33,6 +33,9 @@ export interface MountEntry extends MountSource {
  */
 export type Propagation = 'shared' | 'slave' | 'private' | 'unbindable';
 
+/** Options of a file system that takes no writes. Newer kernels say in their own words that ext4 has turned so. */
+const readOnlyOptions: ReadonlySet<string> = new Set(['ro', 'emergency_ro', 'shutdown']);
+
 /** Mark that the kernel adds to the root of a mount whose source was removed. */
 const removedMark = '//deleted';
 
@@ -64,7 +67,7 @@ function entryOf(line: string): MountEntry {
     propagation: propagationOf(fields.slice(6, separator)),
     fsType: unescaped(fsType),
     origin: unescaped(fields[separator + 2] ?? ''),
-    isReadOnly: own.has('ro') || fileSystemOptions.split(',').includes('ro'),
+    isReadOnly: own.has('ro') || fileSystemOptions.split(',').some((option) => readOnlyOptions.has(option)),
   };
 }
 

@@ -1,20 +1,33 @@
 /**
  * Checks that a target shows the volume as it was asked for, once the plugin says that it is published. Reads the mount
- * table and names in our own directories; other processes look at what is mounted. Errors: mount-faults.ts
+ * table and names in our own directories; another process looks at devices. Errors: mount-faults.ts
  */
 import type { NodePublishCall } from '../../machines/mount/calls.js';
+import type { KernelMount } from '../../machines/mount/kernel-mount.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { Logger } from '../engine/logger.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
 import { isSourceWithin } from '../host/mount-table.js';
-import { isWritableDevice } from './device-access.js';
-import { notReadOnly, notTheVolume, ofOtherVolume } from './mount-faults.js';
-import { otherStagingOf } from './mount-seen.js';
+import type { BlockDevice } from './device-access.js';
+import type { MountDirectories } from './mount-directories.js';
+import {
+  noDevice,
+  noFileSystem,
+  notReadOnly,
+  notTheVolume,
+  notWritableAnyMore,
+  ofOtherVolume,
+} from './mount-faults.js';
+import { hasTurnedReadOnly, kernelMountOf, otherStagingOf } from './mount-seen.js';
 import type { MountPath } from './paths.js';
 
 export interface AsAskedOptions {
   /** Directory above all mount paths. */
   root: string;
-  /** Whether a block device is seen at the path. */
-  isDevice(path: string): Promise<boolean>;
+  directories: Pick<MountDirectories, 'isFile'>;
+  /** Block device at a path; undefined: something else is there. */
+  blockDeviceAt(path: string): Promise<BlockDevice | undefined>;
+  logger: Logger;
 }
 
 /** A target, and what the kernel shows since it was published. */
@@ -27,29 +40,46 @@ export interface PublishedTarget {
   found: MountEntry;
 }
 
-/** @throws {StagecraftError} MOUNT_NOT_AS_ASKED */
-export async function mustBeAsAsked(published: PublishedTarget, options: AsAskedOptions): Promise<void> {
+/**
+ * Returns what tells this mount from others from here on.
+ * @throws {StagecraftError} MOUNT_NOT_AS_ASKED
+ */
+export async function asAsked(published: PublishedTarget, options: AsAskedOptions): Promise<KernelMount> {
   const { call, staging, target, table, found } = published;
-  if (await isOfHost(published, options)) throw notTheVolume(call, staging, target);
+  const isBlock = call.capability.attachmentMode === 'block-device';
+  const device = isBlock ? await options.blockDeviceAt(target.path) : undefined;
+  // A device that the plugin has made in the directory of the host is a volume.
+  if (!device && isOfHost(published, options)) throw notTheVolume(call, staging, target);
   const other = otherStagingOf(table, found, staging.path);
   if (other !== undefined) throw ofOtherVolume(call, target, other);
-  if (call.readOnly && (await isWritable(published))) throw notReadOnly(call, target);
+  if (!isBlock) {
+    fileSystemAsAsked(published, options);
+    return kernelMountOf(found);
+  }
+  if (!device) throw noDevice(call, target);
+  // A read-only mount does not stop writes to a device.
+  if (call.readOnly && device.isWritable) throw notReadOnly(call, target);
+  return { ...kernelMountOf(found), ...(device.disk && { disk: device.disk }) };
 }
 
-/**
- * Whether a target shows, instead of the staged volume, the host's directory beneath it. A device that the plugin has
- * made there is a volume all the same.
- */
-async function isOfHost(
-  { call, staging, target, table, found }: PublishedTarget,
-  { root, isDevice }: AsAskedOptions,
-): Promise<boolean> {
-  if (!call.isStaged) return false;
-  const source = table.sourceOf(staging.path, table.holderOf(root));
-  if (!isSourceWithin(found, source)) return false;
-  return call.capability.attachmentMode !== 'block-device' || !(await isDevice(target.path));
+/** Whether a target shows, instead of the staged volume, the host's directory beneath it. */
+function isOfHost({ call, staging, table, found }: PublishedTarget, { root }: AsAskedOptions): boolean {
+  return call.isStaged && isSourceWithin(found, table.sourceOf(staging.path, table.holderOf(root)));
 }
 
-/** A read-only mount does not stop writes to a device: the device has to be read-only itself. */
-const isWritable = ({ call, found }: PublishedTarget): boolean | Promise<boolean> =>
-  call.capability.attachmentMode === 'block-device' ? isWritableDevice(found) : !found.isReadOnly;
+function fileSystemAsAsked(
+  { call, target, found }: PublishedTarget,
+  { directories, logger }: Pick<AsAskedOptions, 'directories' | 'logger'>,
+): void {
+  const { capability, readOnly, staged, key } = call;
+  const { fsType, mountFlags = [] } = capability;
+  if (directories.isFile(target)) throw noFileSystem(call, target);
+  if (readOnly && !found.isReadOnly) throw notReadOnly(call, target);
+  if (!readOnly && hasTurnedReadOnly(found, staged)) throw notWritableAnyMore(call, target);
+  const log = (what: string): void =>
+    logger.warn({ path: target.path }, `${nameOf(key)}, mounted at ${target.path}, ${what}`);
+  if (!readOnly && found.isReadOnly && !mountFlags.includes('ro'))
+    log('is read-only by its nature or by its plugin, though it was asked for to be written to');
+  if (fsType !== undefined && !found.fsType.startsWith(fsType))
+    log(`has the file system ${found.fsType}, though ${fsType} was asked for`);
+}

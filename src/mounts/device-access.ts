@@ -1,26 +1,44 @@
-/** Facts about a bound device, found without opening it. */
-import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
-import type { MountEntry } from '../host/mount-table.js';
+/** Facts about block devices, found without opening them. */
+import { readFileSync } from 'node:fs';
+import type { Disk } from '../../machines/mount/kernel-mount.js';
 import type { HostTool } from './host-tool.js';
 
-/**
- * Whether a path shows a block device. Another process looks: what is mounted there may not answer.
- * @throws Error as `run`
- */
-export async function isBlockDevice(path: string, tool: Pick<HostTool, 'run'>): Promise<boolean> {
-  const { stdout } = await tool.run('stat', ['-c', '%F', '--', path]);
-  return stdout.trim() === 'block special file';
+/** Block device that is seen at a path. */
+export interface BlockDevice {
+  /** False also if that can't be told. */
+  isWritable: boolean;
+  /** Absent: the kernel does not number its disks, or is not asked. */
+  disk?: Disk;
 }
 
 /**
- * Whether the kernel's own file system shows the device as writable. False also if that can't be told: only the
- * device's name matters, not the file system through which it is reached.
+ * Block device at a path; undefined: something else is there. Another process looks: what is mounted there may not
+ * answer.
+ * @throws Error as `run`
  */
-export async function isWritableDevice({ root }: Pick<MountEntry, 'root'>): Promise<boolean> {
+export async function blockDeviceAt(path: string, tool: Pick<HostTool, 'run'>): Promise<BlockDevice | undefined> {
+  const { stdout } = await tool.run('stat', ['-c', '%F:%t:%T', '--', path]);
+  const [kind, major = '', minor = ''] = stdout.trim().split(':');
+  if (kind !== 'block special file') return undefined;
+  const device = [major, minor].map((hexadecimal) => Number.parseInt(hexadecimal, 16)).join(':');
+  const number = factOf(device, 'diskseq');
+  return {
+    isWritable: factOf(device, 'ro') === '0',
+    ...(number !== undefined && { disk: { device, number } }),
+  };
+}
+
+/** Whether the kernel has given the device to another disk since, or has taken the disk out of it. */
+export function isOtherDisk({ device, number }: Disk): boolean {
+  const present = factOf(device, 'diskseq');
+  return present !== undefined && present !== number;
+}
+
+/** Reads from the kernel's own file system, which asks no disk. Undefined: the kernel does not tell. */
+function factOf(device: string, name: string): string | undefined {
   try {
-    return (await readFile(`/sys/class/block/${basename(root)}/ro`, 'utf8')).trim() === '0';
+    return readFileSync(`/sys/dev/block/${device}/${name}`, 'utf8').trim();
   } catch {
-    return false;
+    return undefined;
   }
 }

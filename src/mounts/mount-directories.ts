@@ -6,6 +6,7 @@
 import {
   closeSync,
   constants,
+  type Dirent,
   fchmodSync,
   fstatSync,
   mkdirSync,
@@ -33,6 +34,11 @@ export interface MountDirectories {
   makeStaging(place: MountPath, table?: MountTable): Promise<void>;
   /** Makes all directories around a target; the plugin makes the target. Otherwise as `makeStaging`. */
   makeParent(place: MountPath, table?: MountTable): Promise<void>;
+  /**
+   * Whether the place is a file: then what is mounted there is a file, too, or a device. False also if it is absent. Looks
+   * at the name only.
+   */
+  isFile(place: MountPath): boolean;
   /**
    * Removes what an unmounted place has left: an empty directory or an empty plain file, and what was made around it.
    * Never anything else, and never what is in it. Safe to repeat, also where nothing is there.
@@ -88,6 +94,8 @@ export function hostMountDirectories({ root, readTable, tool }: MountDirectories
       makeAround(table ?? (await readTable()), place);
     },
 
+    isFile: ({ path }) => kindAt(path)?.isDirectory() === false,
+
     async remove(place, given) {
       const table = given ?? (await readTable());
       const over = mountOver(table, place);
@@ -138,10 +146,13 @@ function makeUnlessThere(path: string): void {
     mkdirSync(path, { mode: privateMode });
   } catch (error) {
     if (codeOf(error) !== 'EEXIST') throw error;
-    const found = readdirSync(dirname(path), { withFileTypes: true }).find(({ name }) => name === basename(path));
-    if (found && !found.isDirectory()) throw noDirectory(path);
+    if (kindAt(path)?.isDirectory() === false) throw noDirectory(path);
   }
 }
+
+/** Kind of what is at a path, from the directory that it is in: without a look at what is mounted there. */
+const kindAt = (path: string): Dirent | undefined =>
+  readdirSync(dirname(path), { withFileTypes: true }).find(({ name }) => name === basename(path));
 
 const noDirectory = (path: string): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `${path} is no directory: move it away`);

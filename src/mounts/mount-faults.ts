@@ -4,7 +4,7 @@ import { nameOf } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import { subjectAt } from './index-files.js';
-import { coveredBy, replacedBy } from './mount-seen.js';
+import { coveredBy, replacedBy, turnedReadOnly } from './mount-seen.js';
 import type { MountPath } from './paths.js';
 
 export const notMounted = ({ path }: MountPath): StagecraftError =>
@@ -49,10 +49,9 @@ export const notToUnstage = ({ path }: MountPath, { device, root, fsType }: Moun
   );
 
 export const notReadOnly = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
-  new StagecraftError(
-    'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing: it is unmounted again; mount it for writing, or fix the plugin`,
-    { final: true },
+  madeWrongly(
+    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing`,
+    'mount it for writing, or fix the plugin',
   );
 
 /** Error for a covered mount: it is neither removed together with its cover nor given up. */
@@ -105,9 +104,27 @@ export function notTheVolume(
 /** @param other staging path of the other volume */
 export function ofOtherVolume({ key }: MountCall, { path }: MountPath, other: string): StagecraftError {
   const subject = subjectAt(other) ?? 'another volume';
-  return new StagecraftError(
-    'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be mounted at ${path}, but the plugin has mounted what is staged for ${subject} at ${other}: it is unmounted again; fix the plugin`,
-    { final: true },
+  return madeWrongly(
+    `${nameOf(key)} was to be mounted at ${path}, but the plugin has mounted what is staged for ${subject} at ${other}`,
+    'fix the plugin',
   );
 }
+
+export const noDevice = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
+  madeWrongly(
+    `${nameOf(key)} was to be a block device at ${path}, but the plugin has mounted something else there`,
+    'use the volume as a file system, or fix the plugin',
+  );
+
+export const noFileSystem = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
+  madeWrongly(
+    `${nameOf(key)} was to be a directory at ${path}, but the plugin has mounted a file or a device there`,
+    'use the volume as a block device, or fix the plugin',
+  );
+
+/** Error for a volume that could be written to when it was staged. */
+export const notWritableAnyMore = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
+  madeWrongly(`${nameOf(key)} was to be written to at ${path}, but ${turnedReadOnly}`, 'then ask again');
+
+const madeWrongly = (what: string, advice: string): StagecraftError =>
+  new StagecraftError('MOUNT_NOT_AS_ASKED', `${what}: it is unmounted again; ${advice}`, { final: true });

@@ -28,9 +28,10 @@ import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { Admitted } from '../calls/plugin-port.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
+import type { Logger } from '../engine/logger.js';
 import { StagecraftError } from '../errors.js';
-import type { MountEntry, MountTable } from '../host/mount-table.js';
-import { mustBeAsAsked } from './as-asked.js';
+import type { MountTable } from '../host/mount-table.js';
+import { type AsAskedOptions, asAsked } from './as-asked.js';
 import type { ClaimClient } from './claim-client.js';
 import { mountMigrations } from './migrations.js';
 import type { MountDirectories } from './mount-directories.js';
@@ -42,7 +43,7 @@ import {
   stagingDead,
   stagingReplaced,
 } from './mount-faults.js';
-import { type Seen, seenAt, servedAt } from './mount-seen.js';
+import { kernelMountOf, type Seen, seenAt, servedAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import { type MountUndoing, mustBeFree, type Undone } from './mount-undoing.js';
 import type { NodePort } from './node-port.js';
@@ -73,8 +74,8 @@ export interface MountKindOptions {
   shared(): Promise<void>;
   /** Whether the process that serves the file system does not answer any more. */
   isDead(path: string): Promise<boolean>;
-  /** Whether a block device is seen at the path. */
-  isDevice(path: string): Promise<boolean>;
+  blockDeviceAt: AsAskedOptions['blockDeviceAt'];
+  logger: Logger;
   /** Has the mounts of a plugin compared with the kernel. */
   lookSoon(plugin: string): void;
 }
@@ -90,7 +91,7 @@ export interface NodeProcesses {
 export const mountsTopic = (node: string): string => `mounts/${encodeURIComponent(node)}`;
 
 export function mountKind(options: MountKindOptions): ActorKind {
-  const { node, calls, claims, paths, directories, tables, undoing, bootId, processes, timeoutMs, isDevice } = options;
+  const { node, calls, claims, paths, directories, tables, undoing, bootId, processes, timeoutMs } = options;
   /**
    * Path as the plugin sees it. Worked out before the call: a path that drivers don't accept means that none is made.
    */
@@ -140,7 +141,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
     } catch (error) {
       const table = wasFree ? await tables.table().catch(() => undefined) : undefined;
       const entry = table?.at(place.path).at(-1);
-      if (entry) run.send({ type: 'call.appeared', mount: { ...kernelMount(entry), bootId } });
+      if (entry) run.send({ type: 'call.appeared', mount: { ...kernelMountOf(entry), bootId } });
       throw error;
     }
   };
@@ -224,7 +225,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
               const stage = (): Promise<void> => tidied(staging, node.stage(client, request, bounds));
               await noting(run, { place: staging, wasFree }, stage);
               const found = (await tables.table()).at(staging.path).at(-1);
-              return { isStaged: true, bootId, ...(found && { found: kernelMount(found) }) };
+              return { isStaged: true, bootId, ...(found && { found: kernelMountOf(found) }) };
             },
           };
         },
@@ -266,8 +267,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
           const table = await tables.table();
           const found = table.at(target.path).at(-1);
           if (!found) throw notMounted(target);
-          await mustBeAsAsked({ call: input, staging, target, table, found }, { root: paths.root, isDevice });
-          return { found: kernelMount(found), bootId };
+          const published = { call: input, staging, target, table, found };
+          return { found: await asAsked(published, { ...options, root: paths.root }), bootId };
         }
         /**
          * Unpublishes what is mounted at the target already: an unknown mount would be taken for the new one, and
@@ -360,5 +361,3 @@ const notCompared: CallOutcome<never> = {
 
 /** Makes calls to the node service about one volume one at a time. */
 const volumesOf = (_: string, { csiId }: MountCall): string[] => [nodeCallsOf(csiId)];
-
-const kernelMount = ({ device, root, fsType, origin }: MountEntry): KernelMount => ({ device, root, fsType, origin });

@@ -29,7 +29,7 @@ import type { Holds } from './holds.js';
 import { type MountClient, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountsTopic } from './mount-kind.js';
-import { seenAt, type ToBeSeen } from './mount-seen.js';
+import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { MountInfo, MountSteps } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
@@ -128,7 +128,9 @@ export class MountManager {
     // If it is mounted anew while the table is read, the table shows the old or the new one.
     const before = this.#shownFor(asked);
     const table = await this.#options.tables.table();
-    return [before, this.#shownFor(asked)].some((shown) => shown && seenAt(table, shown).is === 'ours');
+    return [before, this.#shownFor(asked)].some(
+      (shown) => shown && seenAt(table, shown).is === 'ours' && strangenessAt(table, shown) === undefined,
+    );
   }
 
   /** Path where an alloc has a volume in just that way, and what is to be seen there. */

@@ -9,7 +9,13 @@ import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isDead, isStaged } from '../../machines/mount/staging.js';
-import type { MountContext, MountObservation, MountRequest, StagingObservation } from '../../machines/mount/types.js';
+import type {
+  MountContext,
+  MountObservation,
+  MountRequest,
+  StagingObservation,
+  Target,
+} from '../../machines/mount/types.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -19,11 +25,12 @@ import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, unlessQuarantined } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
+import { isOtherDisk } from './device-access.js';
 import { forEachLimited } from './for-each-limited.js';
-import { seenAt, servedAt, strangerAt, type ToBeSeen } from './mount-seen.js';
+import { seenAt, servedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
-import type { MountPaths } from './paths.js';
+import type { MountPath, MountPaths } from './paths.js';
 
 /** Reaction to a lost mount: mounted again, or only reported. */
 export type OnPluginLoss = 'remount' | 'report';
@@ -171,7 +178,7 @@ export class MountReconciler {
       const still = new Map(this.#shown(after.get(address)).map(({ path, number }) => [path, number]));
       for (const shown of this.#shown(mount)) {
         const { path, number, where } = shown;
-        const stranger = still.get(path) === number ? strangerAt(table, shown) : undefined;
+        const stranger = still.get(path) === number ? strangenessAt(table, shown) : undefined;
         if (stranger === undefined) continue;
         const told = `${path}: ${stranger}`;
         strange.add(told);
@@ -260,12 +267,12 @@ export class MountReconciler {
     const { number, found } = staging;
     const isMissing = isStaged(staging) && (this.#isOfOtherBoot(bootId) || (found !== undefined && !isThere));
     // Somebody may have removed the obstacle of other targets.
-    const isGone = isDead(staging) && !isThere;
+    const isDeadGone = isDead(staging) && !isThere;
     return {
       users: users
-        .filter((user) => isIn(user, 'published') && !table.has(paths.target(plugin, key, user.allocId).path))
+        .filter((user) => isIn(user, 'published') && isGone(table, paths.target(plugin, key, user.allocId), user))
         .map(({ number }) => ({ number, is: 'missing', isMended })),
-      staging: isMissing || isGone ? [{ number, isMended, ...(isGone && { isGone }) }] : [],
+      staging: isMissing || isDeadGone ? [{ number, isMended, ...(isDeadGone && { isGone: true }) }] : [],
     };
   }
 
@@ -316,3 +323,7 @@ export class MountReconciler {
     return this.#options.onPluginLoss === 'remount' && !this.#isOfOtherBoot(mountedIn);
   }
 }
+
+/** Whether the volume is not at its target any more: nothing is mounted there, or its device shows another disk. */
+const isGone = (table: MountTable, { path }: MountPath, { found }: Target): boolean =>
+  !table.has(path) || (found?.disk !== undefined && isOtherDisk(found.disk));

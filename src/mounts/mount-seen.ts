@@ -1,4 +1,4 @@
-/** Compares what the kernel shows at a path with what was mounted there. Reads the mount table only. */
+/** Compares what the kernel shows at a path with what was mounted there. Reads the mount table, and what disks the kernel has; asks no file system. */
 import { dirname } from 'node:path';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import {
@@ -9,6 +9,7 @@ import {
   type MountEntry,
   type MountTable,
 } from '../host/mount-table.js';
+import { isOtherDisk } from './device-access.js';
 
 /** A path, and the mount to be seen there. */
 export interface ToBeSeen {
@@ -29,6 +30,7 @@ export function seenAt(table: MountTable, { path, found }: ToBeSeen): Seen {
     const hider = table.hiderOf(path);
     return hider ? { is: 'covered', entry: hider } : { is: 'gone' };
   }
+  if (found?.disk && isOtherDisk(found.disk)) return { is: 'replaced', entry };
   if (!found || isVery(entry, found)) return { is: 'ours', entry };
   // A mount that is hidden by others is mounted, too.
   const isThere = (isIt: typeof isVery): boolean => table.entries.some((one) => one.path === path && isIt(one, found));
@@ -122,12 +124,25 @@ export function otherStagingOf(table: MountTable, mount: MountEntry, own: string
 const isShownBy = (mount: MountEntry, other: MountEntry): boolean =>
   isSourceWithin(other, mount) && (!isAnonymous(mount.device) || isWithin(other.origin, mount.origin));
 
-/** Describes what else is seen there; undefined: nothing. */
-export function strangerAt(table: MountTable, shown: ToBeSeen): string | undefined {
+/** Whether the mount could be written to when it was made, and can't any more. */
+export const hasTurnedReadOnly = (seen: MountEntry, found: KernelMount | undefined): boolean =>
+  seen.isReadOnly && found?.isWritable === true;
+
+/** Describes what is seen there and should not be: another mount, or ours in a bad state; undefined: all is well. */
+export function strangenessAt(table: MountTable, shown: ToBeSeen): string | undefined {
   const seen = seenAt(table, shown);
   if (seen.is === 'covered') return coveredBy(seen.entry);
-  return seen.is === 'replaced' ? replacedBy(seen.entry) : undefined;
+  if (seen.is === 'replaced') return replacedBy(seen.entry);
+  return seen.is === 'ours' && hasTurnedReadOnly(seen.entry, shown.found) ? turnedReadOnly : undefined;
 }
+
+export const turnedReadOnly =
+  "it has turned read-only, as file systems do after an error (see the kernel's log): release all that use the volume here, so that it is unstaged, and mounted anew";
+
+export const kernelMountOf = ({ device, root, fsType, origin, isReadOnly }: MountEntry): KernelMount => ({
+  ...{ device, root, fsType, origin },
+  ...(!isReadOnly && { isWritable: true }),
+});
 
 export const coveredBy = (entry: MountEntry): string =>
   `covered by ${named(entry)}, which is not ours: unmount that at ${entry.path}`;

@@ -11,7 +11,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
 import type { MountTable } from '../host/mount-table.js';
 import { stateName } from '../requests/state-name.js';
-import { strangerAt } from './mount-seen.js';
+import { strangenessAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 
 /** An alloc that uses a volume here. */
@@ -76,7 +76,7 @@ export function mountStatusOf(
     isStaged: isStaged(staging),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);
-      const message = isIn(user, 'published') && table ? strangerAt(table, { path, found: user.found }) : undefined;
+      const message = isIn(user, 'published') && table ? strangenessAt(table, { path, found: user.found }) : undefined;
       return { ...userStatusOf(user, context), ...(message !== undefined && { message }), hostPath: path };
     }),
     parts: mountParts(context),

@@ -25,7 +25,7 @@ import type { DataDir } from '../host/data-dir.js';
 import type { MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import { ClaimWatch } from '../mounts/claim-watch.js';
-import { isBlockDevice } from '../mounts/device-access.js';
+import { blockDeviceAt } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
 import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
@@ -155,12 +155,12 @@ export class NodeSide {
     const compared = (): Promise<void> | undefined => comparing;
     this.kinds = [
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, compared, shared, isDead },
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, compared, shared, isDead, logger },
         processes: options.processes,
         calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
         directories: hostMountDirectories({ root: paths.root, readTable, tool }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
-        isDevice: (path) => isBlockDevice(path, tool),
+        blockDeviceAt: (path) => blockDeviceAt(path, tool),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
       allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared })),

@@ -51,6 +51,13 @@ describe('mount table', () => {
     );
   });
 
+  it('34.30 a file system that takes no writes is read-only, whatever the kernel calls that', () => {
+    const entries = ['rw', 'ro', 'rw,errors=remount-ro', 'rw,emergency_ro', 'rw,shutdown'].map((options) =>
+      parseMountInfo(`22 1 8:1 / /v rw - ext4 /dev/sda1 ${options}`),
+    );
+    expect(entries.map(([entry]) => entry?.isReadOnly)).to.deep.equal([false, true, false, true, true]);
+  });
+
   it('a bind mount of any path is known by what that path would show', () => {
     fc.assert(
       fc.property(path, path, (source, target) => {

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isBlockDevice } from '../../src/mounts/device-access.js';
+import { blockDeviceAt } from '../../src/mounts/device-access.js';
 import { hostTool, ToolOverdue } from '../../src/mounts/host-tool.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { builtProgram } from '../built.js';
@@ -38,8 +38,8 @@ describe('host tools', () => {
     try {
       writeFileSync(file, '');
       expect((await tool.run('mknod', [block, 'b', '7', '200'])).stderr).to.equal('');
-      const told = [block, file, '/dev/null', join(folder, 'never there')].map((path) => isBlockDevice(path, tool));
-      expect(await Promise.all(told)).to.deep.equal([true, false, false, false]);
+      const told = [block, file, '/dev/null', join(folder, 'never there')].map((path) => blockDeviceAt(path, tool));
+      expect(await Promise.all(told)).to.deep.equal([{ isWritable: false }, undefined, undefined, undefined]);
     } finally {
       rmSync(folder, { recursive: true });
     }

@@ -58,7 +58,7 @@ describe('the calls of a mount', () => {
   const paths = () => mountPaths({ dataDir: folder, socketRoot: folder });
   const staging = (): string => paths().staging('disk', key).path;
   const targetPath = (): string => paths().target('disk', key, 'a').path;
-  const found = { device: '8:2', root: '/', fsType: 'ext4', origin: 'b' };
+  const found = { device: '8:2', root: '/', fsType: 'ext4', origin: 'b', isWritable: true } as const;
   /** The mount that our directory is in. */
   const ground = (): number => (under.length > 0 ? 40 : 1);
   const line = (id: number, parentId: number, what: string, path: string, fsType: string): string =>
@@ -130,7 +130,8 @@ describe('the calls of a mount', () => {
       compared: () => undefined,
       shared: async () => {},
       isDead: async (path) => dead.includes(path),
-      isDevice: async (path) => devices.includes(path),
+      blockDeviceAt: async (path) => (devices.includes(path) ? { isWritable: false } : undefined),
+      logger: silentLogger,
       lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {

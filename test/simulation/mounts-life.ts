@@ -158,13 +158,13 @@ export class MountsLife implements NodeCaller {
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     engine.host([
       mountKind({
-        ...{ nodeId, node, claims, paths, directories: places, tables, baseDirOf, bootId, isDead, shared },
+        ...{ nodeId, node, claims, paths, directories: places, tables, baseDirOf, bootId, isDead, shared, logger },
         processes: host.processes,
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
         compared: () => this.#compared,
-        isDevice: async (path) => kernel.at(path)?.fsType === 'devtmpfs',
+        blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
     ]);

@@ -210,6 +210,7 @@ export class MountsWorld {
     };
     const isEmpty = (path: string): boolean => ![...directories].some((other) => other.startsWith(`${path}/`));
     return {
+      isFile: () => false,
       makeStaging: make,
       makeParent: make,
       remove: async ({ path, parents }) => {

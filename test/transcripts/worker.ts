@@ -105,13 +105,18 @@ export class Worker {
     });
     engine.host([
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared },
-        directories: { makeStaging: async () => {}, makeParent: async () => {}, remove: async () => undefined },
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared, logger },
+        directories: {
+          makeStaging: async () => {},
+          makeParent: async () => {},
+          isFile: () => false,
+          remove: async () => undefined,
+        },
         processes: { of: () => ({}), hasEnded: async () => false },
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
-        isDevice: async () => false,
+        blockDeviceAt: async () => undefined,
         lookSoon: (plugin) => this.#watch.lookSoon(plugin),
       }),
       allocKind(new AllocWorker({ node: nodeId, claims, clock, compared, mounting })),
