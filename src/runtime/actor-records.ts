@@ -251,7 +251,9 @@ export function journalIn(
     export: (addresses) =>
       journalLines({
         addresses: addresses === undefined ? all() : checked(addressesSchema, addresses, 'the addresses'),
-        entries: (address, skipped) => upTo(entries(address, 1, skipped)),
+        // A listed actor is there, even if none of its entries can be read.
+        entries: (address, skipped) =>
+          upTo(addresses ? entries(address, 1, skipped) : journalsOf(address).entries(address, 1, skipped)),
         at: clock.now(),
         stagecraft: packageVersion(),
       }),

@@ -216,6 +216,52 @@ describe('redis store, records that were damaged', () => {
     });
   }
 
+  it('34.15 keys of another type: unreadable in each list, never overwritten, and they harm no other', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    const owing = ['a', 'b', 'c'].map((address) => commitOf(address, 0, { outbox: `of ${address}`, wakeAtMs: 7 }));
+    await store.commit(owing);
+    const client = server.client();
+    const keys = (await client.keys('*:[rjo]:b')).sort();
+    for (const key of keys) {
+      await client.del(key);
+      await client.rpush(key, 'x');
+    }
+    const [due = ''] = await client.keys('*:due');
+    await client.zadd(due, 0, 'garbage');
+
+    const unreadable = (text: string | undefined): boolean => text?.startsWith('unreadable row: WRONGTYPE') === true;
+    const { rows } = await store.list({ prefix: '', limit: 10 });
+    expect(rows.map(({ address, seq }) => [address, seq])).to.deep.equal(Object.entries({ a: 1, b: 0, c: 1 }));
+    expect(unreadable((await store.load('b'))?.text)).to.equal(true);
+    const outboxes = (await store.unsettled({ prefix: '', limit: 10 })).rows;
+    expect(outboxes.map(({ address, text }) => [address, unreadable(text)])).to.deep.equal(
+      Object.entries({ a: false, b: true, c: false }),
+    );
+    const [entry] = await store.readJournal('b', 1, 10);
+    expect(unreadable(entry?.text)).to.equal(true);
+    const reminders = (await store.due({ prefix: '', limit: 10, untilMs: 10 })).rows;
+    expect(reminders.map(({ address }) => address)).to.deep.equal(['a', 'b', 'c']);
+    const commits = [commitOf('b', 0, { commitId: 'another' }), commitOf('c', 1)];
+    expect((await store.commit(commits)).map(({ status }) => status)).to.deep.equal(['conflict', 'done']);
+    for (const key of keys) expect(await client.type(key)).to.equal('list');
+  });
+
+  it('34.15 a record of another type, and indexes that are rebuilt: opened, and the record is listed', async () => {
+    const server = await lab.server();
+    const { store } = await lab.store(server.url);
+    await store.commit([commitOf('a', 0), commitOf('b', 0)]);
+    const client = server.client();
+    const [key = ''] = await client.keys('*:r:b');
+    await client.del(key);
+    await client.rpush(key, 'x');
+    await client.del(...(await client.keys('*:index')));
+    await store.close();
+    const again = await lab.store(server.url);
+    const { rows } = await again.store.list({ prefix: '', limit: 10 });
+    expect(rows.map(({ address, seq }) => [address, seq])).to.deep.equal(Object.entries({ a: 1, b: 0 }));
+  });
+
   for (const [what, field, value] of [
     ['an epoch that is no number', 'epoch', 'x'],
     ['no owner', 'owner', null],

@@ -24,6 +24,8 @@ local function fieldsOf(stored)
 end
 
 local function outcome(record, stored, issued, expected, seq, epoch, owner, commitId)
+  -- A key of another type: nobody can read or replace the record.
+  if stored.err then return {'', '', '', ''} end
   if stored[1] == seq and stored[4] == commitId then return 1 end
   if issued then
     local newest, holder = string.match(issued, '^(%d+) (.*)$')
@@ -64,7 +66,7 @@ while ARGV[a] do
     k, a = k + 1, a + consumed
   end
 
-  local stored = redis.call('HMGET', record, 'seq', 'epoch', 'owner', 'commitId', 'gone', 'wake')
+  local stored = redis.pcall('HMGET', record, 'seq', 'epoch', 'owner', 'commitId', 'gone', 'wake')
   local issued = lease ~= '' and redis.call('HGET', fences, lease)
   local result = outcome(record, stored, issued, expected, seq, epoch, owner, commitId)
   if result == 1 then

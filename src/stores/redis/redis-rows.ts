@@ -1,9 +1,9 @@
 /** Decodes rows read from Redis. How they are written: redis-commit-script.ts, redis-scripts.ts */
 
-import type { DueRow, OutboxRow, StoredRecord, TopicRow } from '../../engine/store.js';
+import type { DueRow, JournalRow, OutboxRow, StoredRecord, TopicRow } from '../../engine/store.js';
 import type { Head } from '../commit-rule.js';
 import { fromSortable } from './redis-keys.js';
-import { numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
+import { entriesOf, numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
 
 /** Recognizable: no commit has seq 0. */
 const unreadableHead: Head = { seq: 0, epoch: 0, owner: '', commitId: '' };
@@ -16,14 +16,22 @@ export const recordFields = ['seq', 'epoch', 'owner', 'commitId', 'gone', 'wake'
  * harmed.
  */
 export function recordRow(address: string, reply: unknown): StoredRecord | undefined {
+  if (reply instanceof Error) return unreadableRow(address, reply.message);
   const fields = rowOf(reply);
   if (fields.every((field) => field === null)) return undefined;
   try {
     return readableRow(address, fields);
   } catch {
-    return { address, ...unreadableHead, gone: false, text: `unreadable row: ${JSON.stringify(fields)}` };
+    return unreadableRow(address, JSON.stringify(fields));
   }
 }
+
+function unreadableRow(address: string, why: string): StoredRecord {
+  return { address, ...unreadableHead, gone: false, text: unreadableText(why) };
+}
+
+/** Text that nobody can decode. */
+export const unreadableText = (why: string): string => `unreadable row: ${why}`;
 
 function readableRow(address: string, [seq, epoch, owner, commitId, gone, wake, text]: unknown[]): StoredRecord {
   const record = { address, ...headRow([seq, epoch, owner, commitId]), gone: gone === '1', text: textOf(text) };
@@ -43,13 +51,22 @@ export function conflictHead(fields: unknown[]): Head {
   }
 }
 
-/** Decodes a member of the zset of due times. */
-export function dueRow(member: string): DueRow {
+/** Decodes a member of the zset of due times; undefined: the store did not write it. */
+export function dueRow(member: string): DueRow | undefined {
+  if (!/^[0-9a-f]{16}\//.test(member)) return undefined;
   return { wakeAtMs: fromSortable(member.slice(0, 16)), address: member.slice(17) };
 }
 
-export function outboxRow(address: string, entry: StreamEntry): OutboxRow {
-  return { address, seq: entry.id[0], text: entryText(entry) };
+/** Decodes an outbox. One that can't be read becomes a row whose text can't be decoded. */
+export function outboxRows(address: string, reply: unknown): OutboxRow[] {
+  if (reply instanceof Error) return [{ address, seq: 0, text: unreadableText(reply.message) }];
+  return entriesOf(reply).map((entry) => ({ address, seq: entry.id[0], text: entryText(entry) }));
+}
+
+/** Decodes a journal from an entry on. One that can't be read becomes an entry whose text can't be decoded. */
+export function journalRows(reply: unknown, from: number): JournalRow[] {
+  if (reply instanceof Error) return [{ seq: from, text: unreadableText(reply.message) }];
+  return entriesOf(reply).map((entry) => ({ seq: entry.id[0], text: entryText(entry) }));
 }
 
 export function topicRow(entry: StreamEntry): TopicRow {
@@ -64,5 +81,5 @@ export function topicRow(entry: StreamEntry): TopicRow {
 }
 
 export function entryText({ fields }: StreamEntry): string {
-  return textOf(fields.get('t'));
+  return fields.get('t') ?? unreadableText('it has no text');
 }

@@ -166,12 +166,15 @@ end
 return 1
 `);
 
-/** KEYS: index, due, owed, then record and outbox of each address. ARGV: addresses. Adds missing members. */
+/**
+ * KEYS: index, due, owed, then record and outbox of each address. ARGV: addresses. Adds missing members. A key of another
+ * type is listed, so that it is seen.
+ */
 export const enlistScript = script(`
 for i, address in ipairs(ARGV) do
   local record, outbox = KEYS[2 + 2 * i], KEYS[3 + 2 * i]
-  local stored = redis.call('HMGET', record, 'gone', 'wake')
-  if stored[1] == '0' then redis.call('ZADD', KEYS[1], 0, address) end
+  local stored = redis.pcall('HMGET', record, 'gone', 'wake')
+  if stored.err or stored[1] == '0' then redis.call('ZADD', KEYS[1], 0, address) end
   if stored[2] and stored[2] ~= '' then redis.call('ZADD', KEYS[2], 0, stored[2] .. '/' .. address) end
   if redis.call('EXISTS', outbox) == 1 then redis.call('ZADD', KEYS[3], 0, address) end
 end
@@ -183,10 +186,11 @@ end
  */
 export const sweepScript = script(`
 for _, address in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
-  if redis.call('HGET', ARGV[1] .. address, 'gone') ~= '0' then redis.call('ZREM', KEYS[1], address) end
+  local gone = redis.pcall('HGET', ARGV[1] .. address, 'gone')
+  if type(gone) ~= 'table' and gone ~= '0' then redis.call('ZREM', KEYS[1], address) end
 end
 for _, member in ipairs(redis.call('ZRANGE', KEYS[2], 0, -1)) do
-  local wake = redis.call('HGET', ARGV[1] .. string.sub(member, 18), 'wake')
+  local wake = redis.pcall('HGET', ARGV[1] .. string.sub(member, 18), 'wake')
   if wake ~= string.sub(member, 1, 16) then redis.call('ZREM', KEYS[2], member) end
 end
 for _, address in ipairs(redis.call('ZRANGE', KEYS[3], 0, -1)) do

@@ -95,8 +95,20 @@ export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Pro
 
 /** @throws {Error} if one of the calls failed */
 export async function askAll(servers: RedisServers, calls: Call[], sure = false): Promise<unknown[]> {
-  const answers = await servers.send(calls, sure);
-  const failure = answers.find((answer) => answer instanceof Error);
+  return checked(servers, await servers.send(calls, sure), (answer) => answer instanceof Error);
+}
+
+/**
+ * Reads keys. The answer for a key of another type, which the store did not write, is an Error: it harms no other key.
+ * @throws {Error} if one of the calls failed
+ */
+export async function readAll(servers: RedisServers, calls: Call[]): Promise<unknown[]> {
+  const isFailure = (answer: unknown): boolean => answer instanceof Error && !isReply(answer, 'WRONGTYPE');
+  return checked(servers, await servers.send(calls), isFailure);
+}
+
+function checked(servers: RedisServers, answers: unknown[], isFailure: (answer: unknown) => boolean): unknown[] {
+  const failure = answers.find(isFailure);
   if (isReply(failure)) throw new Error(`Redis at ${servers.where} answered: ${failure.message}`, { cause: failure });
   if (failure !== undefined) throw failure;
   return answers;

@@ -36,11 +36,11 @@ import { allBuckets, bucketOf, RedisKeys, sortable } from './redis-keys.js';
 import { type NameRange, namesInOrder, prefixBounds } from './redis-listing.js';
 import { checkStored, openFailure } from './redis-opening.js';
 import { type RedisSettings, type RedisStoreOptions, redisSettings } from './redis-options.js';
-import { entriesOf, numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
-import { dueRow, entryText, outboxRow, recordFields, recordRow, topicRow } from './redis-rows.js';
+import { entriesOf, numberOf, rowOf, textOf } from './redis-replies.js';
+import { dueRow, entryText, journalRows, outboxRows, recordFields, recordRow, topicRow } from './redis-rows.js';
 import { type Call, call, command } from './redis-script.js';
 import * as scripts from './redis-scripts.js';
-import { askAll, RedisServer, type RedisServers } from './redis-servers.js';
+import { askAll, RedisServer, type RedisServers, readAll } from './redis-servers.js';
 import { blockMs, redisWire } from './redis-wire.js';
 
 /**
@@ -155,7 +155,9 @@ class RedisStore implements Store {
     const range = { from, to: `(${sortable(untilMs)}0`, wanted: limit + 1 };
     const rows: DueRow[] = [];
     for await (const members of this.#names(this.#keys.due, range)) {
-      rows.push(...members.map(dueRow).filter(({ address }) => address.startsWith(prefix)));
+      rows.push(
+        ...members.flatMap((member) => dueRow(member) ?? []).filter(({ address }) => address.startsWith(prefix)),
+      );
       if (rows.length > limit) break;
     }
     return pageOf(rows, limit, ({ wakeAtMs, address }) => numberedToken(wakeAtMs, address));
@@ -178,8 +180,8 @@ class RedisStore implements Store {
         const range = [this.#keys.outbox(address), `${first}-0`, '+', 'COUNT', String(limit + 1)];
         return command(bucketOf(address), 'xrange', ...range);
       });
-      const outboxes = await this.#ask(calls);
-      rows.push(...addresses.flatMap((address, i) => entriesOf(outboxes[i]).map((row) => outboxRow(address, row))));
+      const outboxes = await readAll(this.#opened(), calls);
+      rows.push(...addresses.flatMap((address, i) => outboxRows(address, outboxes[i])));
       if (rows.length > limit) break;
     }
     return pageOf(rows, limit, (row) => numberedToken(row.seq, row.address));
@@ -215,8 +217,8 @@ class RedisStore implements Store {
   }
 
   async readInbox(address: string, after: number, limit: number): Promise<InboxRow[]> {
-    const rows = await this.#entries(address, this.#keys.inbox(address), `0-${after + 1}`, limit);
-    return rows.map((entry) => ({ id: entry.id[1], text: entryText(entry) }));
+    const entries = entriesOf(await this.#entries(address, this.#keys.inbox(address), `0-${after + 1}`, limit));
+    return entries.map((entry) => ({ id: entry.id[1], text: entryText(entry) }));
   }
 
   async appendTopic(topic: string, entries: TopicEntry[]): Promise<Cursor> {
@@ -247,8 +249,8 @@ class RedisStore implements Store {
   }
 
   async readJournal(address: string, from: number, limit: number): Promise<JournalRow[]> {
-    const rows = await this.#entries(address, this.#keys.journal(address), `${Math.max(from, 0)}-0`, limit);
-    return rows.map((entry) => ({ seq: entry.id[0], text: entryText(entry) }));
+    const first = Math.max(from, 0);
+    return journalRows(await this.#entries(address, this.#keys.journal(address), `${first}-0`, limit), first);
   }
 
   async trimJournal(address: string, below: number): Promise<void> {
@@ -287,16 +289,17 @@ class RedisStore implements Store {
     const calls = addresses.map((address) =>
       command(bucketOf(address), 'hmget', this.#keys.record(address), ...recordFields),
     );
-    const replies = await this.#ask(calls);
+    const replies = await readAll(this.#opened(), calls);
     return addresses.map((address, i) => recordRow(address, replies[i]));
   }
 
   /** Reads the stream of `name`; `key` tells which kind of stream. */
-  async #entries(name: string, key: string, from: string, limit: number): Promise<StreamEntry[]> {
-    this.#opened();
+  async #entries(name: string, key: string, from: string, limit: number): Promise<unknown> {
+    const servers = this.#opened();
     if (limit <= 0) return [];
-    const [reply] = await this.#ask([command(bucketOf(name), 'xrange', key, from, '+', 'COUNT', String(limit))]);
-    return entriesOf(reply);
+    const reading = command(bucketOf(name), 'xrange', key, from, '+', 'COUNT', String(limit));
+    const [reply] = await readAll(servers, [reading]);
+    return reply;
   }
 
   #names(keyOf: NameRange['keyOf'], range: Omit<NameRange, 'keyOf'>): AsyncGenerator<string[]> {
