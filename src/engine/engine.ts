@@ -10,7 +10,6 @@ import type { CommitNotice } from './actor/actor-ports.js';
 import { Actors, type QuarantinedActor } from './actor/actors.js';
 import { Committer } from './actor/committer.js';
 import type { Reader } from './actor/from-record.js';
-import { storedView } from './actor/from-record.js';
 import type { Request } from './actor/message.js';
 import { defaultPolicy } from './actor/policy.js';
 import type { ActorInspection, ActorPage, ActorRow, ActorSystem, ActorView, AskOptions } from './actor-system.js';
@@ -331,10 +330,7 @@ export class Engine implements ActorSystem, Inbox {
       const message = `the store can't list ${range.prefix} now (${messageOf(cause)}): ask again later`;
       throw new StagecraftError('STORE_UNAVAILABLE', message, { outcome: 'refused', cause });
     });
-    const page = pageOfViews(rows, (record) => {
-      const { address } = record;
-      return this.peek(address) ?? storedView(this.#actors.kindOf(address), record);
-    });
+    const page = pageOfViews(rows, (record) => this.peek(record.address) ?? this.#actors.viewOf(record));
     for (const { address, reason } of page.skipped ?? []) this.#actors.quarantine(address, reason);
     return { ...page, ...(next !== undefined && { next }) };
   }

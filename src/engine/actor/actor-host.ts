@@ -121,6 +121,9 @@ export function actorHost(parts: EngineParts): ActorHost {
       return { commitId: `${parts.incarnation}.${commits}`, lease, epoch, owner };
     },
     holdsLease: () => leases.held,
+    epoch: () => leases.lease.epoch,
+    confirmsLease: () => leases.confirmed(),
+    raiseLease: (above) => leases.raise(above),
     commit: (commit, answered) => committer.submit(commit, answered),
     load: async (address, failed) => {
       const task = {};

@@ -28,6 +28,12 @@ export interface ActorHost {
   claim(): WriteToken;
   /** Whether the lease is known to be ours now. */
   holdsLease(): boolean;
+  /** Epoch of the lease. */
+  epoch(): number;
+  /** Asks the store whether the lease is ours; resolves once it answers. */
+  confirmsLease(): Promise<boolean>;
+  /** Takes the lease, which is ours, at a higher epoch than this one. @throws {Error} if the store does not grant it */
+  raiseLease(above: number): Promise<void>;
   /** Writes a commit. @param answered @see Committer.submit */
   commit(commit: Commit, answered: (answer: CommitAnswer) => void): void;
   /** Loads the stored record, repeated until the store answers. `failed` is called for each failure. */

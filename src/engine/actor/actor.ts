@@ -17,7 +17,7 @@ import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorHost, ActorPorts, CommitNotice } from './actor-ports.js';
 import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry, type Outbox } from './actor-record.js';
-import { findingOn } from './commit-conflict.js';
+import { findingOn, laterEpoch } from './commit-conflict.js';
 import { commitOf } from './commit-of.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
@@ -564,12 +564,23 @@ export class Actor implements Author, ActorDefinition {
         else void this.#adopt(finding.record);
         break;
       case 'fenced':
-        this.#host.fenced(address, finding.epoch);
+        void this.#judge(finding.epoch);
         break;
       case 'broken':
         this.enterQuarantine(finding.why);
         break;
     }
+  }
+
+  /**
+   * Asks for the lease where the record has the epoch of another holder: a record of a later epoch than the lease itself, which
+   * is ours, was written by nobody. It is damaged, and must not end the work of all others.
+   */
+  async #judge(epoch: number): Promise<void> {
+    const isOurs = epoch > this.#host.epoch() && (await this.#host.confirmsLease());
+    if (this.#phase !== comparing) return;
+    if (isOurs && epoch > this.#host.epoch()) this.enterQuarantine(laterEpoch(epoch, this.#host.epoch()));
+    else this.#host.fenced(this.address, epoch);
   }
 
   /** Goes on from a commit of ours that was written although the store said, or seemed to say, it was not. */

@@ -4,6 +4,7 @@
  */
 import type { RestoreReport } from '../../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../../errors.js';
+import type { ActorView } from '../actor-system.js';
 import { type Clock, pause } from '../clock.js';
 import type { ActorKind } from '../effects/effects.js';
 import { checkCompensates } from '../effects/in-doubt-calls.js';
@@ -16,7 +17,8 @@ import { Turns } from '../turns.js';
 import { Actor } from './actor.js';
 import type { ActorHost, ActorPorts } from './actor-ports.js';
 import { recordIn } from './actor-record.js';
-import type { Reader } from './from-record.js';
+import { laterEpoch } from './commit-conflict.js';
+import { type Reader, storedView } from './from-record.js';
 import { IdleActors } from './idle-actors.js';
 import type { Message } from './message.js';
 import { type Departed, PassivatedActors } from './passivated-actors.js';
@@ -97,6 +99,12 @@ export class Actors {
 
   readerOf(address: string): Reader | undefined {
     return this.#hosted(address);
+  }
+
+  /** View of a listed record. @throws {Error} saying why it can't be read */
+  viewOf(record: StoredRecord): ActorView | undefined {
+    this.#checkEpoch(record);
+    return storedView(this.kindOf(record.address), record);
   }
 
   versionOf(address: string): string | undefined {
@@ -312,6 +320,7 @@ export class Actors {
     while (actor.loading) {
       try {
         const record = await store.load(actor.address);
+        if (record && this.#released.has(actor.address)) await this.#raiseFor(record);
         troubles.over(actor);
         if (actor.loading) this.#restoreRecord(actor, record);
       } catch (error) {
@@ -322,6 +331,18 @@ export class Actors {
       }
     }
     troubles.abandon(actor);
+  }
+
+  /** Takes the lease at a higher epoch than that of a record that is to be released: only then can it be written. */
+  async #raiseFor({ epoch }: StoredRecord): Promise<void> {
+    if (epoch > this.#options.host.epoch() && epoch < Number.MAX_SAFE_INTEGER / 2)
+      await this.#options.host.raiseLease(epoch);
+  }
+
+  /** @throws {Error} if no holder of the lease can have written the record */
+  #checkEpoch({ epoch }: StoredRecord): void {
+    const { host } = this.#options;
+    if (host.holdsLease() && epoch > host.epoch()) throw new Error(laterEpoch(epoch, host.epoch()));
   }
 
   /** @returns whether the actor runs */
@@ -344,6 +365,7 @@ export class Actors {
   #restoreRecord(actor: Actor, record: StoredRecord | undefined): void {
     const known = this.#departed.take(actor.address);
     try {
+      if (record) this.#checkEpoch(record);
       if (known && (record?.seq ?? 0) < known.seq) this.#restoreLost(actor, known);
       else actor.restore(record, record && recordIn(record), this.#released.has(actor.address));
     } catch (error) {

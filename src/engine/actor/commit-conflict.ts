@@ -31,6 +31,10 @@ export function verdictOn(
   return stored.seq > known.seq && isOurs ? 'ahead' : 'foreign';
 }
 
+/** Reason to quarantine the actor of a record that no holder of the lease can have written. */
+export const laterEpoch = (epoch: number, leased: number): string =>
+  `its record is damaged: it is of epoch ${epoch}, and the lease has come to ${leased} only`;
+
 /** Decision about a conflict. */
 export type Finding =
   | { kind: 'same' }

@@ -4,7 +4,7 @@
  * asks again. If it gets the very next epoch, nobody has acted in between, and work goes on.
  */
 import { StagecraftError } from '../../errors.js';
-import type { Clock } from '../clock.js';
+import { type Clock, pause } from '../clock.js';
 import type { Lease, LeaseResult, Store } from '../store.js';
 
 export interface LeaseRequest {
@@ -93,6 +93,28 @@ export class LeaseKeeper {
   confirm(): void {
     this.#mayBeForgotten = true;
     if (this.#lease && this.held) this.#renewAfter(0, this.#lease);
+  }
+
+  /** Asks the store whether the lease is still ours; resolves once it answers. False also if the lease is given up meanwhile. */
+  async confirmed(): Promise<boolean> {
+    while (!this.#over) {
+      const answer = await this.#store.renewLease(this.lease).catch(() => undefined);
+      if (answer !== undefined) return answer !== false && !this.#over;
+      await pause(this.#clock, this.lease.ttlMs / 10);
+    }
+    return false;
+  }
+
+  /** Takes the lease, which is ours, at a higher epoch than `above`. @throws {Error} if the store does not grant it */
+  async raise(above: number): Promise<void> {
+    const lease = this.lease;
+    if (!this.#request || !this.held || lease.epoch > above) return;
+    const askedAtMs = this.#clock.monotonicMs();
+    const { wants: _, ...request } = this.#request;
+    const result = await this.#store.acquireLease({ ...request, above });
+    if (this.#over) this.#giveBack(result);
+    else if (result.status === 'granted' && result.since <= lease.epoch) this.#held(result.lease, askedAtMs);
+    else this.#lapse(lease);
   }
 
   /** Neither renews nor releases the lease: another owner has it. */

@@ -350,12 +350,12 @@ describe('a store that was rolled back', () => {
       expect(await stored()).to.include({ commitId: 'x' });
     });
 
-    it('written under a newer epoch: the runtime is fenced', async () => {
+    it('34.16 written under a newer epoch, and the lease is ours: the actor is quarantined', async () => {
       await writeBehind({ owner: 'another', epoch: 9 });
       lab.suspect();
       await lab.rest();
-      expect(await life.engine.lost).to.include({ code: 'FENCED' });
-      expect(await failureOf(ask('two'))).to.include({ code: 'FENCED' });
+      expect(await failureOf(ask('two'))).to.include({ code: 'ACTOR_QUARANTINED' });
+      expect(await stored()).to.include({ epoch: 9 });
     });
   });
 
