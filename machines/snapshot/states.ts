@@ -58,6 +58,28 @@ export function isInDoubt(value: StateValue): boolean {
   );
 }
 
+/** Whether a creation may be under way, or is sent again to learn its outcome. */
+export function mayBeCutting(value: StateValue): boolean {
+  const [outermost = '', inner] = pathOf(value);
+  return (
+    ['create-in-doubt', 'finding-out'].includes(outermost) || (outermost === 'pending-create' && inner === 'calling')
+  );
+}
+
+/** Whether no call was sent that may have made the snapshot, but for the present one. */
+export const isNew = (value: StateValue): boolean => pathOf(value)[0] === 'pending-create';
+
+/** Whether the source volumes have to stay: a creation is still to be sent, or to be sent again. */
+export function needsSources(value: StateValue): boolean {
+  const [outermost = '', inner = ''] = pathOf(value);
+  return (
+    ['pending-create', 'create-in-doubt', 'removing-untrusted', 'waiting-until-ready', 'finding-out'].includes(
+      outermost,
+    ) ||
+    (outermost === 'failed' && ['in-doubt', 'finding-out'].includes(inner))
+  );
+}
+
 /** Whether a call is under way whose answer may give the snapshot ids. */
 export function isMaking(value: StateValue): boolean {
   const [outermost = '', inner] = pathOf(value);

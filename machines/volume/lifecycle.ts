@@ -346,3 +346,17 @@ export const isDeleted = (lifecycle: Lifecycle): boolean => isLeaving(lifecycle)
 /** Reason why the volume could not be created; undefined if it was, or still may be. */
 export const creationFailure = (lifecycle: Lifecycle): CallFailure | undefined =>
   isIn(lifecycle, 'failed') && lifecycle.at !== 'failed.delete' ? lifecycle.failure : undefined;
+
+/** Whether CreateVolume may be under way, or is sent again to learn its outcome. */
+export const mayBeCreating = (lifecycle: Lifecycle): boolean =>
+  isIn(lifecycle, 'create-in-doubt') ||
+  isIn(lifecycle, 'finding-out') ||
+  lifecycle.at === 'pending-create.calling' ||
+  lifecycle.at === 'emptying.create-under-way';
+
+/** Whether the source of the volume has to stay: CreateVolume is still to be sent, or to be sent again. */
+export const needsSource = (lifecycle: Lifecycle): boolean =>
+  mayBeCreating(lifecycle) ||
+  isIn(lifecycle, 'pending-create') ||
+  lifecycle.at === 'failed.in-doubt' ||
+  lifecycle.at === 'failed.finding-out';

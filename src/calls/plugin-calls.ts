@@ -35,8 +35,8 @@ export interface Work<TAnswer> {
   volumes?: readonly string[];
   /** Returns why the plugin can never do this, by its capabilities; undefined if it can. */
   refusal?(observation: Admitted['observation']): string | undefined;
-  /** Returns a temporary obstacle: the call is retried later. */
-  precondition?(observation: Admitted['observation']): CallFailure | undefined;
+  /** Returns an obstacle: unless it is final, the call is retried later. If it rejects, no call was made. */
+  precondition?(observation: Admitted['observation']): CallFailure | undefined | Promise<CallFailure | undefined>;
   /** Returns the answer if no call is needed. If it rejects, the answer is not known yet, and no call was made. */
   without?(observation: Admitted['observation']): TAnswer | undefined | Promise<TAnswer | undefined>;
   /**
@@ -158,7 +158,8 @@ export class PluginCalls {
       const refusal = work.refusal?.(observation);
       if (refusal !== undefined) return { status: 'not-sent', failure: lacking(refusal) };
       const precondition = work.precondition?.(observation);
-      if (precondition) return { status: 'not-sent', failure: precondition, retry };
+      const obstacle = precondition instanceof Promise ? await precondition : precondition;
+      if (obstacle) return { status: 'not-sent', failure: obstacle, retry };
       const without = work.without?.(observation);
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {

@@ -216,7 +216,7 @@ export const slotKeyOf = (nodeId: string, reservation: string): string => JSON.s
 export const nodeLoads = (volumes: ActorsOf<typeof volumeMachine>): CommittedIndex<typeof volumeMachine> =>
   new CommittedIndex({ of: [volumes], keysOf });
 
-const keysOf = ({ spec, publications, slots = {} }: VolumeContext): string[] => [
+const keysOf = ({ context: { spec, publications, slots = {} } }: { context: VolumeContext }): string[] => [
   ...Object.keys(publications).map((nodeId) => placeOf(nodeId, spec?.plugin ?? '')),
   ...Object.entries(slots).map(([nodeId, reservation]) => slotKeyOf(nodeId, reservation)),
 ];

@@ -40,6 +40,7 @@ import { groupSnapshotManager, type SnapshotManager, snapshotManager } from '../
 import type { GroupSnapshotSpec, SnapshotSpec } from '../snapshots/snapshot-spec.js';
 import type { GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { capacityReader } from '../volumes/capacity.js';
+import { CopySources } from '../volumes/copy-sources.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
 import { type NodeNotice, onNodeNotice } from '../volumes/node-notices.js';
 import { Reconciler } from '../volumes/reconciler.js';
@@ -138,6 +139,7 @@ export class ControllerSide {
       volumes: new IdOwners({ engine, clock }, volumeIds),
       snapshots: new IdOwners({ engine, clock }, snapshotIds),
     };
+    const sources = new CopySources(ids);
     this.nodes = new NodeManager({
       ...{ engine, clock, witness: this.#unstagedWitness() },
       ownReport: (id) => (id === nodeId ? this.#ownNode.report : undefined),
@@ -191,7 +193,7 @@ export class ControllerSide {
       },
       ...(cluster && { refresh: () => cluster.refresh() }),
     };
-    const named = { engine, clock, random, secrets, homes, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
+    const named = { engine, clock, random, secrets, homes, sources, namePrefix: runtime.volumeNamePrefix ?? 'sc' };
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
@@ -205,10 +207,10 @@ export class ControllerSide {
     const calls = new PluginCalls({ access, homes, secrets, clock, retry, locks });
     engine.host([
       volumeKind({
-        ...{ controller, calls, timeoutMs, ...far, ids: ids.volumes },
+        ...{ controller, calls, timeoutMs, ...far, ids: ids.volumes, sources },
         lookSoon: (plugin) => this.#reconciler.lookSoon(plugin),
       }),
-      ...snapshotKinds({ snapshots, calls, timeoutMs, ...far, ids: ids.snapshots }),
+      ...snapshotKinds({ snapshots, calls, timeoutMs, ...far, ids: ids.snapshots, sources }),
       nodeKind({ afterMs: runtime.fencing?.afterMs, clock, fence }),
     ]);
     onNodeNotice(engine, (node, notice) => {

@@ -14,8 +14,10 @@ import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginCall } from '../calls/homes.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { Admitted } from '../calls/plugin-port.js';
+import { contentOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
+import type { CopySources } from '../volumes/copy-sources.js';
 import { type IdOwners, idsOfSnapshot } from '../volumes/id-owners.js';
 import { snapshotMigrations } from './snapshot-migration.js';
 import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
@@ -27,6 +29,7 @@ export interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
   ids: Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;
+  sources: Pick<CopySources, 'copyRefusal' | 'removalRefusal'>;
   timeoutMs: number;
   /** Longest time until a call that another agent makes begins; default: calls are made here. */
   startMs?: number;
@@ -132,10 +135,24 @@ async function removeGroup(
   throw new StagecraftError(code, `${message}; but GetVolumeGroupSnapshot finds it`, details);
 }
 
-/** CSI ids of the source volumes: no other call about them runs during the call. */
-const volumesOf = (_: string, { sourceIds = [] }: Partial<CreateSnapshotCall>): readonly string[] => sourceIds;
+/**
+ * Ids that a call locks: of the source volumes, as no other call about them runs meanwhile; of snapshots that are deleted, as
+ * nothing is copied from them meanwhile.
+ */
+function volumesOf(
+  src: string,
+  { sourceIds = [], csiId, memberIds = [] }: Partial<CreateSnapshotCall & RemoveSnapshotCall>,
+): readonly string[] {
+  if (src !== 'deleteSnapshot' || csiId === undefined) return sourceIds;
+  return allOf({ csiId, memberIds }).map((id) => contentOf('snapshot', id));
+}
 
-function kindOf({ calls, ids, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions, 'snapshots'>, ways: Ways): ActorKind {
+const allOf = ({ csiId, memberIds }: SnapshotIds): string[] => [...new Set([csiId, ...memberIds])];
+
+function kindOf(
+  { calls, ids, sources, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions, 'snapshots'>,
+  ways: Ways,
+): ActorKind {
   const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
     mostCalls: number,
@@ -176,6 +193,11 @@ function kindOf({ calls, ids, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions
         most.create,
         ({ plugin, home, name, sourceIds, parameters }, address) =>
           giving({ plugin, ...(home !== undefined && { home }) }, address, {
+            precondition: () =>
+              sources.copyRefusal(
+                address,
+                sourceIds.map((csiId) => ({ of: 'volume', plugin, csiId, home })),
+              ),
             call: (client, bounds) => ways.create(client, { name, sourceIds, parameters }, bounds),
           }),
       ),
@@ -198,7 +220,11 @@ function kindOf({ calls, ids, timeoutMs, startMs = 0 }: Omit<SnapshotKindOptions
       ),
       deleteSnapshot: effect<RemoveSnapshotCall, null>(
         most.remove,
-        ({ csiId, memberIds }) => ({
+        ({ plugin, home, csiId, memberIds }) => ({
+          precondition: () =>
+            sources.removalRefusal(
+              allOf({ csiId, memberIds }).map((id) => ({ of: 'snapshot', plugin, csiId: id, home })),
+            ),
           already: null,
           call: async (client, bounds) => {
             await ways.remove(client, { csiId, memberIds }, bounds);

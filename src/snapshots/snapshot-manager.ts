@@ -8,7 +8,12 @@ import { isSameData } from '../../machines/kit/same-data.js';
 import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
-import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
+import type {
+  SnapshotSpec as KnownSpec,
+  SnapshotContext,
+  SnapshotKey,
+  SnapshotRequest,
+} from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -31,6 +36,7 @@ import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
+import type { CopySources } from '../volumes/copy-sources.js';
 import { volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import { groupSnapshotVariant, type SnapshotVariant, volumeSnapshotVariant } from './snapshot-variants.js';
@@ -51,6 +57,7 @@ export interface SnapshotManagerOptions {
   secrets: SecretsProvider;
   /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Homes;
+  sources: Pick<CopySources, 'removalRefusal'>;
 }
 
 interface AskedSnapshot {
@@ -152,6 +159,16 @@ export class SnapshotManager<TSpec, TView> {
     await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
   }
 
+  /** @throws StagecraftError VOLUME_IN_USE: a volume is being made from it */
+  async #refuseIfCopied(key: SnapshotKey, { spec, csi, home }: SnapshotContext): Promise<void> {
+    if (!csi || !spec) return;
+    const { plugin } = spec;
+    const ids = new Set([csi.csiId, ...csi.members.map(({ csiId }) => csiId)]);
+    const sources = [...ids].map((csiId) => ({ of: 'snapshot' as const, plugin, csiId, home }));
+    const failure = await this.#options.sources.removalRefusal(sources);
+    if (failure) throw this.#error('VOLUME_IN_USE', key, `can't be deleted: ${failure.message}`);
+  }
+
   /** @returns uid of the snapshot that is being deleted; undefined: the one with the given uid is gone */
   async #askToDelete(
     known: SnapshotKey,
@@ -161,6 +178,7 @@ export class SnapshotManager<TSpec, TView> {
     try {
       const { context } = await this.#present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
+      if (!force) await this.#refuseIfCopied(known, context);
       await this.#ask(known, { type: 'snapshot.delete', force }, limit);
       return context.uid;
     } catch (error) {

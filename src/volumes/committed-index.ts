@@ -2,14 +2,14 @@
  * Finds actors by keys in their records, with an index in memory. Reads the store once, at the first use of the index, and
  * follows each commit from then on.
  */
-import type { AnyStateMachine, ContextFrom } from 'xstate';
-import type { ActorsOf } from '../engine/actors-of.js';
+import type { AnyStateMachine } from 'xstate';
+import type { ActorsOf, ViewOf } from '../engine/actors-of.js';
 
 const nobody: readonly never[] = Object.freeze([]);
 
 export interface IndexedRecords<M extends AnyStateMachine> {
   of: readonly ActorsOf<M>[];
-  keysOf(context: ContextFrom<M>): readonly string[];
+  keysOf(view: ViewOf<M>): readonly string[];
 }
 
 export class CommittedIndex<M extends AnyStateMachine> {
@@ -76,9 +76,9 @@ export class CommittedIndex<M extends AnyStateMachine> {
     // Lets the caller set `#reading` first.
     await Promise.resolve();
     for (const actors of this.#records.of) {
-      for await (const [address, { context }] of actors.all(({ address }) => this.#unread.add(address))) {
+      for await (const [address, view] of actors.all(({ address }) => this.#unread.add(address))) {
         if (!isWanted()) return;
-        if (!this.#newer.has(address)) this.#keep(address, context);
+        if (!this.#newer.has(address)) this.#keep(address, view);
       }
     }
     if (!isWanted()) return;
@@ -93,13 +93,13 @@ export class CommittedIndex<M extends AnyStateMachine> {
       actors.observe(({ address, view }) => {
         if (!this.#reading) return;
         if (!this.#isKnown) this.#newer.add(address);
-        this.#keep(address, view?.context);
+        this.#keep(address, view);
       });
   }
 
-  #keep(address: string, context: ContextFrom<M> | undefined): void {
+  #keep(address: string, view: ViewOf<M> | undefined): void {
     this.#unread.delete(address);
-    const keys = context ? this.#records.keysOf(context) : nobody;
+    const keys = view ? this.#records.keysOf(view) : nobody;
     const before = this.#keys.get(address) ?? nobody;
     if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;
     for (const key of before) this.#drop(key, address);

@@ -2,18 +2,29 @@
  * Ensures that each CSI id has one owner. Two volumes with one id would let two nodes write to it, as neither knows the other's
  * publications; and deleting one would delete the other's content.
  * Looks ids up in an index of the records, and reserves a new id from the plugin's answer until its owner has committed it.
+ * The index also has the sources of records that are being made: copy-sources.ts
  */
-import type { AnyStateMachine, ContextFrom } from 'xstate';
+import type { AnyStateMachine, ContextFrom, StateValue } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
 import { idTaken } from '../../machines/kit/call-states.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
+import { isIn } from '../../machines/kit/parts.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import { isMaking, isRemoving, publicState } from '../../machines/snapshot/states.js';
+import {
+  isBeingDeleted,
+  isMaking,
+  isNew,
+  isRemoving,
+  mayBeCutting,
+  needsSources,
+  publicState,
+} from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
+import { isDeleted, mayBeCreating, needsSource } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeContext } from '../../machines/volume/types.js';
+import type { VolumeContext, VolumeSource } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
@@ -34,14 +45,30 @@ export interface PluginId {
   home?: string | null | undefined;
 }
 
+/** Kind of a volume's source. */
+export const kindOf = (source: VolumeSource): CopySource['of'] => ('volume' in source ? 'volume' : 'snapshot');
+
+/** Volume or snapshot whose content is copied. */
+export interface CopySource extends Pick<PluginId, 'plugin' | 'csiId' | 'home'> {
+  of: 'volume' | 'snapshot';
+  /** The call that copies may be under way. */
+  isBeingCopied?: boolean;
+}
+
 /** Records that have ids from one space: volumes; or snapshots together with group snapshots. */
 export interface IdSort<M extends AnyStateMachine> {
   machines: readonly M[];
   /** Extracts all ids that a record has or is about to get. */
   idsIn(context: ContextFrom<M>): readonly PluginId[];
+  /** Extracts the sources that have to stay while the record is being made from them. */
+  sourcesIn(view: ViewOf<M>): readonly CopySource[];
   nameOf(address: string): string;
   /** Whether a create call is under way, whose answer may bring ids. */
   isMaking(view: ViewOf<M>): boolean;
+  /** Whether no call was sent that may have made it, but for the present one. */
+  isNew(view: ViewOf<M>): boolean;
+  /** Whether the deletion was asked for. */
+  isLeaving(view: ViewOf<M>): boolean;
   /** Whether a delete call may have been sent: the plugin may already give the id to another volume. */
   isGoing(view: ViewOf<M>): boolean;
   /** Whether the record is deleted, but may still exist at the plugin. */
@@ -66,6 +93,15 @@ function allKeysOf(ids: readonly PluginId[]): string[] {
 /** Keys under which another owner of the id is found. An id without a home equals the same id on every home. */
 const rivalKeysOf = (id: PluginId): string[] => [keyOf(id), keyOf(id, id.home ?? anyHome)];
 
+/** Key under which copies of a source are found. Names of plugins, with which other keys begin, have no control characters. */
+const copyKeyOf = ({ of }: CopySource, key: string, stage: 'wanted' | 'begun'): string => `\n${of} ${stage}\n${key}`;
+
+const copyKeysOf = (source: CopySource): string[] =>
+  keysOf(source).flatMap((key) => [
+    copyKeyOf(source, key, 'wanted'),
+    ...(source.isBeingCopied ? [copyKeyOf(source, key, 'begun')] : []),
+  ]);
+
 export class IdOwners<M extends AnyStateMachine> {
   readonly #engine: ActorSystem;
   readonly #sort: IdSort<M>;
@@ -82,7 +118,11 @@ export class IdOwners<M extends AnyStateMachine> {
     this.#holders = new ExclusiveRequests(ports);
     this.#index = new CommittedIndex({
       of: this.#actors,
-      keysOf: (context) => allKeysOf(sort.idsIn(context)),
+      keysOf: (view) => {
+        const ids = allKeysOf(sort.idsIn(view.context));
+        const sources = sort.sourcesIn(view);
+        return sources.length === 0 ? ids : [...ids, ...new Set(sources.flatMap(copyKeysOf))];
+      },
     });
     for (const actors of this.#actors)
       actors.observe(({ address, view }) => {
@@ -144,6 +184,40 @@ export class IdOwners<M extends AnyStateMachine> {
     return undefined;
   }
 
+  /**
+   * Names the records that are being made from the source.
+   * @param isBegun only those whose call may be under way
+   * @throws Error if called before `known` has resolved
+   */
+  copiesOf(source: CopySource, { isBegun = false } = {}): string[] {
+    if (!this.#index.isKnown) throw new Error('the owners of ids are not read yet');
+    const keys = rivalKeysOf(source).map((key) => copyKeyOf(source, key, isBegun ? 'begun' : 'wanted'));
+    const copies = new Set(keys.flatMap((key) => [...this.#index.at(key)]));
+    return [...copies].sort().map((address) => this.#sort.nameOf(address));
+  }
+
+  /** Whether the committed record has sent no call that may have made it, but for the present one. */
+  isNew(address: string): boolean {
+    const view = this.#actorsAt(address)?.peek(address);
+    return view !== undefined && this.#sort.isNew(view);
+  }
+
+  /** Returns the name of the record that owns the id, if its deletion was asked for. */
+  async leavingOwnerOf(id: PluginId): Promise<string | undefined> {
+    await this.known();
+    for (const key of rivalKeysOf(id)) {
+      for (const address of this.#index.at(key)) {
+        const view = await this.#actorsAt(address)?.read(address);
+        if (view && this.#sort.isLeaving(view)) return this.#sort.nameOf(address);
+      }
+    }
+    return undefined;
+  }
+
+  #actorsAt(address: string): ActorsOf<M> | undefined {
+    return this.#actors.find(({ prefix }) => address.startsWith(prefix));
+  }
+
   #holderOf(id: PluginId, address: string): string | undefined {
     for (const key of rivalKeysOf(id)) {
       for (const holder of this.#index.at(key)) if (holder !== address) return holder;
@@ -169,7 +243,7 @@ export class IdOwners<M extends AnyStateMachine> {
 
   #describe(holder: string): { name: string; advice?: string; isGoing: boolean } {
     const name = this.#sort.nameOf(holder);
-    const view = this.#actors.find(({ prefix }) => holder.startsWith(prefix))?.peek(holder);
+    const view = this.#actorsAt(holder)?.peek(holder);
     if (view && this.#sort.isLeftBehind(view))
       return {
         name: `${name} (deleted)`,
@@ -187,7 +261,10 @@ export const volumeIds: IdSort<typeof volumeMachine> = {
     const [, namespace = '', id = ''] = addressParts(address);
     return nameOf({ namespace, id });
   },
+  sourcesIn: ({ context }) => sourcesOfVolume(context),
   isMaking: ({ context }) => isCalling(context.work, ['create']),
+  isNew: ({ context }) => isIn(context.lifecycle, 'pending-create'),
+  isLeaving: ({ context }) => isDeleted(context.lifecycle),
   isGoing: ({ context }) => context.work?.kind === 'delete',
   isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
 };
@@ -206,6 +283,14 @@ function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): 
   return ids;
 }
 
+const nothing: readonly never[] = Object.freeze([]);
+
+function sourcesOfVolume({ spec, lifecycle, home }: VolumeContext): readonly CopySource[] {
+  const { source, plugin = '' } = spec ?? {};
+  if (!source || !needsSource(lifecycle)) return nothing;
+  return [{ of: kindOf(source), plugin, csiId: source.csiId, home, isBeingCopied: mayBeCreating(lifecycle) }];
+}
+
 /** Ids of snapshots. The members of group snapshots are snapshots, too. */
 export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
   machines: [volumeSnapshotMachine, groupSnapshotMachine],
@@ -214,10 +299,20 @@ export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
     const [kind = '', namespace = '', id = ''] = addressParts(address);
     return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });
   },
+  sourcesIn: ({ state, context }) => sourcesOfSnapshot(state, context),
   isMaking: ({ state }) => isMaking(state),
+  isNew: ({ state }) => isNew(state),
+  isLeaving: ({ state }) => isBeingDeleted(state),
   isGoing: ({ state }) => isRemoving(state),
   isLeftBehind: ({ state }) => publicState(state) === 'deleted',
 };
+
+function sourcesOfSnapshot(state: StateValue, { spec, home }: SnapshotContext): readonly CopySource[] {
+  if (!spec || !needsSources(state)) return nothing;
+  const { plugin, sources } = spec;
+  const isBeingCopied = mayBeCutting(state);
+  return sources.map(({ csiId }) => ({ of: 'volume', plugin, csiId, home, isBeingCopied }));
+}
 
 const snapshotIdsIn = ({ kind, spec, csi, discards, left, home }: SnapshotContext): PluginId[] =>
   [...(csi ? [csi] : []), ...discards, ...left.made].flatMap((made) =>

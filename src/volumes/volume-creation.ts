@@ -1,8 +1,10 @@
 /** Creates and deletes volumes. Docstrings for callers: volume-manager.ts */
 
 import { z } from 'zod';
+import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeSpec as KnownSpec, VolumeContext } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { failureOf } from '../../machines/volume/work.js';
@@ -21,7 +23,8 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { snapshotSource } from '../snapshots/snapshot-sources.js';
-import type { IdOwners } from './id-owners.js';
+import type { CopySources } from './copy-sources.js';
+import { type IdOwners, kindOf } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import {
   addressOf,
@@ -46,6 +49,7 @@ export interface VolumeCreationPorts extends KnownPlugins {
   /** Driver name that the registered plugin reports (GetPluginInfo); undefined if not known. */
   driverOf?(plugin: string): string | undefined;
   ids: Pick<IdOwners<typeof volumeMachine>, 'takingOver'>;
+  sources: Pick<CopySources, 'leaving' | 'removalRefusal'>;
 }
 
 export interface CreateOptions extends WaitOptions {
@@ -96,6 +100,7 @@ export class VolumeCreation {
         homeHere: async (what, call) => homes?.here(what, call),
       })) ?? {};
     const known = knownSpec(asked, source.csiId ?? '');
+    if (!present) await this.#refuseIfLeaving(key, known, source.home);
     const home =
       source.home ??
       (present
@@ -151,6 +156,23 @@ export class VolumeCreation {
     await this.#client.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
   }
 
+  /** @throws StagecraftError VOLUME_DELETING, SNAPSHOT_DELETING: the source is being deleted */
+  async #refuseIfLeaving(key: VolumeKey, { source, plugin }: KnownSpec, home: string | undefined): Promise<void> {
+    if (!source) return;
+    const of = kindOf(source);
+    const failure = await this.#ports.sources.leaving([{ of, plugin, csiId: source.csiId, home }]);
+    if (failure) throw refusedAs(key, failure);
+  }
+
+  /** @throws StagecraftError VOLUME_IN_USE: another volume, or a snapshot, is being made from it */
+  async #refuseIfCopied(key: VolumeKey, { spec, csi, origin, home }: VolumeContext): Promise<void> {
+    // A volume that is only forgotten keeps its content.
+    if (!csi || !spec || origin !== 'call') return;
+    const { plugin } = spec;
+    const failure = await this.#ports.sources.removalRefusal([{ of: 'volume', plugin, csiId: csi.id, home }]);
+    if (failure) throw refusedAs(key, failure);
+  }
+
   /** @returns uid of the volume that is being deleted; undefined: the one with the given uid is gone */
   async #askToDelete(
     known: VolumeKey,
@@ -160,6 +182,7 @@ export class VolumeCreation {
     try {
       const { context } = await this.#client.present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
+      if (!force) await this.#refuseIfCopied(known, context);
       await this.#client.ask(known, { type: 'volume.delete', force, ...(uid !== undefined && { uid }) }, limit);
       return context.uid;
     } catch (error) {
@@ -169,6 +192,9 @@ export class VolumeCreation {
     }
   }
 }
+
+const refusedAs = (key: VolumeKey, { code, message }: CallFailure): StagecraftError =>
+  new StagecraftError(code, `${nameOf(key)}: ${message}`, { address: addressOf(key) });
 
 const createSchema = z.strictObject({
   ...waitShape,

@@ -18,11 +18,12 @@ import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { PluginObservation } from '../calls/plugin-port.js';
-import { nodeCallsOf } from '../calls/volume-locks.js';
+import { contentOf, copyOf, nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
-import type { IdOwners } from './id-owners.js';
+import type { CopySources } from './copy-sources.js';
+import { type CopySource, type IdOwners, kindOf } from './id-owners.js';
 import { volumeMigrations } from './migrations.js';
 
 export const volumesTopic = 'volumes';
@@ -34,6 +35,7 @@ export interface VolumeKindOptions {
   /** Longest time until a call that another agent makes begins; default: calls are made here. */
   startMs?: number;
   ids: Pick<IdOwners<typeof volumeMachine>, 'isKnown' | 'known' | 'reserve'>;
+  sources: Pick<CopySources, 'copyRefusal' | 'removalRefusal' | 'resizeRefusal'>;
   /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
 }
@@ -95,13 +97,27 @@ const noService = ({ hasService }: PluginObservation, { origin }: MadeCall): Cal
   origin === 'call' && !hasService ? hasToWait(madeThis, 'controller service') : undefined;
 
 /** CSI ids that a call locks: no other call about them runs meanwhile. */
-function volumesOf(src: string, { csiId }: Partial<MadeCall>): string[] {
+function volumesOf(src: string, { csiId, spec }: Partial<MadeCall & CreateCall>): string[] {
+  const { source } = spec ?? {};
+  if (source) return [copyOf(kindOf(source), source.csiId)];
   if (csiId === undefined) return [];
+  if (src === 'deleteVolume') return [csiId, contentOf('volume', csiId)];
   // An expansion also excludes calls of nodes about the volume.
-  return src === 'controllerExpand' ? [csiId, nodeCallsOf(csiId)] : [csiId];
+  return src === 'controllerExpand' ? [csiId, nodeCallsOf(csiId), contentOf('volume', csiId)] : [csiId];
 }
 
-export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, lookSoon }: VolumeKindOptions): ActorKind {
+/** The volume of a call, as others copy from it. */
+const asSource = ({ plugin, csiId, home }: MadeCall): CopySource => ({ of: 'volume', plugin, csiId, home });
+
+export function volumeKind({
+  controller,
+  calls,
+  timeoutMs,
+  startMs = 0,
+  ids,
+  sources,
+  lookSoon,
+}: VolumeKindOptions): ActorKind {
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
@@ -148,17 +164,22 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
       createVolume: effect<CreateCall, CreateAnswer>((input, address) => {
         const { spec, home } = input;
         const work = spec.external ? adopting(controller, spec, spec.external) : creating(controller, input, address);
-        const { without } = work;
+        const { without, precondition } = work;
         work.without = (observation) => {
           if (ids.isKnown) return without?.(observation);
           return ids.known().then(() => without?.(observation));
         };
+        const { source, plugin } = spec;
+        if (source)
+          work.precondition = (observation) =>
+            precondition?.(observation) ??
+            sources.copyRefusal(address, [{ of: kindOf(source), plugin, csiId: source.csiId, home }]);
         work.fault = ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]);
         return work;
       }),
       deleteVolume: effect<MadeCall, null>(
         (input) => ({
-          precondition: (observation) => noDeletion(observation, input),
+          precondition: (observation) => noDeletion(observation, input) ?? sources.removalRefusal([asSource(input)]),
           without: () => (input.origin === 'call' ? undefined : null),
           already: null,
           call: async (client, bounds, observation) => {
@@ -202,7 +223,7 @@ export function volumeKind({ controller, calls, timeoutMs, startMs = 0, ids, loo
       ),
       controllerExpand: effect<ExpandCall, ExpandAnswer>((input) => ({
         refusal: (observation) => needs(observation, 'EXPAND_VOLUME', 'it makes no volume larger'),
-        precondition: (observation) => inUse(observation, input.nodeIds),
+        precondition: (observation) => inUse(observation, input.nodeIds) ?? sources.resizeRefusal(asSource(input)),
         call: (client, bounds, observation) => {
           const { csiId, capacity, capability } = input;
           const request = { csiId, capacity, ...(capability && { capability }) };

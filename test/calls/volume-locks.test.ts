@@ -1,6 +1,6 @@
 /** Locks of volumes: one call about a volume at a time; which callers wait, and which do not. */
 import { expect } from 'chai';
-import { lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
+import { contentOf, copyOf, lockKey, VolumeLocks } from '../../src/calls/volume-locks.js';
 
 describe('locks of volumes', () => {
   const [a, b, c] = [lockKey('disk', 'a'), lockKey('disk', 'b'), lockKey('disk', 'c')];
@@ -90,5 +90,26 @@ describe('locks of volumes', () => {
     locks.leave([a]);
     await settled();
     expect(order).to.deep.equal(['one', 'both']);
+  });
+
+  it('V9, 34.3 copies share their source; its removal waits for the last one, and copies wait for it', async () => {
+    const [content, copies] = [lockKey('disk', contentOf('volume', 'a')), lockKey('disk', copyOf('volume', 'a'))];
+    expect(locks.take([copies])).to.equal(true);
+    expect(locks.take([copies])).to.equal(true);
+    void wait('removal', [a, content]);
+    locks.leave([copies]);
+    await settled();
+    expect(order).to.deep.equal([]);
+    locks.leave([copies]);
+    await settled();
+    expect(order).to.deep.equal(['removal']);
+    void wait('copy', [copies]);
+    void wait('another', [copies]);
+    await settled();
+    expect(order).to.deep.equal(['removal']);
+    locks.leave([a, content]);
+    await settled();
+    expect(order).to.deep.equal(['removal', 'copy', 'another']);
+    expect(locks.take([lockKey('disk', contentOf('snapshot', 'a'))])).to.equal(true);
   });
 });

@@ -21,6 +21,7 @@ import type { SecretsProvider } from '../../src/secrets/secrets.js';
 import { snapshotKinds } from '../../src/snapshots/snapshot-kinds.js';
 import { groupSnapshotManager, snapshotManager } from '../../src/snapshots/snapshot-manager.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { CopySources } from '../../src/volumes/copy-sources.js';
 import { IdOwners, snapshotIds, volumeIds } from '../../src/volumes/id-owners.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
@@ -105,6 +106,7 @@ export class VolumesLife implements Caller {
     });
     const ports = { engine: this.engine, clock };
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
+    const sources = new CopySources(ids);
     this.nodes = new NodeManager({ engine: this.engine, clock, witness: { contradicts: async () => undefined } });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
     const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
@@ -130,19 +132,20 @@ export class VolumesLife implements Caller {
       secrets,
       reconciler,
       ids: ids.volumes,
+      sources,
       capacity: unasked,
       isKnownPlugin: () => true,
       admission,
       target,
     });
-    const managed = { engine: this.engine, clock, random, namePrefix: 'sc', secrets };
+    const managed = { engine: this.engine, clock, random, namePrefix: 'sc', secrets, sources };
     this.snapshots = snapshotManager(managed);
     this.groupSnapshots = groupSnapshotManager(managed);
     const timeoutMs = callTimeoutMs;
     this.engine.host([
-      volumeKind({ controller, calls, timeoutMs, ids: ids.volumes }),
+      volumeKind({ controller, calls, timeoutMs, ids: ids.volumes, sources }),
       nodeKind({ afterMs: traits.fencingAfterMs, clock, fence }),
-      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots }),
+      ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots, sources }),
     ]);
   }
 

@@ -26,7 +26,9 @@ describe('listing snapshots', () => {
   it('V21 few matches in many rows: a page reads a limited number of rows, and may be empty', async () => {
     const clock = simulatedClock();
     const secrets = { resolve: async () => ({}) };
-    const snapshots = snapshotManager({ engine, clock, random: seededRandom(1), namePrefix: 'sc', secrets });
+    const sources = { removalRefusal: async () => undefined };
+    const random = seededRandom(1);
+    const snapshots = snapshotManager({ engine, clock, random, namePrefix: 'sc', secrets, sources });
     const first = await snapshots.list({ state: 'failed' });
     expect(first.items).to.deep.equal([]);
     const second = await snapshots.list({ state: 'failed', after: first.next ?? '' });
