@@ -12,6 +12,7 @@ import { clusterRoutes } from '../api/cluster-routes.js';
 import { openapiDocument } from '../api/openapi.js';
 import { bindPrivately } from '../host/bind-privately.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import { boundConnections } from '../inspector/connection-bounds.js';
 import { jsonServer, serve } from '../inspector/json-server.js';
 import { runtimeMetrics } from '../inspector/metrics.js';
 import { serveActors } from '../inspector/serve-actors.js';
@@ -63,6 +64,9 @@ export async function serveApi({
 }: ApiOptions): Promise<() => Promise<void>> {
   checkSocketPath(socketPath);
   const server = jsonServer();
+  // The mode of the socket says who may use it: whoever has sent a whole head is known.
+  const take = boundConnections(server.server);
+  server.addHook('onRequest', async ({ raw }) => take(raw.socket));
   const report = (status: PluginStatus): PluginStatus & { instances: number } => {
     const { type, name } = status.info;
     return { ...status, instances: runtime.plugins.instances(type, name).length };

@@ -2,8 +2,9 @@
 import { messageOf } from '../errors.js';
 import { type Inspector, type InspectorOptions, serveInspector } from '../inspector/serve-inspector.js';
 import type { Runtime } from '../runtime/runtime.js';
+import { keptToken } from './page-token.js';
 
-export interface OpenOptions extends Omit<InspectorOptions, 'listen'> {
+export interface OpenOptions extends Omit<InspectorOptions, 'listen' | 'token'> {
   /** Address; false: none. */
   listen: string | false;
 }
@@ -15,14 +16,17 @@ export async function openInspector(
   print: (line: string) => void,
 ): Promise<Inspector | undefined> {
   if (listen === false) return undefined;
+  const serve = (at: string): Promise<Inspector> =>
+    serveInspector(runtime, { ...options, listen: at, token: keptToken(runtime.dataDir) });
   try {
-    return await serveInspector(runtime, { ...options, listen });
+    return await serve(listen);
   } catch (error) {
     if (!isTaken(error)) {
       print(`  no page: it can't be served at ${listen} (${messageOf(error)})`);
       return undefined;
     }
-    return serveInspector(runtime, { ...options, listen: listen.replace(/\d+$/, '0') });
+    print(`  another program listens at ${listen}: the page gets a free port, until inspector.listen names another`);
+    return serve(listen.replace(/\d+$/, '0'));
   }
 }
 

@@ -8,7 +8,6 @@ import { StagecraftError } from '../errors.js';
 import { serve } from '../inspector/json-server.js';
 import { definedCapability } from '../requests/fields.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { untilGone } from './until-gone.js';
 
 export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): void {
   serve(server, routes.list, ({ query }) => volumes.list(query));
@@ -29,9 +28,7 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
   serve(server, routes.expand, ({ params, body, query }) => volumes.expand(params, body, query));
   serve(server, routes.modify, ({ params, body, query }) => volumes.modify(params, body.mutableParameters, query));
   serve(server, routes.delete, ({ params, body, query }) => volumes.delete(params, { ...body, ...query }));
-  serve(server, routes.claim, ({ params, body, reply }) =>
-    volumes.claim(params, { ...body, signal: untilGone(reply) }),
-  );
+  serve(server, routes.claim, ({ params, body, gone }) => volumes.claim(params, { ...body, signal: gone }));
   serve(server, routes.release, ({ params, body }) => volumes.release(params, body.allocId));
   serve(server, routes.setAvailability, ({ params, body }) => volumes.setAvailability(params, body.availability));
   serve(server, routes.retry, ({ params, body }) => volumes.retry(params, body));

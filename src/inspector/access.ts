@@ -1,12 +1,24 @@
 /**
  * Checks who may use the listener for browsers: whoever has its token, by its own address, and from its own page. Any program on
- * this host can connect, and any page in a browser here can try: neither has the token.
+ * this host can connect, and any page in a browser here can try: neither has the token. No cookie keeps the token, as a browser
+ * sends the cookies of a host to all of its ports.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { StagecraftError } from '../errors.js';
 
 export const newToken = (): string => randomBytes(24).toString('base64url');
+
+const leastTokenChars = 16;
+
+export const isToken = (text: string): boolean => text.length >= leastTokenChars && /^[\w-]+$/.test(text);
+
+/** @throws {StagecraftError} INVALID_ARGUMENT */
+export function checkedToken(token: string): string {
+  if (isToken(token)) return token;
+  const allowed = `at least ${leastTokenChars} letters, digits, '-' and '_'`;
+  throw new StagecraftError('INVALID_ARGUMENT', `the token of the inspector must have ${allowed}`);
+}
 
 export interface AccessRequest {
   headers: IncomingHttpHeaders;
@@ -17,45 +29,29 @@ export interface AccessRequest {
 /** Names of this host that a browser may call it by: no other name can be pointed at it from outside. */
 const loopbackNames = ['127.0.0.1', 'localhost', '[::1]'];
 
+/** Time in which a ticket can be used, in milliseconds. */
+const ticketMs = 30_000;
+const mostTickets = 100;
+
 export class Access {
   readonly #token: Buffer;
-  readonly #port: number | undefined;
-  /** Name of the cookie: cookies of a host are shared by all its ports. */
-  readonly cookie: string;
+  readonly #port: number;
+  readonly #now: () => number;
+  /** Moments when tickets end, by ticket, the oldest first. */
+  readonly #tickets = new Map<string, number>();
 
-  /** @param port where it listens; undefined: at a unix socket, which no browser reaches */
-  constructor(token: string, port: number | undefined) {
+  /** @param port where it listens */
+  constructor(token: string, port: number, now: () => number = () => performance.now()) {
     this.#token = digestOf(token);
     this.#port = port;
-    this.cookie = `stagecraft-${port ?? 'socket'}`;
+    this.#now = now;
   }
 
   /**
-   * Checks where the request comes from, then its token.
-   * @throws {StagecraftError} FORBIDDEN, UNAUTHORIZED
+   * Checks where the request comes from, as far as a browser says it.
+   * @throws {StagecraftError} FORBIDDEN
    */
-  check({ headers, url }: AccessRequest): void {
-    this.#checkPlace(headers);
-    if (this.isOpenedBy(url)) return;
-    const given = bearerIn(headers) ?? this.#cookieIn(headers);
-    if (given !== undefined && this.#isToken(given)) return;
-    const advice = "open the link that 'stagecraft inspect' prints, or send the token as 'authorization: Bearer …'";
-    throw new StagecraftError('UNAUTHORIZED', `the token is ${given === undefined ? 'missing' : 'wrong'}: ${advice}`);
-  }
-
-  /** Whether the token is in the address: a link was opened. */
-  isOpenedBy(url: string): boolean {
-    const given = new URL(url, 'http://localhost').searchParams.get('token');
-    return given !== null && this.#isToken(given);
-  }
-
-  /** Value of the header that makes a browser keep the token. */
-  cookieOf(token: string): string {
-    return `${this.cookie}=${token}; HttpOnly; SameSite=Strict; Path=/`;
-  }
-
-  #checkPlace({ host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode }: IncomingHttpHeaders): void {
-    if (this.#port === undefined) return;
+  checkPlace({ host, origin, 'sec-fetch-site': site, 'sec-fetch-mode': mode }: IncomingHttpHeaders): void {
     const hosts = loopbackNames.map((name) => `${name}:${this.#port}`);
     if (host === undefined || !hosts.includes(host.toLowerCase()))
       throw new StagecraftError('FORBIDDEN', `this is ${hosts[0]}, and not ${host ?? 'a host without a name'}`);
@@ -66,18 +62,45 @@ export class Access {
       throw new StagecraftError('FORBIDDEN', 'a page of another site may not use this');
   }
 
-  #isToken(given: string): boolean {
-    return timingSafeEqual(digestOf(given), this.#token);
+  /**
+   * Checks its token: in the header, or in the query, as in a link. A ticket in the query does as well, once.
+   * @throws {StagecraftError} UNAUTHORIZED
+   */
+  checkToken({ headers, url }: AccessRequest): void {
+    const { query } = addressIn(url);
+    const ticket = query.get('ticket');
+    if (ticket !== null && this.#redeem(ticket)) return;
+    const given = bearerIn(headers) ?? query.get('token');
+    if (given !== null && timingSafeEqual(digestOf(given), this.#token)) return;
+    const advice = "open the link that 'stagecraft inspect' prints, or send the token as 'authorization: Bearer …'";
+    throw new StagecraftError('UNAUTHORIZED', `the token is ${given === null ? 'missing' : 'wrong'}: ${advice}`);
   }
 
-  #cookieIn({ cookie = '' }: IncomingHttpHeaders): string | undefined {
-    const pair = cookie.split(/;\s*/).find((one) => one.startsWith(`${this.cookie}=`));
-    return pair?.slice(this.cookie.length + 1);
+  /** Makes a ticket for one request that can have no header: a WebSocket, an EventSource or a download of a browser. */
+  ticket(): string {
+    const [oldest] = this.#tickets.keys();
+    if (oldest !== undefined && this.#tickets.size >= mostTickets) this.#tickets.delete(oldest);
+    const ticket = newToken();
+    this.#tickets.set(ticket, this.#now() + ticketMs);
+    return ticket;
   }
+
+  #redeem(ticket: string): boolean {
+    const endsAt = this.#tickets.get(ticket) ?? 0;
+    return this.#tickets.delete(ticket) && this.#now() < endsAt;
+  }
+}
+
+/** Path and query of a request. Reads any text: not every path of a request is one of a URL. */
+export function addressIn(url: string): { path: string; query: URLSearchParams } {
+  const at = url.indexOf('?');
+  return at < 0
+    ? { path: url, query: new URLSearchParams() }
+    : { path: url.slice(0, at), query: new URLSearchParams(url.slice(at + 1)) };
 }
 
 /** Digests have the same length, whatever is given. */
 const digestOf = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-const bearerIn = ({ authorization = '' }: IncomingHttpHeaders): string | undefined =>
-  /^Bearer (\S+)$/.exec(authorization)?.[1];
+const bearerIn = ({ authorization = '' }: IncomingHttpHeaders): string | null =>
+  /^Bearer (\S+)$/.exec(authorization)?.[1] ?? null;

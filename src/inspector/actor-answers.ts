@@ -12,6 +12,7 @@ import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { healthOfStep } from './state-health.js';
 import { quarantined, sorted, troubleOf } from './trouble.js';
+import { whileThere } from './until-gone.js';
 
 /** Id of the machine of an actor: the first part of its address. */
 export const machineOf = (address: string): string => addressParts(address)[0] ?? '';
@@ -46,7 +47,7 @@ export function summaryOf(address: string, row: Row): ActorSummary & { trouble?:
 
 export async function overviewOf(
   runtime: Runtime,
-  { version, at }: { version: string; at: number },
+  { version, at, gone }: { version: string; at: number; gone?: AbortSignal },
 ): Promise<Overview> {
   const actors: Overview['actors'] = { address: [], machine: [], state: [], health: [], why: [], seq: [], at: [] };
   const troubles: (Trouble & Pick<ActorSummary, 'health'>)[] = [];
@@ -60,7 +61,7 @@ export async function overviewOf(
     actors.seq.push(seq);
     actors.at.push(moment ?? null);
   };
-  for await (const { rows, skipped = [] } of runtime.actors.pages()) {
+  for await (const { rows, skipped = [] } of whileThere(gone, runtime.actors.pages())) {
     for (const { address, reason } of skipped) outOfService.set(address, outOfService.get(address) ?? reason);
     for (const [address, view] of rows) {
       if (outOfService.has(address)) continue;

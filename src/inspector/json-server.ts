@@ -1,17 +1,30 @@
 /** HTTP servers that speak JSON: what the agent's API and the listener for browsers share. */
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { z } from 'zod';
 import { placeOf } from '../api/paths.js';
 import type { ParamsOf, Route } from '../api/route.js';
 import { errorTable, StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
+import { addressIn } from './access.js';
+import { requestTimes } from './connection-bounds.js';
+import { untilGone } from './until-gone.js';
 
-/** A server without routes. Errors become `{code, message, address?}` with the status of their code. */
-export function jsonServer(): FastifyInstance {
+/**
+ * A server without routes. Errors become `{code, message, address?}` with the status of their code.
+ * @param times limits of requests; tests use shorter ones
+ */
+export function jsonServer(times: typeof requestTimes = requestTimes): FastifyInstance {
   const server = fastify({
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     forceCloseConnections: 'idle',
     routerOptions: { maxParamLength: 1_024 },
+    requestTimeout: times.requestTimeout,
+    http: times,
+    clientErrorHandler: refuseUnread,
+    frameworkErrors: (_, __, { raw }) => endPlainly(raw, 400, 'the path of the request is no path of a URL: encode it'),
     rewriteUrl: ({ url = '/' }) =>
       url.replace(withAddress, (_, path: string, address: string) => path + address.replaceAll('/', '%2F')),
   });
@@ -22,8 +35,12 @@ export function jsonServer(): FastifyInstance {
     body === '' ? done(null) : parse(request, body, done),
   );
   server.setNotFoundHandler(({ method, originalUrl }, reply) =>
-    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${originalUrl}` }),
+    // Without the query: it may have a token.
+    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${addressIn(originalUrl).path}` }),
   );
+  server.server.on('checkExpectation', ({ headers }: IncomingMessage, response: ServerResponse) => {
+    endPlainly(response, 417, `the agent can not do what 'expect: ${headers.expect}' asks: leave it out`);
+  });
   server.setErrorHandler((error: Error & { statusCode?: number }, _, reply) => {
     const status = error instanceof StagecraftError ? errorTable[error.code]?.http : error.statusCode;
     // Fastify itself refuses some requests, e.g. a body that is not JSON.
@@ -33,6 +50,35 @@ export function jsonServer(): FastifyInstance {
     return reply.code(status ?? 500).send({ code, message: error.message });
   });
   return server;
+}
+
+const refusal = (message: string): { code: string; message: string } => ({ code: 'INVALID_ARGUMENT', message });
+
+/** Answers a request that no route gets. */
+function endPlainly(response: ServerResponse, status: number, message: string): void {
+  response.writeHead(status, { 'content-type': 'application/json', connection: 'close' });
+  response.end(JSON.stringify(refusal(message)));
+}
+
+const unread: Record<string, [status: number, message: string]> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [408, 'the request did not come in time: send it at once'],
+  HPE_HEADER_OVERFLOW: [431, 'the head of the request is too long: shorten its path or its headers'],
+};
+
+/** Answers a request that could not be read. */
+function refuseUnread({ code }: NodeJS.ErrnoException, connection: Socket): void {
+  const [status, message] = unread[code ?? ''] ?? [400, 'the request is no HTTP request'];
+  endWith(connection, status, refusal(message));
+}
+
+/** Answers on a bare connection, and closes it: a client that leaves its own end open keeps nothing of ours. */
+export function endWith(connection: Duplex, status: number, answer: object): void {
+  if (connection.destroyed) return;
+  const body = JSON.stringify(answer);
+  const head = [`HTTP/1.1 ${status} ${STATUS_CODES[status]}`, 'content-type: application/json', 'connection: close'];
+  const text = `${head.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
+  if (connection.writable) connection.end(text, () => connection.destroy());
+  else connection.destroy();
 }
 
 /** Replaces Ajv, which Fastify would load: no route has a schema for it, as `serve` checks requests by itself. */
@@ -50,6 +96,8 @@ interface Asked<TPath extends string, TQuery, TBody> {
   body: TBody;
   headers: FastifyRequest['headers'];
   reply: FastifyReply;
+  /** Aborts when the client disconnects before the answer. */
+  readonly gone: AbortSignal;
 }
 
 interface Served<TPath extends string, TQuery, TBody, TAnswer> extends Pick<Route, 'bodyName' | 'contentType'> {
@@ -75,6 +123,9 @@ export function serve<TPath extends string, TQuery, TBody, TAnswer>(
       query: checked(query, request.query, 'the query'),
       body: checked(body, request.body ?? {}, bodyName),
       ...{ headers: request.headers, reply },
+      get gone() {
+        return untilGone(reply);
+      },
     });
     if (given === undefined && !reply.sent) reply.code(204);
     return contentType === undefined || reply.sent ? given : reply.type(contentType).send(given);

@@ -14,7 +14,7 @@ export interface ActorRoutes {
 }
 
 export function serveActors(server: FastifyInstance, runtime: Runtime, { version, allowSend }: ActorRoutes): void {
-  serve(server, routes.overview, () => overviewOf(runtime, { version, at: Date.now() }));
+  serve(server, routes.overview, ({ gone }) => overviewOf(runtime, { version, at: Date.now(), gone }));
   serve(server, routes.inspect, async ({ params: { address } }) => ({
     ...detailOf(await runtime.actors.inspect(address)),
     maySend: allowSend === true,

@@ -3,22 +3,24 @@ import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { WebSocket, WebSocketServer } from 'ws';
 import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { Access, newToken } from './access.js';
+import { Access, addressIn, checkedToken, newToken } from './access.js';
+import { boundConnections } from './connection-bounds.js';
 import { type FeedSocketOptions, feedSocket } from './feed-socket.js';
-import { jsonServer } from './json-server.js';
+import { endWith, jsonServer } from './json-server.js';
 import { runtimeMetrics } from './metrics.js';
-import { builtPage, pageFiles } from './page-files.js';
+import { builtPage, type PageFile, pageFiles } from './page-files.js';
 import { serveActors } from './serve-actors.js';
 import { serveEvents } from './serve-events.js';
 import { serveJournals } from './serve-journals.js';
 import { serveMetrics } from './serve-metrics.js';
 import { statelySocket } from './stately-socket.js';
+import { isOpenedInBrowser, tokenPage, tokenPagePolicy } from './token-page.js';
 
 export interface InspectorOptions {
   /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */
@@ -48,7 +50,6 @@ export interface Inspector {
 }
 
 const loopback = /^(127\.\d{1,3}\.\d{1,3}\.\d{1,3}|localhost|\[::1\]):(\d{1,5})$/;
-const leastTokenChars = 16;
 
 /** Everything comes from here alone; nothing else may frame the page. */
 const ownPolicy =
@@ -72,11 +73,17 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   const { host, port } = checkedAddress(options.listen ?? '127.0.0.1:0');
   const token = checkedToken(options.token ?? newToken());
   const server = jsonServer();
+  const files = pageFiles(options.page ?? builtPage);
+  const take = boundConnections(server.server);
   let access = new Access(token, port);
   server.addHook('onRequest', async (request, reply) => {
     reply.headers(headers);
-    access.check({ headers: request.headers, url: request.url });
-    const { token: _, ...query } = Object(request.query);
+    access.checkPlace(request.headers);
+    // The page itself is for anybody: it shows nothing that it was not given with the token.
+    if (files?.has(request.routeOptions.url ?? '')) return;
+    if (!isAllowed(access, request, reply)) return reply;
+    take(request.raw.socket);
+    const { token: _, ticket: __, ...query } = Object(request.query);
     request.query = query;
   });
   const { version = '' } = options;
@@ -85,12 +92,9 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
   serveMetrics(server, runtime, metrics);
   const endEvents = serveEvents(server, runtime, { warn: options.warn });
-  servePage(
-    server,
-    options.page ?? builtPage,
-    () => access.cookieOf(token),
-    (url) => access.isOpenedBy(url),
-  );
+  server.post('/v1/tickets', () => ({ ticket: access.ticket() }));
+  if (files) servePage(server, files);
+  else serveUnbuilt(server, options.page ?? builtPage);
   let dropped = 0;
   const feeds = new FeedSockets(runtime, {
     ...{ version, most: options.mostViewers ?? 100 },
@@ -101,7 +105,10 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy()); // a viewer that is gone before it has its WebSocket
     const upgraded = async (): Promise<void> => {
-      access.check({ headers: request.headers, url: request.url ?? '' });
+      const { headers, url = '' } = request;
+      access.checkPlace(headers);
+      access.checkToken({ headers, url });
+      take(request.socket);
       await feeds.upgrade(request, socket, head);
     };
     upgraded().catch((error: unknown) => refuse(socket, error));
@@ -140,35 +147,34 @@ function checkedAddress(listen: string): { host: string; port: number } {
   );
 }
 
-function checkedToken(token: string): string {
-  if (token.length >= leastTokenChars && /^[\w-]+$/.test(token)) return token;
-  const allowed = `at least ${leastTokenChars} letters, digits, '-' and '_'`;
-  throw new StagecraftError('INVALID_ARGUMENT', `the token of the inspector must have ${allowed}`);
+/** Refuses a request without the token. A browser that has opened the address gets a page that asks for it. */
+function isAllowed(access: Access, { headers, url, method }: FastifyRequest, reply: FastifyReply): boolean {
+  try {
+    access.checkToken({ headers, url });
+    return true;
+  } catch (error) {
+    if (method !== 'GET' || !isOpenedInBrowser(headers)) throw error;
+    reply.code(401).type('text/html; charset=utf-8').header('content-security-policy', tokenPagePolicy);
+    reply.header('cache-control', 'no-store').serializer(String).send(tokenPage);
+    return false;
+  }
 }
 
-/** @param cookie makes the header that keeps the token, for a link that was opened with it */
-function servePage(
-  server: FastifyInstance,
-  directory: string,
-  cookie: () => string,
-  isOpenedBy: (url: string) => boolean,
-): void {
-  const files = pageFiles(directory);
-  if (!files) {
-    server.get('/', (_, reply) =>
-      reply.code(404).send({ code: 'NOT_FOUND', message: `the page is not built (${directory}): run npm run build` }),
-    );
-    return;
-  }
+function servePage(server: FastifyInstance, files: ReadonlyMap<string, PageFile>): void {
   for (const [path, { body, type, isHashed }] of files) {
-    server.get(path, (request, reply) => {
+    server.get(path, (_, reply) => {
       if (path === '/bridge') reply.header('content-security-policy', bridgePolicy);
-      if (isOpenedBy(request.url)) reply.header('set-cookie', cookie());
       const cache = isHashed ? 'public, max-age=31536000, immutable' : 'no-store';
       return reply.type(type).header('cache-control', cache).send(body);
     });
   }
 }
+
+const serveUnbuilt = (server: FastifyInstance, directory: string): void => {
+  server.get('/', (_, reply) =>
+    reply.code(404).send({ code: 'NOT_FOUND', message: `the page is not built (${directory}): run npm run build` }),
+  );
+};
 
 interface FeedSocketsOptions {
   version: string;
@@ -196,9 +202,9 @@ class FeedSockets {
 
   /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { pathname, searchParams } = new URL(request.url ?? '', 'http://localhost');
-    const begin = this.#feeds[pathname];
-    if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${pathname}`);
+    const { path, query } = addressIn(request.url ?? '');
+    const begin = this.#feeds[path];
+    if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${path}`);
     const { WebSocketServer } = await import('ws');
     if (this.#isClosed) {
       socket.destroy();
@@ -208,7 +214,7 @@ class FeedSockets {
     if (this.#server.clients.size >= this.#most)
       throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
     this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
-      void begin(viewer, searchParams);
+      void begin(viewer, query);
     });
   }
 
@@ -239,13 +245,11 @@ function wantedBy(query: URLSearchParams): (record: FeedRecord) => boolean {
   return ({ address, kind }) => address.startsWith(prefix) && (kinds === undefined || kinds.includes(kind));
 }
 
-/** Answers a request for a WebSocket with an error, and ends the connection. */
+/** Answers a request for a WebSocket with an error. */
 function refuse(socket: Duplex, error: unknown): void {
   const status = error instanceof StagecraftError ? (errorTable[error.code].http ?? 500) : 500;
-  const body = JSON.stringify({
+  endWith(socket, status, {
     code: error instanceof StagecraftError ? error.code : 'INTERNAL',
     message: messageOf(error),
   });
-  const lines = [`HTTP/1.1 ${status} Refused`, 'content-type: application/json', 'connection: close'];
-  socket.end(`${lines.join('\r\n')}\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`);
 }

@@ -3,9 +3,10 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { actorRoutes as routes } from '../api/actor-routes.js';
 import { History, type HistoryLine } from '../journal/history.js';
-import type { Runtime } from '../runtime/runtime.js';
+import type { Journal, Runtime } from '../runtime/runtime.js';
 import { journalPage, momentAt, momentPage, type PageQuery, whatIf } from './journal-pages.js';
 import { serve } from './json-server.js';
+import { whileThere } from './until-gone.js';
 
 /** Entries, lines or moments of a page, unless the request says how many. */
 const defaultLimit = 200;
@@ -14,13 +15,22 @@ const mostEntries = 5_000;
 const mostMoments = 500;
 
 export function serveJournals(server: FastifyInstance, { journal }: Runtime): void {
-  serve(server, routes.history, async ({ params: { address }, query: { before, limit = defaultLimit } }) => {
+  /** The journal for a client: reading it ends once the client is gone. */
+  const thereFor = (gone: AbortSignal): Journal => ({
+    ...journal,
+    entries: (...of) => whileThere(gone, journal.entries(...of)),
+    moments: (...of) => whileThere(gone, journal.moments(...of)),
+    export: (...of) => whileThere(gone, journal.export(...of)),
+  });
+
+  serve(server, routes.history, async ({ params: { address }, query: { before, limit = defaultLimit }, gone }) => {
     const most = Math.min(limit, mostEntries);
     const history = new History(address);
     const lines: HistoryLine[] = [];
     let isWhole = true;
     // From the beginning: a line also says how often its call was tried before.
-    for await (const moment of journal.moments(address, before === undefined ? {} : { to: Math.max(before - 1, 1) })) {
+    const moments = thereFor(gone).moments(address, before === undefined ? {} : { to: Math.max(before - 1, 1) });
+    for await (const moment of moments) {
       if (before !== undefined && moment.seq >= before) break;
       lines.push(history.lineOf(moment));
       if (lines.length > most) isWhole = lines.shift() === undefined;
@@ -29,23 +39,24 @@ export function serveJournals(server: FastifyInstance, { journal }: Runtime): vo
     return { address, lines, ...(!isWhole && first && { before: first.seq }) };
   });
 
-  serve(server, routes.journal, ({ params: { address }, query }) =>
-    journalPage(journal, address, pageIn(query, mostEntries)),
+  serve(server, routes.journal, ({ params: { address }, query, gone }) =>
+    journalPage(thereFor(gone), address, pageIn(query, mostEntries)),
   );
 
-  serve(server, routes.moments, ({ params: { address }, query: { seq, from, ...query } }) => {
-    if (seq !== undefined) return momentAt(journal, address, seq);
+  serve(server, routes.moments, ({ params: { address }, query: { seq, from, ...query }, gone }) => {
+    const there = thereFor(gone);
+    if (seq !== undefined) return momentAt(there, address, seq);
     const page = pageIn(query, mostMoments);
-    return momentPage(journal, address, from === undefined ? page : { ...page, after: from - 1 });
+    return momentPage(there, address, from === undefined ? page : { ...page, after: from - 1 });
   });
 
-  serve(server, routes.whatIf, ({ body }) => whatIf(journal, body));
+  serve(server, routes.whatIf, ({ body, gone }) => whatIf(thereFor(gone), body));
 
-  serve(server, routes.exportJournals, async ({ query: { address }, reply }) => {
+  serve(server, routes.exportJournals, async ({ query: { address }, reply, gone }) => {
     const addresses = address === undefined ? undefined : [address].flat();
     // Refused before the first line is sent.
     for (const one of addresses ?? []) await journal.range(one);
-    return reply.type('application/x-ndjson').send(Readable.from(journal.export(addresses)));
+    return reply.type('application/x-ndjson').send(Readable.from(thereFor(gone).export(addresses)));
   });
 }
 

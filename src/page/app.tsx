@@ -11,6 +11,7 @@ import { turnZone } from './common/zone.js';
 import { ask } from './data/api.js';
 import { actors, connection, dropped, heardAt, leads, nodeId, onChange, rate, tick, trouble } from './data/feed.js';
 import { timeOf, zone } from './data/time.js';
+import { token } from './data/token.js';
 import { KeysDialog } from './find/keys-dialog.js';
 import { Palette } from './find/palette.js';
 import { List } from './list/list.js';
@@ -18,6 +19,7 @@ import { Log } from './log/log.js';
 import { Overview } from './overview/overview.js';
 import { go, hrefOf, type Place, place, turnTo } from './router.js';
 import { TimelineView } from './timeline/timeline-view.js';
+import { TokenForm } from './token-form.js';
 
 const open = signal<'palette' | 'keys' | undefined>(undefined);
 const close = (): void => {
@@ -45,6 +47,7 @@ export function App() {
     },
   });
   const to = place.value;
+  if (token.value === undefined) return <TokenForm />;
   return (
     <>
       <button type="button" class="skip" onClick={() => document.getElementById('main')?.focus()}>

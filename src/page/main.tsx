@@ -6,11 +6,9 @@ import './styles/frame.css';
 import { render } from 'preact';
 import { App } from './app.js';
 import { startFeed } from './data/feed.js';
+import { findToken } from './data/token.js';
 
-// The token of the link has become a cookie: it must not stay in the address bar, nor in the history of the browser.
-const here = new URL(location.href);
-if (here.searchParams.has('token')) history.replaceState(null, '', `${here.pathname}${here.hash}`);
-
+findToken();
 const root = document.getElementById('root');
 if (root) render(<App />, root);
 startFeed();

@@ -72,6 +72,53 @@ describe('the listener for browsers', function () {
     expect(refused.headers.get('x-content-type-options')).to.equal('nosniff');
   });
 
+  it('X6, 34.12 an address opened in a browser without the token: a page with a field for it, no JSON', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    for (const path of ['/v1/overview', '/none', '/v1/overview?token=wrong-wrong-wrong-wrong']) {
+      const answer = await fetch(`${base()}${path}`, { headers: { accept } });
+      expect(answer.status, path).to.equal(401);
+      expect(answer.headers.get('content-type'), path).to.contain('text/html');
+      const text = await answer.text();
+      expect(text, path).to.contain('<input name="token"').and.not.contain('wrong-wrong');
+      expect(answer.headers.get('content-security-policy'), path).to.contain("form-action 'self'");
+    }
+    const refused = await fetch(`${base()}/v1/actors/send`, { method: 'POST', headers: { accept } });
+    expect(await refused.json()).to.include({ code: 'UNAUTHORIZED' });
+  });
+
+  it('X6, 34.12 the page needs no token, and sets no cookie; a ticket for its feed does', async () => {
+    const page = await fetch(inspector.url);
+    expect(page.headers.get('set-cookie')).to.equal(null);
+    expect((await fetch(`${base()}/v1/tickets`, { method: 'POST' })).status).to.equal(401);
+    const answer = await fetch(`${base()}/v1/tickets`, { method: 'POST', headers: bearer() });
+    const { ticket } = (await answer.json()) as { ticket: string };
+    const { messages } = await view(`?ticket=${ticket}`, {});
+    await until(() => messages.length > 0);
+    expect(await failureOf(view(`?ticket=${ticket}`, {}))).to.contain('401');
+  });
+
+  it('X6, 34 a path that is no path of a URL is refused as any other, and never with 500', async () => {
+    const { host, hostname, port } = new URL(inspector.url);
+    for (const [path, status] of [
+      [`//[?token=${inspector.token}`, 404],
+      ['//[', 401],
+      ['//[?token=%', 401],
+    ] as const) {
+      const raw = connect(Number(port), hostname);
+      raw.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+      const [answer] = await once(raw, 'data');
+      expect(String(answer), path).to.match(new RegExp(`^HTTP/1.1 ${status} `));
+      raw.destroy();
+    }
+  });
+
+  it('X6, 34 no answer repeats the token of the link', async () => {
+    for (const path of ['/none', '/v1/none', '/v1/actors/none', '/v1/feed', '/%']) {
+      const answer = await fetch(`${base()}${path}?token=${inspector.token}`);
+      expect(await answer.text(), path).not.to.contain(inspector.token);
+    }
+  });
+
   it('X6 a foreign page can not read, nor open the feed', async () => {
     const foreign = { ...bearer(), origin: 'https://evil.example' };
     expect((await fetch(`${base()}/v1/overview`, { headers: foreign })).status).to.equal(403);
@@ -147,7 +194,7 @@ describe('the listener for browsers', function () {
     const raw = connect(Number(new URL(inspector.url).port), '127.0.0.1');
     raw.write('\x00\x01garbage\r\n\r\n');
     const [text] = await once(raw, 'data');
-    expect(String(text)).to.contain('400');
+    expect(String(text)).to.contain('400').and.contain('"code":"INVALID_ARGUMENT"');
   });
 
   it('X2 a page that is not built: says how to build it', async () => {

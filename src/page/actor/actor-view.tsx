@@ -6,6 +6,7 @@ import { hrefOf } from '../router.js';
 import { ActorHead } from './actor-head.js';
 import { ActorModel, type Api } from './actor-model.js';
 import { ChartCard } from './chart-card.js';
+import { ExportLink } from './export-link.js';
 import { FactsCard } from './facts-card.js';
 import { HistoryList } from './history-list.js';
 import { type HistoryFilter, historyFilters } from './history-rows.js';
@@ -62,8 +63,6 @@ const NotThere = ({ address, error }: { address: string; error: Error }) => (
     </section>
   </div>
 );
-
-const fileOf = (address: string): string => `${address.replaceAll('/', '-')}.journal.ndjson`;
 
 const notKept = (first: number): string =>
   `${first === 2 ? 'Step 1 is' : `Steps 1 to ${first - 1} are`} not kept any more: retention.journalEntries says how many are.`;
@@ -244,13 +243,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
             ))}
           </fieldset>
           <span class="grow" />
-          <a
-            class="quiet"
-            href={`/v1/journal-export?address=${encodeURIComponent(address)}`}
-            download={fileOf(address)}
-          >
-            Export the journal
-          </a>
+          <ExportLink address={address} />
           <a class="quiet" href={hrefOf({ view: 'timeline', address })}>
             As a timeline <kbd>g</kbd> <kbd>t</kbd>
           </a>

@@ -2,6 +2,8 @@
  * Shows this agent's actors in Stately's inspector: embeds the official page and forwards to it what the agent says. Only
  * that page gets it, and nothing that it says goes back. It is the one page here that needs the internet.
  */
+import { ApiError, openSocket } from '../data/api.js';
+import { findToken } from '../data/token.js';
 import './bridge.css';
 
 const inspector = 'https://stately.ai';
@@ -16,15 +18,19 @@ const say = (text: string): void => {
 
 let socket: WebSocket | undefined;
 
-function forward(): void {
+async function forward(): Promise<void> {
   socket?.close();
-  socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/stately${location.search}`);
+  socket = await openSocket(`/v1/stately${location.search}`);
   socket.onopen = () => say('');
   socket.onmessage = ({ data }) => frame.contentWindow?.postMessage(JSON.parse(data), inspector);
   socket.onclose = () => say('The agent does not answer. Load this page again once it does.');
 }
 
 addEventListener('message', ({ origin, data }) => {
-  if (origin === inspector && data instanceof Object && data.type === connected) forward();
+  if (origin === inspector && data instanceof Object && data.type === connected)
+    forward().catch((error: unknown) => say(error instanceof ApiError ? error.message : String(error)));
 });
+findToken();
+// Only now: the frame says once that it is ready.
+frame.src = `${inspector}/inspect`;
 say('Waiting for Stately’s inspector: it comes from stately.ai, over the internet.');

@@ -4,10 +4,11 @@ import type { Overview } from '../../api/actor-routes.js';
 import type { FeedLine } from '../../inspector/feed-lines.js';
 import type { FeedMessage } from '../../inspector/feed-message.js';
 import { Actors } from './actors.js';
-import { ApiError, ask } from './api.js';
+import { ApiError, ask, openSocket } from './api.js';
 import { onChangeElsewhere } from './elsewhere.js';
 import { type LogRow, rowOf } from './log-rows.js';
 import { Ring } from './ring.js';
+import { token } from './token.js';
 
 export type Connection = 'loading' | 'live' | 'disconnected';
 
@@ -66,6 +67,7 @@ export function startFeed(): void {
 
 async function run(): Promise<void> {
   for (;;) {
+    await untilToken();
     try {
       await follow();
     } catch (error) {
@@ -77,9 +79,17 @@ async function run(): Promise<void> {
   }
 }
 
+async function untilToken(): Promise<void> {
+  let end: () => void = () => {};
+  await new Promise<void>((resolve) => {
+    end = token.subscribe((own) => own !== undefined && resolve());
+  });
+  end();
+}
+
 /** Follows the feed until the connection ends. Listens first, so that nothing between the two is missed. */
 async function follow(): Promise<void> {
-  const socket = new WebSocket(`${location.origin.replace(/^http/, 'ws')}/v1/feed`);
+  const socket = await openSocket('/v1/feed');
   const waiting: FeedMessage[] = [];
   let isFilling = true;
   /** Fetches all actors; what the feed tells meanwhile comes after them. */

@@ -1,4 +1,5 @@
 /** The inspector page in a real browser, on a runtime with volumes: overview, lists, log, find, keys, themes, phone. */
+import { readFile } from 'node:fs/promises';
 import { expect } from 'chai';
 import { type Inspector, serveInspector } from '../../../src/inspector/serve-inspector.js';
 import { builtPage, TestBrowser } from '../../support/browser.js';
@@ -65,6 +66,59 @@ describe('the inspector page in a browser', function () {
     expect(page.url()).to.equal(`${new URL(inspector.url).origin}/#/list/volume`);
     await page.reload();
     await page.getByRole('heading', { name: /Volumes/ }).waitFor();
+  });
+
+  it('X6, 34.12 without the token the page asks for it; other tabs, cookies and wrong tokens give none', async () => {
+    await create('data');
+    const { page } = await browser.open(`${new URL(inspector.url).origin}/#/list/volume`);
+    const field = page.getByLabel('Token');
+    await field.fill('a-wrong-token-of-nobody');
+    await page.getByRole('button', { name: 'Open the page' }).click();
+    await page.getByRole('heading', { name: 'The token is wrong' }).waitFor();
+    await field.fill(inspector.token);
+    await field.press('Enter');
+    await page.getByRole('heading', { name: /Volumes/ }).waitFor();
+    expect(await page.context().cookies()).to.deep.equal([]);
+  });
+
+  it('X6, 34.12 a link of the page that is opened in a new tab has the token of its neighbour', async () => {
+    const { page } = await browser.open(at('#/list/volume'));
+    await page.getByRole('heading', { name: /Volumes/ }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByRole('heading', { name: /Volumes/ }).waitFor();
+  });
+
+  it('X6, 34.12 an address of the API in the address bar: the field leads to the page', async () => {
+    const { page } = await browser.open(`${new URL(inspector.url).origin}/v1/overview`);
+    await page.getByLabel('Token').fill(inspector.token);
+    await page.getByRole('button').click();
+    await page.getByText('Nothing needs a person.').waitFor();
+    expect(page.url()).not.to.contain('token');
+  });
+
+  it('J4, 34.12 the journal of an actor is downloaded with a ticket of its own', async () => {
+    await create('data');
+    const { page } = await browser.open(at('#/a/volume/default/data'));
+    const downloading = page.waitForEvent('download');
+    await page.getByText('Export the journal').click();
+    const download = await downloading;
+    expect(download.suggestedFilename()).to.equal('volume-default-data.journal.ndjson');
+    const text = await readFile(await download.path(), 'utf8');
+    expect(text).to.contain('volume/default/data');
+  });
+
+  it('X4, 34.12 the bridge hands the actors to the frame of Stately, by the link with the token', async () => {
+    await create('data');
+    const { page } = await browser.open('about:blank');
+    const frame = `<p></p><script>
+      onmessage = ({ data }) => { document.querySelector('p').textContent += data.sessionId + ' '; };
+      parent.postMessage({ type: '@statelyai.connected' }, '*');
+    </script>`;
+    await page.route('https://stately.ai/**', (route) => route.fulfill({ contentType: 'text/html', body: frame }));
+    await page.goto(inspector.url.replace('/?', '/bridge?'));
+    await page.frameLocator('#inspector').getByText('volume/default/data').waitFor();
+    expect(page.url()).to.equal(`${new URL(inspector.url).origin}/bridge`);
   });
 
   it('X2 a list: the worst first, filtered by health and text, opened by keys', async () => {

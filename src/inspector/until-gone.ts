@@ -14,3 +14,11 @@ export function untilGone(reply: FastifyReply): AbortSignal {
   else reply.raw.once('close', end);
   return gone.signal;
 }
+
+/** Passes the items on while the client is there. @throws {StagecraftError} ABORTED once it is gone */
+export async function* whileThere<T>(gone: AbortSignal | undefined, items: AsyncIterable<T>): AsyncGenerator<T, void> {
+  for await (const item of items) {
+    gone?.throwIfAborted();
+    yield item;
+  }
+}
