@@ -10,8 +10,9 @@ import { giveNodeTime } from './leftovers.js';
 import { broadcastHoldsOver } from './letting-go.js';
 import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
+import { isLargerCopy } from './node-expansion.js';
 import { retryPublications, step } from './publications.js';
-import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeSpec } from './types.js';
+import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeRequest } from './types.js';
 
 /** Context of a volume that does not exist. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
@@ -44,15 +45,17 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
 
 /** @param asked `name`: the name that the plugin is given */
 export const begun = (
-  context: VolumeContext,
-  asked: { spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string },
+  { key, generation }: VolumeContext,
+  { spec, uid, name, home, driver, sourceBytes }: Creation,
 ): Change => {
-  const { key, generation } = context;
-  const { spec, uid, name, home, driver } = asked;
   const nothing = nobody({ namespace: key.namespace, id: key.id, seq: generation });
   const lifecycle = lifecycleChart.step(absent, { type: 'create' });
-  return { context: { ...nothing, lifecycle, spec, uid, name, home: home ?? null, driver: driver ?? null } };
+  const growth = isLargerCopy(spec, sourceBytes) ? { nodeExpansion: true, expandedTo: spec.capacity } : {};
+  const given = { spec, uid, name, home: home ?? null, driver: driver ?? null };
+  return { context: { ...nothing, ...given, ...growth, lifecycle } };
 };
+
+type Creation = Omit<Extract<VolumeRequest, { type: 'volume.create' }>, 'type'>;
 
 const forced = 'deleted with force';
 

@@ -1,10 +1,23 @@
 /** The node's part of an expansion: where it is due, and what follows when it is done. Pure. */
-import type { CapacityRange } from '../kit/csi-types.js';
+import type { Bytes, CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
 import { drafted } from './draft.js';
 import { mayBeThere } from './modes.js';
 import { isBelow, sizeOf } from './size.js';
-import type { Change, NodeExpanded, VolumeContext } from './types.js';
+import type { Change, NodeExpanded, VolumeContext, VolumeSpec } from './types.js';
+
+/**
+ * Whether a node has to expand a new volume: it is made with the content of its source, and a file system keeps the
+ * size that it had there.
+ */
+export const isLargerCopy = (
+  { source, capacity: { requiredBytes }, capabilities }: VolumeSpec,
+  sourceBytes: Bytes | undefined,
+): boolean =>
+  source !== undefined &&
+  requiredBytes !== undefined &&
+  (sourceBytes === undefined || isBelow(sourceBytes, requiredBytes)) &&
+  capabilities.some(({ attachmentMode }) => attachmentMode === 'file-system');
 
 /** Nodes that have the volume, as far as known. */
 export const nodesWithIt = ({ publications }: VolumeContext): string[] =>

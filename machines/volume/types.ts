@@ -225,7 +225,16 @@ export interface NodeExpanded {
 /** Requests; each is answered. */
 export type VolumeRequest =
   /** `home`: of the volume that it is copied from. `driver`: of that volume, else the registered driver, if known. */
-  | { type: 'volume.create'; spec: VolumeSpec; uid: string; name: string; home?: string; driver?: string }
+  | {
+      type: 'volume.create';
+      spec: VolumeSpec;
+      uid: string;
+      name: string;
+      home?: string;
+      driver?: string;
+      /** Size of the content of the source. Absent: not known, or there is no source. */
+      sourceBytes?: Bytes;
+    }
   | ({ type: 'volume.publish' } & PublishRequest)
   /** Sent by the node that counts the slot: the answer tells whether the publication exists, and so keeps the slot. */
   | { type: 'volume.add-slot'; nodeId: string; reservation: string }

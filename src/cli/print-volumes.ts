@@ -75,6 +75,7 @@ export function volumeDetails(volume: VolumeReport): string {
     ['secrets', volume.secrets.join(', ') || undefined],
     ...capabilities.map((capability): [string, string] => ['capability', modesOf(capability)]),
     ['expansion', expansion && (describeWork(parts, 'expansion', Date.now()) || changeText(expansion))],
+    ['file system', volume.nodeExpansionRequired ? expansionDue(Object.keys(publications)) : undefined],
     [
       'change',
       modification &&
@@ -114,6 +115,11 @@ const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requ
 
 const changeText = ({ failed, message }: { failed?: true; message?: string }): string =>
   `${failed ? 'failed' : 'under way'}${message === undefined ? '' : `: ${message}`}`;
+
+const expansionDue = (nodes: string[]): string =>
+  nodes.length === 0
+    ? 'expanded by the next node that mounts it'
+    : `to be expanded by its node: see stagecraft mount list on ${nodes.join(', ')}`;
 
 /** Formats pairs as `key=value`; undefined if there are none. */
 const pairsText = (pairs: Record<string, string>): string | undefined =>

@@ -103,12 +103,13 @@ const judgeVolume = (state: string, context: VolumeContext): Condition => {
 };
 
 const judgeMount = (_: string, context: MountContext): Condition => {
-  const { condition, users } = context;
+  const { condition, users, expansion } = context;
   const worst = worstOf(partsIn('mount', context), (part) =>
     part.chart === 'target' ? `for alloc ${ownerIn(part)}: ` : '',
   );
   if (worst && ranks[worst.health] < ranks.healthy) return worst;
   if (condition?.abnormal) return { health: 'failed', why: `its plugin reports: ${condition.message}` };
+  if (expansion?.failure) return { health: 'failed', why: `can't be expanded: ${expansion.failure.message}` };
   const allocs = users.map(({ allocId }) => allocId);
   if (allocs.length > 0) return { health: 'healthy', why: `mounted for ${allocs.join(', ')}` };
   return worst?.health === 'healthy' ? { health: 'healthy', why: 'staged' } : { health: 'gone', why: 'not mounted' };

@@ -5,6 +5,7 @@
  */
 
 import { mountAddress } from '../../machines/kit/addresses.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -63,7 +64,10 @@ export class Expansions {
     while (!signal.aborted && this.#mounts.peek(address)) {
       try {
         const { expansion } = await claims.look(key, { nodeId }, { signal });
-        if (expansion) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
+        const present = this.#mounts.peek(address)?.context.expansion;
+        // The plugin has refused it for good: it is tried again once somebody asks.
+        const isRefused = present?.failure !== undefined && isSameData(present.capacity, expansion);
+        if (expansion && !isRefused) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
         // The volume is gone and will not grow.

@@ -44,7 +44,7 @@ export interface MountStatus {
   underWay?: string;
   /** Health as the plugin reports it; absent: nothing reported. */
   condition?: VolumeCondition;
-  /** Reason why it makes no progress. */
+  /** Reason why it makes no progress, or why its file system has not grown. */
   error?: Failure;
 }
 
@@ -64,7 +64,7 @@ export function mountStatusOf(
   if (!volume) return undefined;
   const { plugin, csiId } = volume;
   const { path: stagingPath } = paths.staging(plugin, key);
-  const error = mountTrouble(context);
+  const error = mountTrouble(context) ?? expansionFailure(context);
   const underWay = callIn(context);
   return asData({
     volume: key,
@@ -115,6 +115,13 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
   if (work.kind === 'expand') return expansion?.tries?.failure;
   return (work.kind === 'stage' ? staging.tries : staging.unstageTries)?.failure;
 }
+
+/** Why the file system keeps its size, though the volume has grown: that keeps nothing else from going on. */
+export const expansionFailure = ({ expansion }: MountContext): Failure | undefined =>
+  expansion?.failure && {
+    ...expansion.failure,
+    message: `its file system can't be expanded to the size of the volume: ${expansion.failure.message}`,
+  };
 
 /** Failure of a dead staging: nothing is mounted over it, and nothing is taken from an alloc whose mount answers. */
 function deadStill(users: Target[]): Failure | undefined {

@@ -98,5 +98,5 @@ export async function snapshotSource(
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
   const here = await homes?.here(name, { plugin, ...(home && { home }) });
-  return { csiId: csi.csiId, home: here, driver: driver ?? undefined };
+  return { csiId: csi.csiId, home: here, driver: driver ?? undefined, sizeBytes: csi.members[0]?.sizeBytes };
 }

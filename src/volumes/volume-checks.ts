@@ -1,10 +1,11 @@
 /** Checks requests against the record of their volume, and makes the errors that all requests share. */
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
+import type { Bytes, CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { onlyLeftovers } from '../../machines/volume/leftovers.js';
 import { isOfModes } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import { sizeOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { HomedCall, Origin } from '../calls/homes.js';
@@ -95,6 +96,8 @@ export function isWithin(node: Segments | undefined, accessible: Segments[]): bo
 /** Source of a new volume, with its CSI id. */
 export interface KnownSource extends Origin {
   csiId: string;
+  /** Size of its content. Absent: not known. */
+  sizeBytes?: Bytes | undefined;
 }
 
 export interface Sources {
@@ -120,12 +123,19 @@ export async function sourceOf(
     if (isSameData(taken, source)) return { csiId };
   }
   if ('volumeSnapshot' in source) return sources.snapshot({ namespace, id: source.volumeSnapshot, plugin });
-  const { spec, csi, home, driver } = await sources.volume(source.volume);
+  const present = await sources.volume(source.volume);
+  const { spec, csi, home, driver, nodeExpansion } = present;
   if (spec?.plugin !== plugin) {
     const message = `${nameOf(source.volume)} belongs to plugin '${spec?.plugin}': only that plugin can clone it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
   if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
-  return { csiId: csi.id, home: await sources.homeHere(nameOf(source.volume), call), driver: driver ?? undefined };
+  return {
+    csiId: csi.id,
+    home: await sources.homeHere(nameOf(source.volume), call),
+    driver: driver ?? undefined,
+    // A file system that a node still has to expand is smaller than its volume.
+    sizeBytes: nodeExpansion ? undefined : sizeOf(present),
+  };
 }

@@ -108,7 +108,12 @@ export class VolumeCreation {
         : await this.#homeOfNew(asked.plugin, { ...place, isExternal: asked.external !== undefined }));
     const driver = source.driver ?? driverOf?.(asked.plugin);
     const name = `${namePrefix}-${uid}`;
-    const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
+    const { sizeBytes: sourceBytes } = source;
+    const origin = {
+      ...(home !== undefined && { home }),
+      ...(driver !== undefined && { driver }),
+      ...(sourceBytes !== undefined && { sourceBytes }),
+    };
     const ask = (): Promise<void> =>
       this.#client.ask(key, { type: 'volume.create', spec: known, uid, name, ...origin }, limit);
     // A volume that exists owns its id already.

@@ -93,6 +93,12 @@ describe('the condition of actors', () => {
         expect(healthOfState(id, state), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
     });
 
+  it('X2, 34.25 a mount whose file system the plugin refuses for good to expand has failed, and says why', () => {
+    const expansion = { capacity: { requiredBytes: 2 }, failure: { message: 'not while it is in use' } };
+    const condition = conditionOf('mount', 'published', { ...contexts.mount, expansion });
+    expect(condition).to.deep.equal({ health: 'failed', why: "can't be expanded: not while it is in use" });
+  });
+
   it('X2 states that are healthy by their names: those of an actor that is as it was asked for, and no others', () => {
     const healthy = [...catalog].map(([id, { machine }]) => [
       id,

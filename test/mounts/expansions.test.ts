@@ -1,6 +1,7 @@
 /** The node's part of expansions on simulated time: how long whoever has the volumes is asked whether it is due. */
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
+import type { NodeExpansion } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
@@ -41,6 +42,9 @@ function scene() {
     unmount(): void {
       mounted = [];
     },
+    expansionIs(expansion: NodeExpansion): void {
+      mounted = [[address, { state: 'published', context: { key, expansion }, seq: 2 }]];
+    },
     answer(by: typeof look): void {
       look = by;
     },
@@ -71,6 +75,20 @@ describe('expansions on a node', () => {
     void expansions.look(key);
     await clock.advance(60_000);
     expect([asked(), told, clock.pending]).to.deep.equal([1, [], 0]);
+    expansions.stop();
+  });
+
+  it('V11, 34.25 refused for good: not asked for again at that size, but at a larger one', async () => {
+    const { clock, told, answer, expansionIs, expansions } = scene();
+    const failure = { code: 'CSI_ERROR', message: 'not while it is in use', final: true } as const;
+    expansionIs({ capacity: { requiredBytes: 2 }, failure });
+    answer(async () => ({ ...known, expansion: { requiredBytes: 2 } }));
+    expansions.start();
+    await clock.advance(700_000);
+    expect(told).to.deep.equal([]);
+    answer(async () => ({ ...known, expansion: { requiredBytes: 3 } }));
+    await clock.advance(300_000);
+    expect(told).to.deep.equal([[address, { type: 'mount.expand', capacity: { requiredBytes: 3 } }]]);
     expansions.stop();
   });
 

@@ -1,7 +1,8 @@
 /** Tests expansions by nodes: on which nodes they are due, to which size, and the effect of their reports. */
 import { expect } from 'chai';
-import type { Bytes } from '../../machines/kit/csi-types.js';
+import type { Bytes, CapacityRange } from '../../machines/kit/csi-types.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
+import type { VolumeSpec } from '../../src/volumes/spec.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from './manager-of.js';
 import { gate } from './scripts.js';
@@ -143,5 +144,55 @@ describe('expansion by nodes', () => {
     await house.volumes.expand(key, twenty);
     const { unexpanded: _, ...before } = await look();
     expect(nodeExpansionOf(before, 'b')).to.deep.equal(twenty);
+  });
+
+  describe('of a new copy', () => {
+    const fs = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    const block = { accessMode: 'multi-node-multi-writer', attachmentMode: 'block-device' } as const;
+    const copy = { id: 'copy' };
+    const clone = { volume: { namespace: 'default', id: 'data' } };
+    const snapshot = { volumeSnapshot: 'before' };
+    const dueOnCopy = async (): Promise<CapacityRange | undefined> =>
+      nodeExpansionOf(await managerOf(house.runtime).look(copy), 'a');
+
+    const cases: [how: string, VolumeSpec['source'], bytes: number | undefined, more: object, isDue: boolean][] = [
+      ['larger than its source volume', clone, 20, {}, true],
+      ['as large as its source volume', clone, 10, {}, false],
+      ['without a size of its own', clone, undefined, {}, false],
+      ['larger than its snapshot', snapshot, 20, {}, true],
+      ['as large as its snapshot', snapshot, 10, {}, false],
+      ['larger, but a block device', clone, 20, { capabilities: [block] }, false],
+    ];
+    for (const [how, source, requiredBytes, more, isDue] of cases)
+      it(`V9, 34.25 ${how}: ${isDue ? 'due on the first node, once' : 'nothing is due'}`, async () => {
+        if (source === snapshot) await house.runtime.snapshots.create({ id: 'before', volume: key });
+        const capacity = requiredBytes === undefined ? {} : { requiredBytes };
+        await house.volumes.create(spec('copy', { capacity, capabilities: [fs], source, ...more }));
+        expect(await dueOnCopy()).to.deep.equal(isDue ? { requiredBytes } : undefined);
+        if (!isDue) return;
+        await house.restart();
+        await house.volumes.publish(copy, 'a');
+        const { uid } = await managerOf(house.runtime).look(copy);
+        await managerOf(house.runtime).nodeExpanded(copy, { nodeId: 'a', uid, capacity: twenty });
+        expect(await dueOnCopy()).to.equal(undefined);
+        expect(await house.volumes.get(copy)).to.deep.include({ capacityBytes: 20, requested: twenty });
+      });
+
+    it('V9, 34.25 of a snapshot of unknown size: due, as it may be larger', async () => {
+      const create = house.plugin.createSnapshot.bind(house.plugin);
+      house.plugin.createSnapshot = async (request) => {
+        const answer = await create(request);
+        return answer.snapshot ? { snapshot: { ...answer.snapshot, sizeBytes: 0n } } : answer;
+      };
+      await house.runtime.snapshots.create({ id: 'before', volume: key });
+      await house.volumes.create(spec('copy', { capacity: { requiredBytes: 10 }, source: snapshot }));
+      expect(await dueOnCopy()).to.deep.equal({ requiredBytes: 10 });
+    });
+
+    it('V9, 34.25 of a volume whose file system has not grown yet: due, at the same size', async () => {
+      await house.volumes.expand(key, twenty);
+      await house.volumes.create(spec('copy', { capacity: twenty, source: clone }));
+      expect(await dueOnCopy()).to.deep.equal(twenty);
+    });
   });
 });
