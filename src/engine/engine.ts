@@ -207,9 +207,11 @@ export class Engine implements ActorSystem, Inbox {
 
   /**
    * Opens the store and takes the lease. May be repeated if that fails.
-   * @throws StagecraftError NODE_IN_USE, naming the holder, or the error of `inUse`; STORE_UNAVAILABLE
+   * @param seenEpoch highest epoch of the lease that is known from before
+   * @throws StagecraftError NODE_IN_USE, naming the holder, or the error of `inUse`; STORE_UNAVAILABLE; NOT_LEADER: the store
+   *   has lost data, and the holder from before may write it again
    */
-  async open(): Promise<void> {
+  async open(seenEpoch?: number): Promise<void> {
     await answered(
       this.#store.open({
         warn: (message) => this.#logger.warn({ code: 'STORE_UNSAFE' }, message),
@@ -221,7 +223,7 @@ export class Engine implements ActorSystem, Inbox {
       "the store can't be opened",
     );
     try {
-      await answered(this.#leases.acquire(this.#leaseRequest, this.#inUse), 'the store grants no lease');
+      await answered(this.#leases.acquire(this.#leaseRequest, this.#inUse, seenEpoch), 'the store grants no lease');
     } catch (error) {
       await this.#store.close();
       throw error;
@@ -369,6 +371,11 @@ export class Engine implements ActorSystem, Inbox {
    */
   get epoch(): number {
     return this.#leases.lease.epoch;
+  }
+
+  /** Highest epoch of the lease that the store has named, of this runtime or of another; 0: none. */
+  get seenEpoch(): number {
+    return this.#leases.seen;
   }
 
   /** Tells whether the lease is held at this moment; if not, another runtime may have it, and memory may be old. */

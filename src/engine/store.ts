@@ -27,6 +27,8 @@ export interface LeaseAsked {
   holder: string;
   /** Makes the new epoch higher than this one too: a store that lost writes may count from too low. */
   above?: number;
+  /** Highest epoch of this lease that the requester has seen: a store that knows of none as high has lost data. */
+  seen?: number;
   /** Keeps the wish for a refused lease for `ttlMs`, so that the holder sees the wish at its next renewal. */
   wants?: boolean;
 }
@@ -41,9 +43,12 @@ export type LeaseResult =
    */
   | { status: 'granted'; lease: Lease; since: number; wanted?: true }
   /**
-   * Another owner holds the lease; `holder` describes that owner. `isSilent`: no renewal for half of the lease's time.
+   * Another owner holds the lease, at this epoch; `holder` describes that owner. `isSilent`: no renewal for half of the lease's
+   * time.
    */
-  | { status: 'held'; holder: string; isSilent?: true };
+  | { status: 'held'; holder: string; epoch: number; isSilent?: true }
+  /** Nobody holds the lease, and it is not granted: the store has lost data, since the requester has `seen` a higher epoch. */
+  | { status: 'forgotten' };
 
 /** Latest committed state of one actor. A tombstone (`gone`) remains of a deleted actor. */
 export interface StoredRecord {

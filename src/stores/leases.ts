@@ -24,6 +24,9 @@ export function nextEpoch(lastEpoch: number, asked: LeaseAsked): number {
   return Math.max(lastEpoch, asked.above ?? 0) + 1;
 }
 
+/** Tells whether the store has lost data, since the requester knows of a later grant. */
+export const hasForgotten = (lastEpoch: number, { seen = 0 }: LeaseAsked): boolean => lastEpoch < seen;
+
 interface Held {
   lease: Lease;
   holder: string;
@@ -52,7 +55,7 @@ export class LeaseTable {
     const nowMs = this.#monotonicMs();
     if (wants) this.#wishes.set(name, { owner, lapsesAtMs: nowMs + ttlMs });
     const isSilent = held.lapsesAtMs - nowMs < held.lease.ttlMs / 2;
-    return { status: 'held', holder: held.holder, ...(isSilent && { isSilent }) };
+    return { status: 'held', holder: held.holder, epoch: held.lease.epoch, ...(isSilent && { isSilent }) };
   }
 
   /** Tells whether another owner was refused the lease and still wants it. */

@@ -75,6 +75,8 @@ export class ElectedEngine implements ActorSystem, Inbox {
   /** Why the engine refuses requests; absent while it leads. */
   #refusal: StagecraftError | undefined = new StagecraftError('NOT_LEADER', 'no agent is known to lead yet: ask again');
   #hasStoodBy = false;
+  /** Highest epoch of the lease that the store has named in the terms before. */
+  #seenEpoch = 0;
   /** Reason of a `yield` until the term has ended; absent otherwise. */
   #yielded: StagecraftError | undefined;
   #endTerm: (reason: StagecraftError) => void = () => {};
@@ -276,7 +278,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     const engine = this.#engine;
     const { troubles, elected, prefixes = engine.prefixes } = this.#options;
     try {
-      await engine.open();
+      await engine.open(this.#seenEpoch);
     } catch (error) {
       this.#standBy(error);
       return false;
@@ -340,6 +342,7 @@ export class ElectedEngine implements ActorSystem, Inbox {
     const engine = this.#engine;
     this.#refusal = reason;
     this.#hasStoodBy = true;
+    this.#seenEpoch = engine.seenEpoch;
     // Late writes and calls of this engine do no harm: the store and the next leader expect them.
     await engine.stop().catch((error: unknown) => {
       this.#options.logger.warn({}, `a term did not end in order: ${messageOf(error)}`);

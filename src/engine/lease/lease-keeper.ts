@@ -46,8 +46,9 @@ export class LeaseKeeper {
   #lease: Lease | undefined;
   #sinceMs = 0;
   #heldUntilMs = 0;
-  /** True if the store may have lost writes since the lease was acquired. */
-  #mayBeForgotten = false;
+  #seen = 0;
+  /** Moment of the first request since which the store is known to have lost data. */
+  #forgottenAtMs: number | undefined;
   #patientUntilMs: number | undefined;
   /** True once the lease is released or lost; later answers of the store are ignored. */
   #over = false;
@@ -60,13 +61,32 @@ export class LeaseKeeper {
     this.#events = events;
   }
 
-  /** @param inUse makes the error while another owner holds the lease; default: NODE_IN_USE, naming the holder */
-  async acquire(request: LeaseRequest, inUse?: InUse): Promise<void> {
+  /**
+   * Asks for the lease. A store that has lost data is left for one lease time to the runtime that had the lease before: that one
+   * has the actors in memory, and writes them again.
+   * @param inUse makes the error while another owner holds the lease; default: NODE_IN_USE, naming the holder
+   * @param seen highest epoch of the lease that is known from before
+   * @throws {StagecraftError} the error of `inUse`; NOT_LEADER: the store has lost data
+   */
+  async acquire(request: LeaseRequest, inUse?: InUse, seen = 0): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
     const { wants, ...asked } = request;
-    const result = await this.#store.acquireLease({ ...asked, ...(wants?.() && { wants: true }) });
-    if (result.status === 'held')
+    this.#seen = Math.max(this.#seen, seen);
+    const isLeft = askedAtMs - (this.#forgottenAtMs ?? askedAtMs) >= request.ttlMs;
+    const result = await this.#store.acquireLease({
+      ...asked,
+      ...(isLeft ? { above: this.#seen } : { seen: this.#seen }),
+      ...(wants?.() && { wants: true }),
+    });
+    if (result.status === 'forgotten') {
+      this.#forgottenAtMs ??= askedAtMs;
+      throw forgotten(request);
+    }
+    this.#forgottenAtMs = undefined;
+    if (result.status === 'held') {
+      this.#seen = Math.max(this.#seen, result.epoch);
       throw inUse?.(result.holder, result.isSilent === true) ?? nodeInUse(request, result.holder);
+    }
     this.#request = request;
     this.#sinceMs = this.#clock.monotonicMs();
     this.#held(result.lease, askedAtMs);
@@ -76,6 +96,11 @@ export class LeaseKeeper {
   /** Moment of the acquisition, on the monotonic clock. No earlier runtime has begun anything since. */
   get sinceMs(): number {
     return this.#sinceMs;
+  }
+
+  /** Highest epoch that the store has named, of this runtime or of a holder; 0: none. */
+  get seen(): number {
+    return this.#seen;
   }
 
   /** The acquired lease, even if it was lost since. */
@@ -91,7 +116,6 @@ export class LeaseKeeper {
 
   /** Renews the lease at once, as the store may have lost it; asks for it again if it is gone. */
   confirm(): void {
-    this.#mayBeForgotten = true;
     if (this.#lease && this.held) this.#renewAfter(0, this.#lease);
   }
 
@@ -131,7 +155,7 @@ export class LeaseKeeper {
 
   #held(lease: Lease, askedAtMs: number): void {
     this.#lease = lease;
-    this.#mayBeForgotten = false;
+    this.#seen = Math.max(this.#seen, lease.epoch);
     this.#heldUntilMs = askedAtMs + lease.ttlMs;
     this.#cancelLapse();
     const leftMs = this.#heldUntilMs - this.#clock.monotonicMs();
@@ -181,9 +205,10 @@ export class LeaseKeeper {
       this.#giveBack(result);
       return;
     }
-    // A store that lost writes may still show a dead holder, whose lease lapses within its term.
-    if (result?.status === 'held' && this.#mayBeForgotten) this.#patientUntilMs ??= askedAtMs + lease.ttlMs;
-    if (!result || (result.status === 'held' && askedAtMs < (this.#patientUntilMs ?? 0))) {
+    // A store that has lost data may show a dead holder, whose lease lapses within its term.
+    const isBehind = result?.status === 'held' && result.epoch <= lease.epoch;
+    if (isBehind) this.#patientUntilMs ??= askedAtMs + lease.ttlMs;
+    if (!result || (isBehind && askedAtMs < (this.#patientUntilMs ?? 0))) {
       this.#cancelRenewal = this.#clock.after(lease.ttlMs / 10, () => void this.#reclaim(lease));
     } else if (result.status === 'granted' && (result.since <= lease.epoch || result.lease.epoch === lease.epoch + 1)) {
       this.#held(result.lease, askedAtMs);
@@ -216,4 +241,10 @@ export class LeaseKeeper {
 function nodeInUse({ name, ttlMs }: LeaseRequest, holder: string): StagecraftError {
   const message = `${name} is run by ${holder}: stop that one first, or choose another nodeId; if it is dead, wait ${Math.ceil(ttlMs / 1_000)} s for its lease to lapse`;
   return new StagecraftError('NODE_IN_USE', message);
+}
+
+function forgotten({ ttlMs }: LeaseRequest): StagecraftError {
+  const seconds = Math.ceil(ttlMs / 1_000);
+  const message = `the store has lost data: the agent that led before has ${seconds} s to write again what it knows, then this one takes over`;
+  return new StagecraftError('NOT_LEADER', message);
 }

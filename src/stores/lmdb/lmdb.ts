@@ -88,7 +88,9 @@ class LmdbStore implements Store {
     return this.#write((env) => {
       const refusal = this.#leases.refusalOf(asked);
       if (refusal) return refusal;
-      const { lease, since } = rows.grantLease(env, asked);
+      const grant = rows.grantLease(env, asked);
+      if (!grant) return { status: 'forgotten' };
+      const { lease, since } = grant;
       this.#leases.grant(lease, holder);
       return { status: 'granted', lease, since, ...(this.#leases.isWanted(lease) && { wanted: true }) };
     });

@@ -25,7 +25,7 @@ import type {
   TopicPage,
 } from '../../engine/store.js';
 import { checkCommit, journalRows, refusal, seqOf } from '../commit-rule.js';
-import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
+import { hasForgotten, holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
 import { checkName, compareNames, indexFrom } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
@@ -84,6 +84,7 @@ class MemoryStore implements Store {
     const refusal = this.#leases.refusalOf(asked);
     if (refusal) return refusal;
     const lastEpoch = this.#epochs.get(name) ?? 0;
+    if (hasForgotten(lastEpoch, asked)) return { status: 'forgotten' };
     const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
     this.#epochs.set(name, lease.epoch);
     const last = holderAfter(this.#lastHolders.get(name), owner, lease.epoch);

@@ -119,21 +119,23 @@ end
 `;
 
 /**
- * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether the owner wants the lease. Returns {epoch,
- * since, whether another wants it}, or {holder, whether the holder is silent}.
+ * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether the owner wants the lease, the highest epoch that it has seen.
+ * Returns `granted` with epoch, since and whether another wants it; `held` with the holder, its epoch and whether it is silent; or
+ * `forgotten`.
  */
 export const acquireScript = script(`${wanted}
 local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since', 'ttl')
 local left = redis.call('PTTL', KEYS[2])
 if last[2] and last[2] ~= ARGV[1] and left ~= -2 then
   if ARGV[5] == '1' then redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2]) end
-  return {last[3], left * 2 < tonumber(last[5] or '0') and 1 or 0}
+  return {'held', last[3], last[1], left * 2 < tonumber(last[5] or '0') and 1 or 0}
 end
+if tonumber(last[1] or '0') < tonumber(ARGV[6]) then return {'forgotten'} end
 local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
 local since = last[2] == ARGV[1] and last[4] or epoch
 redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'since', since, 'ttl', ARGV[2])
 redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
-return {epoch, since, wanted(KEYS[3], ARGV[1])}
+return {'granted', epoch, since, wanted(KEYS[3], ARGV[1])}
 `);
 
 /** KEYS: fences. ARGV: lease, epoch, owner. From then on, commits of the bucket under an older epoch are refused. */

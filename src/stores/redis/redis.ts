@@ -96,14 +96,17 @@ class RedisStore implements Store {
     this.#isOpen = false;
   }
 
-  async acquireLease({ name, owner, ttlMs, holder, above = 0, wants = false }: LeaseAsked): Promise<LeaseResult> {
+  async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
+    const { name, owner, ttlMs, holder, above = 0, seen = 0, wants = false } = asked;
     checkName(name);
-    const args = [owner, String(ttlMs), holder, String(above), wants ? '1' : '0'];
+    const args = [owner, String(ttlMs), holder, String(above), wants ? '1' : '0', String(seen)];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
-    const row = rowOf(reply);
-    if (row.length === 2) {
-      const [rival, isSilent] = row;
-      return { status: 'held', holder: textOf(rival), ...(numberOf(isSilent) === 1 && { isSilent: true }) };
+    const [status, ...row] = rowOf(reply);
+    if (status === 'forgotten') return { status };
+    if (status === 'held') {
+      const [rival, held, isSilent] = row;
+      const silent = numberOf(isSilent) === 1 && { isSilent: true as const };
+      return { status, holder: textOf(rival), epoch: numberOf(held), ...silent };
     }
     const [epoch, since, isWanted] = row;
     // Fences before the grant: the earlier holder must not write anything any more.

@@ -11,7 +11,7 @@ export function fenceSection({ describe, it }: TestRunner, subject: Subject): vo
   const acquire = async (owner: string, name = 'node/n1'): Promise<Lease> => {
     const result = await subject.store.acquireLease({ name, owner, ttlMs: subject.leaseTtlMs, holder: owner });
     if (result.status === 'granted') return result.lease;
-    throw new Error(`held by ${result.holder}`);
+    throw new Error(`not granted: ${JSON.stringify(result)}`);
   };
   const takenOver = async (): Promise<[former: Lease, present: Lease]> => {
     const former = await acquire('a');

@@ -18,7 +18,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
   const grant = async (owner: string, more?: Partial<LeaseAsked>): Promise<{ lease: Lease; since: number }> => {
     const result = await ask(owner, more);
     if (result.status === 'granted') return result;
-    throw new Error(`held by ${result.holder}`);
+    throw new Error(`not granted: ${JSON.stringify(result)}`);
   };
 
   const acquire = async (owner: string, more?: Partial<LeaseAsked>): Promise<Lease> => (await grant(owner, more)).lease;
@@ -36,9 +36,10 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
       });
     });
 
-    it('one that another holds is refused, and the holder named', async () => {
+    it('one that another holds is refused, and the holder named, with its epoch', async () => {
       await acquire('a');
-      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a' });
+      await acquire('a');
+      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a', epoch: 2 });
     });
 
     it('two who ask at once: one is granted, the other is told who', async () => {
@@ -157,7 +158,7 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
     it('one that was not renewed for half of its term is held in silence', async () => {
       await acquire('a');
       await subject.elapse(subject.leaseTtlMs * 0.7);
-      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a', isSilent: true });
+      assert.deepEqual(await ask('b'), { status: 'held', holder: 'agent a', epoch: 1, isSilent: true });
     });
 
     it('a wish of one who was refused is gone after its term', async () => {
@@ -209,6 +210,30 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
     it('epochs are compared as numbers: 9 is not above 10', async () => {
       await acquire('a', { above: 9 });
       assertHas(await acquire('a', { above: 9 }), { epoch: 11 });
+    });
+  });
+
+  describe('lease of which the requester has seen an epoch', () => {
+    it('the store knows of it, or of a higher one: granted', async () => {
+      await giveBack(await acquire('a', { above: 6 }));
+      assertHas(await acquire('b', { seen: 7 }), { epoch: 8 });
+      assertHas(await acquire('b', { seen: 3 }), { epoch: 9 });
+    });
+
+    it('the store knows of none as high: refused to everybody, and nothing is kept', async () => {
+      await giveBack(await acquire('a'));
+      for (const owner of ['a', 'b', 'b']) assert.deepEqual(await ask(owner, { seen: 2 }), { status: 'forgotten' });
+      assertHas(await acquire('c'), { epoch: 2 });
+    });
+
+    it('another holds it at a lower epoch: refused as held', async () => {
+      await acquire('a');
+      assertHas(await ask('b', { seen: 2 }), { status: 'held', epoch: 1 });
+    });
+
+    it('one that was never granted: refused, but not above that epoch', async () => {
+      assert.deepEqual(await ask('a', { seen: 5 }), { status: 'forgotten' });
+      assertHas(await acquire('a', { above: 5 }), { epoch: 6 });
     });
   });
 

@@ -121,9 +121,11 @@ export class ModelStore {
   }
 
   /** No time passes in the model: a lease is held until it is released. */
-  acquireLease({ name, owner, ttlMs, holder, above = 0 }: LeaseAsked): LeaseResult {
+  acquireLease({ name, owner, ttlMs, holder, above = 0, seen = 0 }: LeaseAsked): LeaseResult {
     const last = this.#leases.get(name);
-    if (last !== undefined && !last.isFree && last.owner !== owner) return { status: 'held', holder: last.holder };
+    if (last !== undefined && !last.isFree && last.owner !== owner)
+      return { status: 'held', holder: last.holder, epoch: last.epoch };
+    if ((last?.epoch ?? 0) < seen) return { status: 'forgotten' };
     const epoch = Math.max(last?.epoch ?? 0, above) + 1;
     const since = last?.owner === owner ? last.since : epoch;
     this.#leases.set(name, { epoch, owner, since, holder, isFree: false });

@@ -1,113 +1,24 @@
 /** Elected engine over several terms: what it keeps for senders, callers and observers. */
 import { expect } from 'chai';
 import type { ActorRow } from '../../../src/engine/actor-system.js';
-import { Engine } from '../../../src/engine/engine.js';
-import { ElectedEngine } from '../../../src/engine/lease/elected-engine.js';
-import { silentLogger } from '../../../src/engine/logger.js';
-import { SharedStore } from '../../../src/engine/storage/shared-store.js';
-import { StoredViews } from '../../../src/engine/storage/stored-views.js';
-import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
 import type { StorePage } from '../../../src/engine/store.js';
-import { StagecraftError } from '../../../src/errors.js';
-import { seededRandom } from '../../../src/testing/index.js';
-import { type ControlledStore, keptOpen } from '../../support/faulty-store.js';
 import { deskKind, deskTopic, note, noteTo, say, tell } from '../desk.js';
-import { failureOf, Lab, leaseTtlMs, topicOf, watched } from '../lab.js';
-import { type ManualEffect, manualEffect } from '../manual-effect.js';
-import { workerKind } from '../worker.js';
-
-const isShared = (address: string): boolean => address.startsWith('desk/shared/') || address.startsWith('worker/');
-
-interface Side {
-  own: Engine;
-  elected: ElectedEngine;
-  store: ControlledStore;
-  work: ManualEffect;
-  resigned: StagecraftError[];
-  elections: number[];
-}
+import { failureOf, type Lab, leaseTtlMs, topicOf, watched } from '../lab.js';
+import { leads, notes, type Side, Sides } from '../sides.js';
 
 describe('an elected engine', () => {
+  let sides: Sides;
   let lab: Lab;
-  let seeds: number;
   let left: Side;
   let right: Side;
-  /** Names of the sides that should lead, if they can. */
-  const fit = new Set<string>();
-  /** Prepares each term; replaced by a test. */
-  let prepare: () => Promise<void>;
 
   beforeEach(async () => {
-    lab = new Lab();
-    seeds = 0;
-    fit.clear();
-    prepare = async () => {};
+    sides = new Sides();
+    ({ lab } = sides);
     await lab.data.open();
-    left = await side('left');
-    right = await side('right');
+    left = await sides.side('left');
+    right = await sides.side('right');
   });
-
-  /** Makes one process: an engine of its own, and an elected engine. */
-  async function side(name: string, desk = deskKind): Promise<Side> {
-    const store = lab.store();
-    const shared = new SharedStore(keptOpen(store));
-    const { clock } = lab;
-    const work = manualEffect(60_000);
-    const kinds = [desk, workerKind({ work })];
-    seeds += 1;
-    const ports = { clock, random: seededRandom(seeds), logger: silentLogger };
-    const own: Engine = new Engine({
-      ...ports,
-      store: shared.handle(),
-      lease: { name: `node/${name}`, holder: name, ttlMs: leaseTtlMs, covers: (address) => !isShared(address) },
-      elsewhere: { append: (address, message) => elected.append(address, message) },
-    }).host(kinds);
-    const handle = shared.handle();
-    const resigned: StagecraftError[] = [];
-    const elections: number[] = [];
-    const inUse = (holder: string): StagecraftError => new StagecraftError('NOT_LEADER', `${holder} leads`);
-    const elected: ElectedEngine = new ElectedEngine({
-      engine: () =>
-        new Engine({
-          ...ports,
-          store: handle,
-          lease: {
-            ...{ name: 'shared/0', holder: name, ttlMs: leaseTtlMs, covers: isShared, inUse },
-            wants: () => fit.has(name),
-            wanted: () => {
-              if (!fit.has(name)) elected.yield(new StagecraftError('NOT_LEADER', 'another one is to lead'));
-            },
-          },
-          topics: own.topics,
-          elsewhere: own,
-        }),
-      prefixes: ['desk/shared/', 'worker/'],
-      stored: new StoredViews({
-        ...{ store: handle, clock, logger: silentLogger, unreadable: inUse },
-        readerOf: (address) => own.readerOf(address),
-      }),
-      topics: own.topics,
-      clock,
-      random: seededRandom(seeds),
-      logger: silentLogger,
-      troubles: new TroubleLog({ clock, logger: silentLogger }),
-      prepare: () => prepare(),
-      elected: ({ epoch }) => void elections.push(epoch),
-      resigned: (reason) => resigned.push(reason),
-    }).host(kinds);
-    await own.open();
-    await own.restore([`desk/${name}/`]);
-    await elected.start();
-    return { own, elected, store, work, resigned, elections };
-  }
-
-  const notes = (side: Side, address: string): Promise<unknown> =>
-    (isShared(address) ? side.elected : side.own).ask(address, { type: 'read' });
-  const stop = async ({ elected }: Side): Promise<void> => {
-    const stopped = elected.stop();
-    await lab.clock.advance(10_000);
-    await stopped;
-  };
 
   it('message to the leader in the same process: applied, and its reply comes back', async () => {
     await left.own.ask('desk/left/a', tell(noteTo('desk/shared/a', 'there')));
@@ -118,11 +29,9 @@ describe('an elected engine', () => {
     expect((await lab.data.unsettled({ prefix: '', limit: 10 })).rows).to.deep.equal([]);
   });
 
-  const leads = ({ elected }: Side): boolean => elected.refusal === undefined;
-
   it('fit side refused: the unfit one releases the lease, and stands by while the fit one leads', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
-    fit.add('right');
+    sides.fit.add('right');
     await lab.clock.advance(leaseTtlMs);
     expect([leads(left), leads(right)]).to.deep.equal([false, true]);
     expect(left.resigned.map(({ message }) => message)).to.deep.equal(['another one is to lead']);
@@ -132,19 +41,19 @@ describe('an elected engine', () => {
   });
 
   it('fit side waits for the lease: an unfit one that gets it first begins no term', async () => {
-    fit.add('left').add('right');
-    const third = await side('third');
+    sides.fit.add('left').add('right');
+    const third = await sides.side('third');
     await lab.clock.advance(1_000);
-    await stop(left);
+    await sides.stop(left);
     await lab.clock.advance(5_000);
     expect([leads(right), leads(third)]).to.deep.equal([true, false]);
     expect(third.elections).to.deep.equal([]);
   });
 
   it('waiting fit side is gone: the unfit one goes on leading, or leads again', async () => {
-    fit.add('right');
+    sides.fit.add('right');
     await lab.clock.advance(leaseTtlMs);
-    await stop(right);
+    await sides.stop(right);
     await lab.clock.advance(2 * leaseTtlMs);
     expect(leads(left)).to.equal(true);
     expect(left.elections).to.have.length(2);
@@ -155,7 +64,7 @@ describe('an elected engine', () => {
     await lab.clock.advance(5_000);
     expect((await lab.data.unsettled({ prefix: 'desk/right/', limit: 10 })).rows).to.have.length(2);
     expect(await failureOf(right.elected.ask('desk/shared/a', note('no')))).to.include({ code: 'NOT_LEADER' });
-    await stop(left);
+    await sides.stop(left);
     await right.own.ask('desk/right/a', tell(noteTo('desk/shared/a', 'three')));
     await lab.clock.advance(1_000);
     expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one', 'two', 'three']);
@@ -174,7 +83,7 @@ describe('an elected engine', () => {
     await lab.clock.advance(leaseTtlMs);
     expect(left.resigned.map(({ code }) => code)).to.deep.equal(['NOT_LEADER']);
     expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
-    await stop(right);
+    await sides.stop(right);
     await lab.clock.advance(leaseTtlMs);
     expect(left.elections).to.have.length(2);
     expect(await notes(left, 'desk/shared/a')).to.deep.equal(['one', 'two']);
@@ -184,7 +93,7 @@ describe('an elected engine', () => {
     const seen: string[] = [];
     right.elected.observe(({ address, seq }) => void seen.push(`${address} ${seq}`));
     await left.elected.ask('desk/shared/a', say('by the left'));
-    await stop(left);
+    await sides.stop(left);
     await lab.clock.advance(1_000);
     await right.elected.ask('desk/shared/a', say('by the right'));
     await lab.rest();
@@ -250,8 +159,8 @@ describe('an elected engine', () => {
 
   it('O1, 34.29 lease lapsed: a read brings the actor into memory all the same, for those that wait', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
-    const third = await side('third', { ...deskKind, onDemand: true });
-    for (const one of [right, left]) await stop(one);
+    const third = await sides.side('third', { desk: { ...deskKind, onDemand: true } });
+    for (const one of [right, left]) await sides.stop(one);
     await lab.clock.advance(1_000);
     const speak = (['renewLease', 'acquireLease'] as const).map((method) => third.store.hold(method));
     await lab.clock.advance(leaseTtlMs);
@@ -264,7 +173,7 @@ describe('an elected engine', () => {
   it('restore fails: the lease is released, and the next attempt follows', async () => {
     await left.elected.ask('desk/shared/a', note('one'));
     right.store.fail('unsettled', 'before', 1);
-    await stop(left);
+    await sides.stop(left);
     expect(right.elections.length).to.be.at.least(2);
     expect(right.resigned.map(({ code }) => code)).to.deep.equal(['NOT_LEADER']);
     expect(await notes(right, 'desk/shared/a')).to.deep.equal(['one']);
@@ -288,15 +197,15 @@ describe('an elected engine', () => {
 
   it('D3 lease granted: no work begins before the term is prepared; stopped meanwhile, it is released', async () => {
     let prepared: () => void = () => {};
-    prepare = () => new Promise((resolve) => (prepared = resolve));
+    sides.prepare = () => new Promise((resolve) => (prepared = resolve));
     await left.elected.stop();
     await lab.clock.advance(2_000);
     expect([leads(right), right.elections.length]).to.deep.equal([false, 0]);
     prepared();
     await lab.rest();
     expect(leads(right)).to.equal(true);
-    const third = await side('third');
-    await stop(right);
+    const third = await sides.side('third');
+    await sides.stop(right);
     await lab.clock.advance(2_000);
     const stopped = third.elected.stop();
     prepared();
@@ -308,7 +217,7 @@ describe('an elected engine', () => {
 
   it('stopped during the request for the lease: the lease is released', async () => {
     const release = right.store.hold('acquireLease', 'after');
-    await stop(left);
+    await sides.stop(left);
     await lab.clock.advance(500);
     const stopped = right.elected.stop();
     release();
@@ -339,7 +248,7 @@ describe('an elected engine', () => {
     await left.elected.ask('worker/a', { type: 'work', job: 'dig' });
     left.work.last.finish('gold');
     for (const one of [left, right]) {
-      await stop(one);
+      await sides.stop(one);
       await lab.stop(one.own);
     }
     expect(lab.clock.pending).to.equal(0);
