@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
+import { pairs } from './requests.js';
 
 /** Options of the command as they were given. */
 export interface DriverCheckArguments {
@@ -16,6 +17,7 @@ export interface DriverCheckArguments {
   stagingDir?: string;
   targetDir?: string;
   otherNodeId?: string;
+  topology?: string[];
   only?: string;
   skip?: string[];
   restartWait?: number;
@@ -28,11 +30,12 @@ export function checkOptions(
   given: DriverCheckArguments,
   own: { prefix: string; signal: AbortSignal },
 ): CheckDriverOptions & { prefix: string } {
-  const { capability, size, timeout, restartWait, json: _, cleanUp: __, ...same } = given;
+  const { capability, size, timeout, restartWait, topology, json: _, cleanUp: __, ...same } = given;
   return {
     ...same,
     ...(capability && { accessType: capability }),
     ...(size !== undefined && { sizeBytes: size }),
+    ...(topology && { topology: pairs('--topology', topology) }),
     ...(timeout !== undefined && { timeoutMs: timeout }),
     ...(restartWait !== undefined && { restartWaitMs: restartWait }),
     ...own,

@@ -29,6 +29,7 @@ export function addDriverCheck(program: Command): void {
     .option('--staging-dir <path>', 'existing directory for staging paths (default: the directory for temporary files)')
     .option('--target-dir <path>', 'existing directory for target paths (default: the directory for temporary files)')
     .option('--other-node-id <id>', 'id of another node that the controller knows')
+    .option('--topology <key=value>', 'topology of the volumes (default: that of the node); repeatable', collect)
     .option('--only <text>', 'only checks whose id or rule contains this text')
     .option('--skip <check>', 'leave out this check, or all checks whose ids begin with this text; repeatable', collect)
     .option('--restart-wait <seconds>', 'how long to wait for a driver that ended during a check (default: 30)', waitIn)

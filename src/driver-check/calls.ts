@@ -15,9 +15,10 @@ import { withoutSecrets } from '../csi/secrets.js';
 import type { UnaryRpc } from '../csi/server.js';
 import { StagecraftError } from '../errors.js';
 import type { Answer, AskOptions, Side } from './ask.js';
+import { readMounts } from './host.js';
 import { tellAnswer, tellCall } from './report.js';
 import { Resources } from './resources.js';
-import type { CallReport } from './verdict.js';
+import { type CallReport, Verdict } from './verdict.js';
 
 export interface CallsOptions {
   socketPaths: Partial<Record<Side, string>>;
@@ -146,6 +147,7 @@ export class DriverCalls {
     if (!calls) throw new TypeError(`there is no endpoint for ${rpc}`);
     const signal = this.#signal;
     signal?.throwIfAborted();
+    if (rpc === 'ControllerUnpublishVolume') await this.#expectUnmounted(Object(given).volumeId);
     const request = this.#withSecrets(rpc, given);
     const begun = this.ledger.begin(rpc, given);
     try {
@@ -163,6 +165,16 @@ export class DriverCalls {
       if (code === 'DEADLINE_EXCEEDED') this.hung.add(rpc);
       return this.#answered({ code, answerClass, report: this.#told(rpc, request, textOf(code, error)) });
     }
+  }
+
+  /**
+   * Refuses to detach a volume that this host still shows: what is written there would be lost.
+   * @throws {Verdict} blocked
+   */
+  async #expectUnmounted(volumeId: string): Promise<void> {
+    const paths = this.ledger.pathsOf(volumeId);
+    const mount = paths.length > 0 && (await readMounts()).find(({ path }) => paths.includes(path));
+    if (mount) throw new Verdict('blocked', `the volume is not detached, as it is still mounted at ${mount.path}`);
   }
 
   #answered<Rpc extends UnaryRpc>(answer: Answer<Rpc>): Answer<Rpc> {

@@ -57,13 +57,17 @@ async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpR
   await beginUses(calls, things, directories);
   await takeBack(calls, new Set());
   const unswept: string[] = [];
-  for (const directory of Object.values(directories))
-    unswept.push(...(await clearDirectory(directory, settings.timeoutMs)));
+  const unmounted: string[] = [];
+  for (const directory of [directories.staging, directories.target]) {
+    const cleared = await clearDirectory(directory, settings.timeoutMs);
+    unswept.push(...cleared.left);
+    unmounted.push(...cleared.unmounted.map((path) => `the mount at ${path}`));
+  }
   const { removed, left, others } = await takeBackListed(calls, offers, { prefix: settings.prefix });
   const unremoved = await takeBack(calls, new Set());
   const hide = (texts: string[]): string[] => texts.map(calls.hide);
   return {
-    removed: hide(removed),
+    removed: hide([...unmounted, ...removed]),
     left: hide([...unremoved, ...left, ...unswept]),
     unknown: hide([...inventory.gaps, ...nameless(others)]),
   };
@@ -72,7 +76,10 @@ async function cleanUp(calls: DriverCalls, settings: Settings): Promise<CleanUpR
 /** Records that each volume may be staged and published at each path of that run. */
 async function beginUses(calls: DriverCalls, things: ListedThings, directories: RunDirectories): Promise<void> {
   if (!calls.has('node')) return;
-  const [stagingPaths, targetPaths] = [await pathsIn(directories.staging), await pathsIn(directories.target)];
+  const [stagingPaths, targetPaths] = [
+    await pathsIn(directories.staging.paths),
+    await pathsIn(directories.target.paths),
+  ];
   for (const { volume } of things.volumesOfRun()) {
     const { volumeId } = volume;
     for (const stagingTargetPath of stagingPaths)

@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.js';
 import type { DriverCalls } from './calls.js';
 import type { Capabilities } from './capabilities.js';
-import { readMounts, unmount } from './host.js';
+import { mountsAt, readMounts, unmount } from './host.js';
 import { type Inventory, readInventory } from './inventory.js';
 import { type Listed, ListedThings } from './listed.js';
+import type { RunDirectory } from './options.js';
 import { callLine } from './report.js';
 import type { Made } from './resources.js';
 
@@ -90,21 +91,34 @@ async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo 
   return calls.ledger.has(key) ? (calls.last ? callLine(calls.last) : 'no call was made') : undefined;
 }
 
-/**
- * Unmounts what the driver left in a directory of the run, then removes empty entries and the directory.
- * @returns what is left, each with the reason
- */
-export async function clearDirectory(directory: string, timeoutMs: number): Promise<string[]> {
-  const left: string[] = [];
+/** What became of a directory of the run. */
+export interface Cleared {
+  /** Paths that the driver had left mounted, and that are unmounted now. */
+  unmounted: string[];
+  /** Things that are left, each with the reason. */
+  left: string[];
+}
+
+/** Unmounts what the driver left in a directory of the run, then removes empty entries and the directory. */
+export async function clearDirectory({ root, paths }: RunDirectory, timeoutMs: number): Promise<Cleared> {
+  const cleared: Cleared = { unmounted: [], left: [] };
+  const { left } = cleared;
   const attempt = async (what: string, work: () => Promise<string | undefined>): Promise<void> => {
     const why = await whyNot(work);
     if (why !== undefined) left.push(`${what}: ${why}`);
   };
-  for (const path of await mountedIn(directory)) await attempt(`the mount at ${path}`, () => takenOff(path, timeoutMs));
-  if (left.length > 0) return left;
-  for (const path of await pathsIn(directory)) await attempt(path, () => removeEmpty(path));
-  if (left.length === 0) await attempt(directory, () => removeEmpty(directory));
-  return left;
+  for (const path of await mountedIn(root)) {
+    await attempt(`the mount at ${path}`, async () => {
+      const why = await takenOff(path, timeoutMs);
+      if (why === undefined) cleared.unmounted.push(path);
+      return why;
+    });
+  }
+  if (left.length > 0) return cleared;
+  for (const path of await pathsIn(paths)) await attempt(path, () => removeEmpty(path));
+  for (const { path } of await mountsAt(root)) await attempt(path, () => takenOff(path, timeoutMs));
+  for (const path of left.length === 0 ? [paths, root] : []) await attempt(path, () => removeEmpty(path));
+  return cleared;
 }
 
 /** @returns the obstacle; undefined also if the object was gone already */

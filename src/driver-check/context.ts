@@ -35,6 +35,8 @@ export interface CheckContextOptions {
   targetDir: string;
   /** Id of a second node that the controller knows, if one was given. */
   otherNodeId: string | undefined;
+  /** Topology of the volumes; undefined: that of the node. */
+  topology: Readonly<Record<string, string>> | undefined;
 }
 
 /** Pause between two polls, in milliseconds. */
@@ -233,11 +235,19 @@ export class CheckContext {
     return this.#names;
   }
 
-  /** Returns a topology that makes the volume usable on the host of the checks. */
+  /**
+   * Returns a topology that makes the volume usable on the host of the checks. `preferred` repeats it, as callers send both, and
+   * some drivers read that one only.
+   */
   async #topology(): Promise<Request<'CreateVolume'>> {
-    if (!this.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS') || !this.calls.has('node')) return {};
-    const { accessibleTopology } = await this.step('NodeGetInfo', {});
-    return accessibleTopology ? { accessibilityRequirements: { requisite: [accessibleTopology] } } : {};
+    if (!this.offers.has('plugin/VOLUME_ACCESSIBILITY_CONSTRAINTS')) return {};
+    const { topology } = this.options;
+    const place = topology ? { segments: topology } : await this.#nodeTopology();
+    return place ? { accessibilityRequirements: { requisite: [place], preferred: [place] } } : {};
+  }
+
+  async #nodeTopology(): Promise<plain.Topology | undefined> {
+    return this.calls.has('node') ? (await this.step('NodeGetInfo', {})).accessibleTopology : undefined;
   }
 }
 

@@ -90,6 +90,20 @@ export async function fileSystemBytes(path: string, timeoutMs: number): Promise<
   return BigInt(blocks) * BigInt(blockBytes);
 }
 
+/**
+ * Makes the directory a shared mount of its own. A driver that checks the propagation of its paths refuses others, and what one
+ * in a container mounts elsewhere is not seen here.
+ */
+export async function shareDirectory(path: string, timeoutMs: number): Promise<void> {
+  for (const command of [
+    ['mount', '--bind', path, path],
+    ['mount', '--make-rshared', path],
+  ]) {
+    const { status, stderr } = await run(command, timeoutMs);
+    if (status !== 0) throw new Error(`${command.join(' ')}: ${stderr.trim()}`);
+  }
+}
+
 /** Removes one mount that the driver left at a path. */
 export const unmount = (path: string, timeoutMs: number): Promise<Ran> => run(['umount', path], timeoutMs);
 

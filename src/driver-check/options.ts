@@ -39,6 +39,10 @@ export interface CheckDriverOptions {
   targetDir?: string;
   /** Id of a second node that the controller knows, for checks with two nodes. */
   otherNodeId?: string;
+  /**
+   * Topology of the volumes, e.g. `{ 'example.com/zone': 'z1' }`, for a controller without its node. Default: that of the node.
+   */
+  topology?: Readonly<Record<string, string>>;
   /** Run only checks with this text in their id or rule. */
   only?: string;
   /** Ids of checks, or beginnings of ids, to report as `skipped`. */
@@ -66,6 +70,7 @@ export interface Settings {
   stagingDir: string | undefined;
   targetDir: string | undefined;
   otherNodeId: string | undefined;
+  topology: Readonly<Record<string, string>> | undefined;
   only: string;
   skip: readonly string[];
   restartWaitMs: number;
@@ -103,6 +108,7 @@ export function settingsOf(options: CheckDriverOptions): Settings {
     stagingDir: options.stagingDir,
     targetDir: options.targetDir,
     otherNodeId: options.otherNodeId,
+    topology: options.topology,
     only: options.only ?? '',
     skip: options.skip ?? [],
     restartWaitMs,
@@ -111,16 +117,29 @@ export function settingsOf(options: CheckDriverOptions): Settings {
   };
 }
 
+/** A directory of this run: a shared mount, so that drivers in containers see what is mounted below it. */
+export interface RunDirectory {
+  /** The mount. */
+  root: string;
+  /** Directory in it for the paths: a driver can remove it, which shows. */
+  paths: string;
+}
+
 export interface RunDirectories {
-  staging: string;
-  target: string;
+  staging: RunDirectory;
+  target: RunDirectory;
 }
 
 /** Returns directories that only this run uses. */
 export const directoriesOf = ({ stagingDir, targetDir, prefix }: Settings): RunDirectories => ({
-  staging: join(resolve(stagingDir ?? tmpdir()), `${prefix}-s`),
-  target: join(resolve(targetDir ?? tmpdir()), `${prefix}-t`),
+  staging: directoryIn(stagingDir, `${prefix}-s`),
+  target: directoryIn(targetDir, `${prefix}-t`),
 });
+
+function directoryIn(parent: string | undefined, name: string): RunDirectory {
+  const root = join(resolve(parent ?? tmpdir()), name);
+  return { root, paths: join(root, 'p') };
+}
 
 function socketPathsOf({ endpoint, controllerEndpoint, nodeEndpoint }: CheckDriverOptions): Settings['socketPaths'] {
   const controller = controllerEndpoint ?? endpoint;

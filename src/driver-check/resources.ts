@@ -20,12 +20,19 @@ export interface Made {
   undo(ask: Ask): Promise<void>;
 }
 
+interface MountedAt {
+  volumeId?: string;
+  path?: string;
+}
+
 /** Objects that one call creates or removes. */
 interface Effect<Rpc extends UnaryRpc> {
   /** Objects that the call may create. */
   makes?(request: Given<Rpcs[Rpc]['request']>): Made;
   /** Objects that the call has created, according to its answer. */
   made?(request: Given<Rpcs[Rpc]['request']>, response: Rpcs[Rpc]['response']): Made | undefined;
+  /** Path of this host at which the call mounts a volume. */
+  mountsAt?(request: Given<Rpcs[Rpc]['request']>): MountedAt;
   /** Beginnings of the keys of removed objects. */
   removes?(request: Given<Rpcs[Rpc]['request']>): string;
 }
@@ -38,6 +45,8 @@ const isGone = (answerClass: AnswerClass): boolean => answerClass.startsWith('al
 
 export class Resources {
   readonly #made = new Map<string, Made>();
+  /** Paths of this host at which each volume was to be staged or published, by volume id. */
+  readonly #paths = new Map<string, Set<string>>();
   /** Keys of all objects that the driver has confirmed, including removed ones. */
   readonly #everMade = new Set<string>();
 
@@ -55,6 +64,11 @@ export class Resources {
     return this.#everMade.has(key);
   }
 
+  /** Paths of this host at which the volume may still be mounted, also after an OK to its unmounting. */
+  pathsOf(volumeId: string): string[] {
+    return [...(this.#paths.get(volumeId) ?? [])];
+  }
+
   /** Adds an object found in the driver's lists, to be taken back, too. */
   adopt(made: Made): void {
     this.#made.set(made.key, made);
@@ -70,6 +84,7 @@ export class Resources {
    */
   begin<Rpc extends UnaryRpc>(rpc: Rpc, request: Given<Rpcs[Rpc]['request']>): Begun<Rpc> {
     const effect: Effect<Rpc> | undefined = effects[rpc];
+    this.#keepPath(effect?.mountsAt?.(request));
     const intended = effect?.makes?.(request);
     const isNew = intended !== undefined && !this.#made.has(intended.key);
     if (isNew) this.#made.set(intended.key, intended);
@@ -86,6 +101,11 @@ export class Resources {
         if (isNew && isRefusal(answerClass) && this.#made.get(intended.key) === intended) this.drop(intended.key);
       },
     };
+  }
+
+  #keepPath({ volumeId = '', path = '' }: MountedAt = {}): void {
+    if (path === '') return;
+    this.#paths.set(volumeId, (this.#paths.get(volumeId) ?? new Set()).add(path));
   }
 
   #remove(prefix: string | undefined): void {
@@ -189,6 +209,7 @@ const effects: { readonly [Rpc in UnaryRpc]?: Effect<Rpc> } = {
       nodeId ? keyOf('publication', volumeId, nodeId, '') : keyOf('publication', volumeId, ''),
   },
   NodeStageVolume: {
+    mountsAt: ({ volumeId = '', stagingTargetPath = '' }) => ({ volumeId, path: stagingTargetPath }),
     makes: ({ volumeId = '', stagingTargetPath = '' }) => ({
       key: keyOf('staging', stagingTargetPath, volumeId, ''),
       what: `the staging of ${volumeId} at ${stagingTargetPath}`,
@@ -203,6 +224,7 @@ const effects: { readonly [Rpc in UnaryRpc]?: Effect<Rpc> } = {
     removes: ({ volumeId = '', stagingTargetPath = '' }) => keyOf('staging', stagingTargetPath, volumeId, ''),
   },
   NodePublishVolume: {
+    mountsAt: ({ volumeId = '', targetPath = '' }) => ({ volumeId, path: targetPath }),
     makes: ({ volumeId = '', targetPath = '' }) => ({
       key: keyOf('target', targetPath, volumeId, ''),
       what: `the publication of ${volumeId} at ${targetPath}`,

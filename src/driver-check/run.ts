@@ -9,10 +9,18 @@ import { DriverCalls } from './calls.js';
 import { Capabilities } from './capabilities.js';
 import type { Check, CheckResult } from './check.js';
 import { checks } from './checks/all.js';
-import { clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
+import { type Cleared, clearDirectory, type TakenBack, takeBack, takeBackListed } from './clean-up.js';
 import { CheckContext } from './context.js';
+import { mayMount, shareDirectory } from './host.js';
 import { type Inventory, readInventory } from './inventory.js';
-import { type CheckDriverOptions, directoriesOf, type RunDirectories, type Settings, settingsOf } from './options.js';
+import {
+  type CheckDriverOptions,
+  directoriesOf,
+  type RunDirectories,
+  type RunDirectory,
+  type Settings,
+  settingsOf,
+} from './options.js';
 import { Verdict } from './verdict.js';
 
 /**
@@ -77,7 +85,7 @@ class Run {
   readonly #signal: AbortSignal | undefined;
   readonly #directories: RunDirectories;
   /** Directories that the run has created. */
-  readonly #made: string[] = [];
+  readonly #made: RunDirectory[] = [];
   /** Objects that could not be taken back after their check: the end of the run tries again. */
   readonly #stubborn = new Set<string>();
   #offers: Capabilities | undefined;
@@ -109,14 +117,17 @@ class Run {
   }
 
   async #makeDirectories(): Promise<void> {
-    for (const directory of Object.values(this.#directories)) {
+    for (const directory of [this.#directories.staging, this.#directories.target]) {
+      const { root, paths } = directory;
       try {
-        await mkdir(directory, { mode: 0o700 });
+        await mkdir(root, { mode: 0o700 });
+        this.#made.push(directory);
+        if (mayMount()) await shareDirectory(root, this.#settings.timeoutMs);
+        await mkdir(paths, { mode: 0o700 });
       } catch (cause) {
-        const message = `${directory} can't be made, name another directory for the volumes: ${messageOf(cause)}`;
+        const message = `${root} can't be made, name another directory for the volumes: ${messageOf(cause)}`;
         throw new StagecraftError('INVALID_ARGUMENT', message, { cause });
       }
-      this.#made.push(directory);
     }
   }
 
@@ -142,7 +153,7 @@ class Run {
     const offers = await Capabilities.read(this.#calls);
     this.#offers = offers;
     this.#before = await readInventory(this.#calls, offers);
-    const { sizeBytes, fsType, accessType, otherNodeId, parameters, prefix } = this.#settings;
+    const { sizeBytes, fsType, accessType, otherNodeId, topology, parameters, prefix } = this.#settings;
     return new CheckContext({
       calls: this.#calls,
       offers,
@@ -152,8 +163,9 @@ class Run {
       fsType,
       sizeBytes,
       otherNodeId,
-      stagingDir: this.#directories.staging,
-      targetDir: this.#directories.target,
+      topology,
+      stagingDir: this.#directories.staging.paths,
+      targetDir: this.#directories.target.paths,
     });
   }
 
@@ -164,12 +176,13 @@ class Run {
       return { id, rpc, rule, outcome: 'skipped', why: 'by request', durationMs: 0 };
     const judged = bench && (await this.#verdictOf(bench, check));
     const durationMs = Math.round(performance.now() - startedAtMs);
-    await this.#awaitRestart();
+    const hasEnded = await this.#awaitRestart();
     await takeBack(this.#calls, this.#stubborn);
     const verdict = (await this.#remakeDirectories()) ?? judged;
     if (!verdict) return { id, rpc, rule, outcome: 'passed', durationMs };
     const { outcome, message, call } = verdict;
-    return { id, rpc, rule, outcome, why: this.#calls.hide(message), ...(call && { call }), durationMs };
+    const why = hasEnded ? `the driver ended during this call: ${message}` : message;
+    return { id, rpc, rule, outcome, why: this.#calls.hide(why), ...(call && { call }), durationMs };
   }
 
   /** @returns undefined if the check passed */
@@ -187,19 +200,25 @@ class Run {
     }
   }
 
-  /** Waits for a driver that is gone after a check, so that the check can be cleaned up and the next one made. */
-  async #awaitRestart(): Promise<void> {
+  /**
+   * Waits for a driver that is gone after a check, so that the check can be cleaned up and the next one made.
+   * @returns whether the driver has ended during the check
+   */
+  async #awaitRestart(): Promise<boolean> {
     const isNewlyGone = this.#goneSince !== undefined && this.#goneSince !== this.#awaitedSince;
-    if (!isNewlyGone) return;
+    if (!isNewlyGone) return false;
     this.#awaitedSince = this.#goneSince;
     const signal = this.#signal ? { signal: this.#signal } : {};
     const untilMs = performance.now() + this.#settings.restartWaitMs;
+    let hasEnded = false;
     while (await this.#isGone()) {
+      hasEnded = true;
       const leftMs = untilMs - performance.now();
-      if (leftMs <= 0) return;
+      if (leftMs <= 0) return true;
       await setTimeout(Math.min(restartPauseMs, leftMs), undefined, signal);
     }
     this.#goneSince = undefined;
+    return hasEnded;
   }
 
   async #isGone(): Promise<boolean> {
@@ -215,13 +234,13 @@ class Run {
    */
   async #remakeDirectories(): Promise<Verdict | undefined> {
     let verdict: Verdict | undefined;
-    for (const directory of this.#made) {
+    for (const { paths } of this.#made) {
       try {
         // The driver may have removed an empty parent directory, too.
-        const isGone = (await mkdir(directory, { mode: 0o700, recursive: true })) !== undefined;
-        if (isGone) verdict = new Verdict('failed', `the driver removed ${directory}, which it did not make`);
+        const removed = await mkdir(paths, { mode: 0o700, recursive: true });
+        if (removed) verdict = new Verdict('failed', `the driver removed ${removed}, which it did not make`);
       } catch (error) {
-        verdict = new Verdict('failed', `${directory} is gone, and can't be made again: ${messageOf(error)}`);
+        verdict = new Verdict('failed', `${paths} is gone, and can't be made again: ${messageOf(error)}`);
       }
     }
     return verdict;
@@ -230,8 +249,7 @@ class Run {
   async #needDriver(): Promise<void> {
     if (this.#goneSince === undefined) return;
     const { code, report } = await this.#calls.ask('GetPluginInfo', {});
-    if (code === 'UNAVAILABLE')
-      throw new Verdict('blocked', `the driver is gone since ${this.#goneSince}: ${report.answer}`, report);
+    if (code === 'UNAVAILABLE') throw new Verdict('blocked', `the driver is gone since ${this.#goneSince}`, report);
     this.#goneSince = undefined;
   }
 
@@ -240,11 +258,11 @@ class Run {
     this.#calls.cancelBy(undefined);
     this.#calls.hung.clear();
     await takeBack(this.#calls, new Set());
-    const unswept = await this.#clearDirectories();
+    const { left: unswept, unmounted } = await this.#clearDirectories();
     const { prefix } = this.#settings;
     const listed = this.#offers && (await takeBackListed(this.#calls, this.#offers, { prefix, before: this.#before }));
     const left = await takeBack(this.#calls, new Set()); // a mount may have held it
-    const verdict = cleanUpVerdict(prefix, [...left, ...(listed?.left ?? []), ...unswept], listed);
+    const verdict = cleanUpVerdict(prefix, { left: [...left, ...(listed?.left ?? []), ...unswept], unmounted, listed });
     return {
       id: 'clean-up',
       rpc: '-',
@@ -255,10 +273,14 @@ class Run {
     };
   }
 
-  async #clearDirectories(): Promise<string[]> {
-    const left: string[] = [];
-    for (const directory of this.#made) left.push(...(await clearDirectory(directory, this.#settings.timeoutMs)));
-    return left;
+  async #clearDirectories(): Promise<Cleared> {
+    const all: Cleared = { unmounted: [], left: [] };
+    for (const directory of this.#made) {
+      const { unmounted, left } = await clearDirectory(directory, this.#settings.timeoutMs);
+      all.unmounted.push(...unmounted);
+      all.left.push(...left);
+    }
+    return all;
   }
 
   async #cleanUpOrThrow(): Promise<void> {
@@ -267,8 +289,11 @@ class Run {
   }
 }
 
-/** @returns undefined if nothing is left and nothing had to be searched */
-function cleanUpVerdict(prefix: string, left: string[], listed: TakenBack | undefined): Verdict | undefined {
+/** @returns undefined if nothing is left, and nothing had to be searched or unmounted */
+function cleanUpVerdict(
+  prefix: string,
+  { left, unmounted, listed }: Cleared & { listed: TakenBack | undefined },
+): Verdict | undefined {
   const others = listed?.others.map(({ what }) => what) ?? [];
   const notes = [
     ...(left.length > 0
@@ -276,6 +301,7 @@ function cleanUpVerdict(prefix: string, left: string[], listed: TakenBack | unde
           `still there: ${left.join('; ')}. Remove it with the driver's own tools, or try again with --clean-up ${prefix}`,
         ]
       : []),
+    ...(unmounted.length > 0 ? [`unmounted what the driver had left mounted: ${unmounted.join('; ')}`] : []),
     ...(listed && listed.removed.length > 0
       ? [`removed what the driver had left behind in spite of its answers: ${listed.removed.join('; ')}`]
       : []),

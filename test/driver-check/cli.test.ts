@@ -94,7 +94,7 @@ describe('stagecraft driver-check', () => {
       const gone = checks({ ...scene, endpoint }, '--only', 'DeleteVolume/', '--restart-wait', '0');
       const { code, stdout } = await ended(gone);
       await Promise.all(ends);
-      expect(stdout).to.match(/^… and 4 more blocked for the same reason, up to DeleteVolume\/with-snapshot$/m);
+      expect(stdout).to.match(/^… and 4 more blocked for the same reason, up to DeleteVolume\/no-id$/m);
       expect(stdout.match(/^DeleteVolume\/\S+ +blocked /gm)?.length).to.equal(1);
       expect(stdout.match(/^.*: DeleteVolume \{.* → .*$/gm)?.length).to.equal(1);
       expect(code).to.equal(1);

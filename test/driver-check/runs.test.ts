@@ -183,7 +183,7 @@ describe('a run of driver-check', () => {
         replaced(handlers, 'ControllerPublishVolume', (request, next) => {
           const own = readdirSync(folder).find((name) => name.endsWith('-s')) ?? '';
           // One of these is the path where the volume is to be staged next.
-          for (let number = 0; number < 50; number += 1) writeFileSync(join(folder, own, `s${number}`), '');
+          for (let number = 0; number < 50; number += 1) writeFileSync(join(folder, own, 'p', `s${number}`), '');
           return next(request);
         }),
       async (scene) => {

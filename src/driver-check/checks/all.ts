@@ -1,4 +1,7 @@
-/** All checks in their order: identity of the driver first, volumes on this host last. */
+/**
+ * All checks in their order: identity of the driver first, then volumes, then volumes on this host. Requests without a name, id
+ * or path come last: a driver that does not refuse one may do anything, e.g. end, or unmount another path.
+ */
 import type { Check } from '../check.js';
 import { capacityChecks } from './capacity.js';
 import { contentChecks } from './content.js';
@@ -16,7 +19,7 @@ import { statsExpandChecks } from './stats-expand.js';
 import { statusChecks } from './status.js';
 import { volumeChecks } from './volumes.js';
 
-export const checks: readonly Check[] = [
+const byService: readonly Check[] = [
   ...identityChecks,
   ...capabilityChecks,
   ...nodeInfoChecks,
@@ -33,4 +36,11 @@ export const checks: readonly Check[] = [
   ...nodePublishChecks,
   ...contentChecks,
   ...statsExpandChecks,
+];
+
+const leavesOutWhich = ({ id }: Check): boolean => /\/no-(name|([a-z]+-)?id|path|target|sources?)$/.test(id);
+
+export const checks: readonly Check[] = [
+  ...byService.filter((check) => !leavesOutWhich(check)),
+  ...byService.filter(leavesOutWhich),
 ];
