@@ -76,6 +76,16 @@ export class InstanceGate {
     return this.node === undefined ? `plugin '${this.plugin}'` : `plugin '${this.plugin}' of node ${this.node}`;
   }
 
+  /** Names the instance, for messages. */
+  get instanceName(): string {
+    return this.nameOf(this.observation.instance) ?? this.#name;
+  }
+
+  /** Names an instance on the same node, for messages. */
+  nameOf(instance: string | undefined): string | undefined {
+    return instance === undefined ? undefined : `instance ${instance} of ${this.#name}`;
+  }
+
   /** Why a call would have to wait for a place; undefined: one is free. */
   get crowd(): string | undefined {
     return this.#inFlight >= this.#limits.maxInFlight ? `${this.#inFlight} calls to it are in flight` : undefined;

@@ -5,6 +5,7 @@
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../abort.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
+import { chosen, offers, speakers } from './instance-choice.js';
 import { type GateLimits, InstanceGate, tookNone } from './instance-gate.js';
 import type { Admission, Admitted, PluginPort, Refused, Target } from './plugin-port.js';
 
@@ -96,7 +97,27 @@ export class PluginAccess {
   }
 
   offers(plugin: string, capability: string): boolean {
-    return this.#choose({ plugin }).observation.capabilities?.has(capability) ?? false;
+    return offers(this.#choose({ plugin }).observation, capability);
+  }
+
+  /**
+   * Returns why the lack of a capability at one instance proves nothing: another instance of the plugin offers it. Undefined if
+   * none is known to. @param node of the instance that lacks it
+   */
+  contradiction(plugin: string, node: string | undefined, capability: string): string | undefined {
+    const lacking = this.#gate(plugin, node).instanceName;
+    for (const gate of this.#gates(plugin)) {
+      const { observation } = gate;
+      const other = offers(observation, capability)
+        ? gate.instanceName
+        : gate.nameOf(observation.offeredBy?.[capability]);
+      if (other !== undefined)
+        return (
+          `${lacking} does not offer ${capability}, but ${other} does: instances of one plugin must offer the same. ` +
+          'The call waits: deregister the one that is wrong'
+        );
+    }
+    return undefined;
   }
 
   driver(plugin: string): string | undefined {
@@ -115,16 +136,15 @@ export class PluginAccess {
   }
 
   /**
-   * Chooses the instance for a call: that at the volume's home, if volumes of the plugin are separate per host; else the
-   * first that can be called.
+   * Chooses the instance for a call: that at the volume's home, if volumes of the plugin are separate per host; else see
+   * instance-choice.ts
    */
   #choose({ plugin, home }: Target): InstanceGate {
     if (!this.#port.nodes) return this.#gate(plugin, undefined);
     const gates = this.#gates(plugin);
-    const [first = this.#gate(plugin, undefined)] = gates;
     const atHome = home === undefined ? undefined : gates.find(({ node }) => node === home);
     if (atHome && atHome.observation.scope !== 'shared' && !atHome.trouble) return atHome;
-    return gates.find(({ trouble }) => !trouble) ?? first;
+    return chosen(gates) ?? this.#gate(plugin, undefined);
   }
 
   #hasSeveral(plugin: string): boolean {
@@ -133,7 +153,7 @@ export class PluginAccess {
 
   /** Returns why no instance of the plugin can be called. */
   #reason({ plugin }: Target): string {
-    return this.#gates(plugin)
+    return speakers(this.#gates(plugin))
       .flatMap(({ trouble }) => trouble?.reason ?? [])
       .join('; ');
   }

@@ -13,6 +13,7 @@ import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.j
 import type { CallBounds, FarBounds } from './call-bounds.js';
 import { failureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
+import { offers } from './instance-choice.js';
 import { otherDriver } from './other-driver.js';
 import type { PluginAccess } from './plugin-access.js';
 import type { Admitted, PluginObservation } from './plugin-port.js';
@@ -37,8 +38,8 @@ export interface Work<TAnswer> {
   refusal?(observation: Admitted['observation']): string | undefined;
   /** Returns an obstacle: unless it is final, the call is retried later. If it rejects, no call was made. */
   precondition?(observation: Admitted['observation']): CallFailure | undefined | Promise<CallFailure | undefined>;
-  /** Returns the answer if no call is needed. If it rejects, the answer is not known yet, and no call was made. */
-  without?(observation: Admitted['observation']): TAnswer | undefined | Promise<TAnswer | undefined>;
+  /** Returns the answer if no call is needed. If it throws or rejects, the answer is not known yet, and no call was made. */
+  without?(lacks: Lacks): TAnswer | undefined | Promise<TAnswer | undefined>;
   /**
    * Tells whether the plugin runs as another process than the machine has committed. The machine must commit the new
    * process first.
@@ -56,6 +57,12 @@ export interface Work<TAnswer> {
   /** Marks an attach or detach. If the plugin needs no call for that, none is made, whichever node is the home. */
   attaches?: boolean;
 }
+
+/**
+ * Tells whether the plugin does not offer a capability (instance-choice.ts).
+ * @throws {StagecraftError} PLUGIN_LACKS: this instance does not, but another one does
+ */
+export type Lacks = (capability: string) => boolean;
 
 export class PluginCalls {
   readonly #options: PluginCallsOptions;
@@ -101,6 +108,13 @@ export class PluginCalls {
       run: (run: EffectCall<AdmissionCall<TCall>>) =>
         this.#admissions.wait(run, volumesOf(run.input.src, run.input.call)),
     };
+  }
+
+  #lacks(plugin: string, { node, observation }: Admitted, capability: string): boolean {
+    if (offers(observation, capability)) return false;
+    const why = this.#options.access.contradiction(plugin, node, capability);
+    if (why !== undefined) throw new StagecraftError('PLUGIN_LACKS', why);
+    return true;
   }
 
   /** Returns why the agent of another node must make this call. */
@@ -160,7 +174,7 @@ export class PluginCalls {
       const precondition = work.precondition?.(observation);
       const obstacle = precondition instanceof Promise ? await precondition : precondition;
       if (obstacle) return { status: 'not-sent', failure: obstacle, retry };
-      const without = work.without?.(observation);
+      const without = work.without?.((capability) => this.#lacks(run.input.plugin, admitted, capability));
       const answer = without instanceof Promise ? await without : without;
       if (answer !== undefined) {
         admitted.leave();

@@ -22,6 +22,10 @@ export interface PluginObservation {
   scope?: PluginScope;
   /** Only one instance of the plugin, of those on all nodes, may get calls. */
   isSole?: boolean;
+  /** Alloc id of the instance. Absent: there is none. */
+  instance?: string;
+  /** Capabilities that this instance lacks, each with the alloc id of another one on the same node that offers it. */
+  offeredBy?: Readonly<Record<string, string>>;
 }
 
 /** Plugin to call. With `home`, its instance on that node is called if volumes of the plugin are separate per host. */

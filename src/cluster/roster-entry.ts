@@ -19,6 +19,8 @@ const pluginSchema = z.object({
   driver: z.string().optional(),
   scope: z.enum(['host', 'shared']).optional(),
   isSole: z.boolean().optional(),
+  instance: z.string().optional(),
+  offeredBy: z.record(z.string(), z.string()).optional(),
 });
 
 const entrySchema = z.object({
@@ -66,7 +68,7 @@ export function observationIn({
   pluginCapabilities,
   ...rest
 }: RosterPlugin): PluginObservation {
-  const { trouble, troubleKind, driver, scope, isSole, hasService, wellAtMs } = rest;
+  const { trouble, troubleKind, driver, scope, isSole, instance, offeredBy, hasService, wellAtMs } = rest;
   return {
     hasService,
     wellAtMs,
@@ -77,5 +79,7 @@ export function observationIn({
     ...(driver !== undefined && { driver }),
     ...(scope && { scope }),
     ...(isSole && { isSole }),
+    ...(instance !== undefined && { instance }),
+    ...(offeredBy && { offeredBy }),
   };
 }

@@ -24,8 +24,7 @@ import { mountParts } from '../../machines/mount/parts.js';
 import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
-import type { PluginCalls, Work } from '../calls/plugin-calls.js';
-import type { Admitted } from '../calls/plugin-port.js';
+import type { Lacks, PluginCalls, Work } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Logger } from '../engine/logger.js';
@@ -174,8 +173,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
   /** Answer for a plugin that does not stage. An earlier driver may have staged: its staging is still undone. */
   const unlessStaging =
     <T>(place: MountPath, otherwise: () => T | Promise<T>) =>
-    ({ capabilities }: Admitted['observation']): Promise<T> | undefined => {
-      if (capabilities.has('STAGE_UNSTAGE_VOLUME')) return undefined;
+    (lacks: Lacks): Promise<T> | undefined => {
+      if (!lacks('STAGE_UNSTAGE_VOLUME')) return undefined;
       return tables.table().then((table) => {
         mustBeFree(table, place, (entry) => notToUnstage(place, entry));
         return otherwise();

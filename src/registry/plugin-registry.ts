@@ -42,6 +42,12 @@ export interface PluginRegistryOptions {
   asked: Waiters;
 }
 
+/** Status of an instance, not to be changed, and whether it was seen healthy in this run. */
+export interface SeenInstance {
+  status: PluginStatus;
+  isSeenHealthy: boolean;
+}
+
 const defaultWaitMs = 60_000;
 
 export class PluginRegistry {
@@ -164,13 +170,13 @@ export class PluginRegistry {
   }
 
   /**
-   * Connected client of the active instance.
+   * Connected client of an instance. @param allocId default: the active one
    * @throws StagecraftError NO_DISPENSER, then PLUGIN_NOT_FOUND
    */
-  async dispense<TClient = unknown>(type: string, name: string): Promise<TClient> {
+  async dispense<TClient = unknown>(type: string, name: string, allocId?: string): Promise<TClient> {
     this.#refuseIfClosed();
     this.#clients.dispenser(type);
-    const info = this.#active(type, name);
+    const info = allocId === undefined ? this.#active(type, name) : this.forAlloc(type, name, allocId);
     // The caller knows the type of the client: CsiClient for the built-in dispensers.
     const address = this.#addressOf(info);
     return this.#clients.get(address, info, this.#statuses.leaving(address)) as TClient;
@@ -223,13 +229,17 @@ export class PluginRegistry {
     return this.#instances(type, name).length > 0;
   }
 
-  /**
-   * Status of the active instance, not to be changed, and whether it was seen healthy in this run; undefined if there
-   * is none.
-   */
-  seen(type: string, name: string): { status: PluginStatus; isSeenHealthy: boolean } | undefined {
-    const [info] = this.#instances(type, name);
-    return info && { status: this.#statuses.of(info), isSeenHealthy: this.#statuses.isSeenHealthy(info) };
+  /** What is seen of the active instance; undefined if there is none. */
+  seen(type: string, name: string): SeenInstance | undefined {
+    return this.allSeen(type, name)[0];
+  }
+
+  /** What is seen of all instances of a name, newest first. */
+  allSeen(type: string, name: string): SeenInstance[] {
+    return this.#instances(type, name).map((info) => ({
+      status: this.#statuses.of(info),
+      isSeenHealthy: this.#statuses.isSeenHealthy(info),
+    }));
   }
 
   /** Calls back when something may have changed about a plugin; the returned function ends it. */
@@ -237,10 +247,9 @@ export class PluginRegistry {
     return this.#waiters.add(pluginsAddress(this.#node, type, name), changed);
   }
 
-  /** Looks at the active instance now, and reads all its capabilities again. */
+  /** Looks at all instances of a name now, and reads all their capabilities again. */
   lookAgain(type: string, name: string): void {
-    const [info] = this.#instances(type, name);
-    if (info) this.#asked.wake(this.#addressOf(info));
+    for (const info of this.#instances(type, name)) this.#asked.wake(this.#addressOf(info));
   }
 
   /** Resolves when an instance has shut down and no call is under way on its client, or the signal is aborted. */

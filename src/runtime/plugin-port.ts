@@ -2,14 +2,14 @@
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
+import { chosen, controllerService, type Instance, offers } from '../calls/instance-choice.js';
 import type { PluginObservation, PluginPort } from '../calls/plugin-port.js';
 import type { Engine } from '../engine/engine.js';
 import type { NodePluginsPort } from '../nodes/node-reporter.js';
-import type { PluginRegistry } from '../registry/plugin-registry.js';
+import type { PluginRegistry, SeenInstance } from '../registry/plugin-registry.js';
 
 /** Methods of the registry that are used here. */
-type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'dispense' | 'lookAgain' | 'watch'>;
-type Seen = NonNullable<ReturnType<PluginRegistry['seen']>>;
+type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'allSeen' | 'dispense' | 'lookAgain' | 'watch'>;
 
 const none: ReadonlySet<string> = new Set();
 
@@ -21,7 +21,7 @@ export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry.has(type, plugin)),
     observation: (plugin) => observationOf(registry, plugin, isTasked),
-    client: (plugin) => registry.dispense(controllerType, plugin),
+    client: (plugin) => registry.dispense(controllerType, plugin, observationOf(registry, plugin, isTasked).instance),
     lookAgain: (plugin) => registry.lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
       const ends = types.map((type) => registry.watch(type, plugin, changed));
@@ -84,21 +84,84 @@ const absent: PluginObservation = {
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
 function observationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
-  const controller = plugins.seen(controllerType, plugin);
-  const seen = controller ?? plugins.seen(nodeType, plugin);
-  if (!seen) {
+  const instances = instancesOf(plugins, plugin, isTasked);
+  const best = chosen(instances)?.observation;
+  if (!best) {
     const why = types.some((type) => isTasked(type, plugin)) ? `: ${taskOf(plugin)}` : '';
     return { ...absent, trouble: `${absent.trouble}${why}` };
   }
+  if (instances.length === 1) return best;
+  return { ...best, ...(best.trouble !== undefined && troubleOf(instances)), ...offeredByOthers(best, instances) };
+}
+
+/**
+ * Lists the instances that controller calls may go to, the newest first. If none of them has the service, the node side comes
+ * last: it may know of one.
+ */
+function instancesOf(plugins: Registry, plugin: string, isTasked: IsTasked): Instance[] {
+  const controllers = plugins.allSeen(controllerType, plugin).map(asController);
+  const node = plugins.seen(nodeType, plugin);
+  if (!node || controllers.some(({ observation }) => observation.hasService)) return controllers;
+  // A task that is to bring up the controller side speaks against a node side that denies it.
+  const isToCome = controllers.length === 0 && isTasked(controllerType, plugin);
+  return [...controllers, asNodeSide(node, isToCome ? taskOf(plugin) : undefined)];
+}
+
+/** Whether the plugin says that it has no controller service. */
+const deniesService = ({ status }: SeenInstance): boolean =>
+  status.fingerprint.pluginCapabilities?.includes(controllerService) === false;
+
+/** An instance of a plugin without a controller service offers nothing of it, and that is known. */
+const denying = (observation: Health): Instance => ({
+  observation: { ...observation, capabilities: none, hasService: false },
+  trouble: observation.trouble,
+});
+
+function asController(seen: SeenInstance): Instance {
+  const { info, description } = seen.status;
+  const observation = { ...healthOf(seen), instance: info.allocId };
+  if (deniesService(seen)) return denying(observation);
+  const offer = offered(seen);
+  // A healthy instance says what it offers, unless its socket has no such service.
+  const isSilent = seen.isSeenHealthy && !offer.capabilities;
+  const trouble = isSilent
+    ? `instance ${info.allocId} does not say what it offers: ${description}`
+    : observation.trouble;
+  const known = { ...observation, ...(trouble !== undefined && { trouble }), hasService: true, ...offer };
+  return {
+    observation: known,
+    trouble: trouble ?? (offer.capabilities ? undefined : 'what it offers is not known yet'),
+  };
+}
+
+/** @param task what the task of the controller side has not done yet, if there is one */
+function asNodeSide(seen: SeenInstance, task: string | undefined): Instance {
   const observation = healthOf(seen);
-  // A plugin without a controller service offers nothing of it, and that is known.
-  if (seen.status.fingerprint.pluginCapabilities?.includes('CONTROLLER_SERVICE') === false)
-    return { ...observation, capabilities: none, hasService: false };
-  if (controller) return { ...observation, hasService: true, ...offered(controller) };
-  const trouble = observation.trouble ?? `its controller side is not registered: register it as ${controllerType}`;
+  if (deniesService(seen) && task === undefined) return denying(observation);
+  const missing = `its controller side is not registered: ${task ?? `register it as ${controllerType}`}`;
+  const trouble = observation.trouble ?? missing;
   // The node side may be a driver with another name of its own.
   const { driver: _, ...known } = observation;
-  return { ...known, trouble, hasService: true };
+  return { observation: { ...known, trouble, hasService: true }, trouble };
+}
+
+/** Says of each instance why it can't be called. */
+function troubleOf(instances: readonly Instance[]): Pick<PluginObservation, 'trouble'> {
+  const isServed = instances.some(({ observation }) => observation.hasService);
+  const reasons = instances.map(({ observation: { instance, hasService }, trouble = '' }) => {
+    const reason = isServed && !hasService ? 'it says that the plugin has no controller service' : `${trouble}`;
+    return instance === undefined || reason.startsWith('instance ') ? reason : `instance ${instance}: ${reason}`;
+  });
+  return { trouble: reasons.join('; ') };
+}
+
+function offeredByOthers(best: PluginObservation, all: readonly Instance[]): Pick<PluginObservation, 'offeredBy'> {
+  const offeredBy: Record<string, string> = {};
+  for (const { observation } of all)
+    for (const capability of observation.capabilities ?? none)
+      if (!offers(best, capability) && observation.instance !== undefined)
+        offeredBy[capability] ??= observation.instance;
+  return Object.keys(offeredBy).length > 0 ? { offeredBy } : {};
 }
 
 function nodeObservationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
@@ -113,13 +176,15 @@ const taskOf = (plugin: string): string =>
   `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
 
 /** Scope from the registration, else from the driver. Default for a driver that has answered: `shared`. */
-function scopeOf({ status: { info, fingerprint } }: Seen): PluginScope | undefined {
+function scopeOf({ status: { info, fingerprint } }: SeenInstance): PluginScope | undefined {
   const configured = info.options?.scope;
   if (configured === 'host' || configured === 'shared') return configured;
   return fingerprint.pluginName === undefined ? undefined : (fingerprint.scope ?? 'shared');
 }
 
-function healthOf(seen: Seen): Omit<PluginObservation, 'hasService' | 'capabilities'> {
+type Health = Omit<PluginObservation, 'hasService' | 'capabilities'>;
+
+function healthOf(seen: SeenInstance): Health {
   const { status, isSeenHealthy } = seen;
   const scope = scopeOf(seen);
   const driver = status.fingerprint.pluginName;
@@ -135,7 +200,7 @@ function healthOf(seen: Seen): Omit<PluginObservation, 'hasService' | 'capabilit
 }
 
 /** Capabilities of the service that was looked at, as far as they are known. */
-function offered({ status: { fingerprint } }: Seen): Pick<PluginObservation, 'capabilities'> {
+function offered({ status: { fingerprint } }: SeenInstance): Pick<PluginObservation, 'capabilities'> {
   const { capabilities } = fingerprint;
   return capabilities ? { capabilities: new Set(capabilities) } : {};
 }

@@ -60,6 +60,8 @@ export interface IdSort<M extends AnyStateMachine> {
   machines: readonly M[];
   /** Extracts all ids that a record has or is about to get. */
   idsIn(context: ContextFrom<M>): readonly PluginId[];
+  /** Returns the plugin that a call has made the content of a record at; undefined if none has. */
+  makerIn?(context: ContextFrom<M>): string | undefined;
   /** Extracts the sources that have to stay while the record is being made from them. */
   sourcesIn(view: ViewOf<M>): readonly CopySource[];
   nameOf(address: string): string;
@@ -78,6 +80,9 @@ export interface IdSort<M extends AnyStateMachine> {
 /** Makes a unique key: names of plugins and nodes have no control characters, and the id comes last. */
 const keyOf = ({ plugin, csiId, isGroup }: PluginId, home?: string): string =>
   `${plugin}\n${home === undefined ? 'anywhere' : `on ${home}`}\n${isGroup ? 'group' : 'one'}\n${csiId}`;
+
+/** Key of all records that a plugin has made by a call. */
+const makerKeyOf = (plugin: string): string => `\nmade by\n${plugin}`;
 
 /** Stands for all homes in keys: no node has an empty name. */
 const anyHome = '';
@@ -119,9 +124,11 @@ export class IdOwners<M extends AnyStateMachine> {
     this.#index = new CommittedIndex({
       of: this.#actors,
       keysOf: (view) => {
-        const ids = allKeysOf(sort.idsIn(view.context));
+        const keys = allKeysOf(sort.idsIn(view.context));
         const sources = sort.sourcesIn(view);
-        return sources.length === 0 ? ids : [...ids, ...new Set(sources.flatMap(copyKeysOf))];
+        const maker = sort.makerIn?.(view.context);
+        if (sources.length === 0 && maker === undefined) return keys;
+        return [...keys, ...(maker === undefined ? [] : [makerKeyOf(maker)]), ...new Set(sources.flatMap(copyKeysOf))];
       },
     });
     for (const actors of this.#actors)
@@ -141,6 +148,12 @@ export class IdOwners<M extends AnyStateMachine> {
    */
   async known(): Promise<void> {
     while (!this.#index.isKnown) await this.#index.known();
+  }
+
+  /** Names a record whose content the plugin has made by a call; undefined if there is none. Call after `known`. */
+  madeByCall(plugin: string): string | undefined {
+    for (const address of this.#index.at(makerKeyOf(plugin))) return this.#sort.nameOf(address);
+    return undefined;
   }
 
   /** Drops the index and all reservations, as another runtime leads or led and changes the records. */
@@ -257,6 +270,7 @@ export class IdOwners<M extends AnyStateMachine> {
 export const volumeIds: IdSort<typeof volumeMachine> = {
   machines: [volumeMachine],
   idsIn: volumeIdsIn,
+  makerIn: ({ spec, origin }) => (origin === 'call' ? spec?.plugin : undefined),
   nameOf: (address) => {
     const [, namespace = '', id = ''] = addressParts(address);
     return nameOf({ namespace, id });

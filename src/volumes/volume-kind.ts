@@ -16,7 +16,8 @@ import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ExpandAnswer } from '../../machines/volume/wishes.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
-import type { PluginCalls, Work } from '../calls/plugin-calls.js';
+import { controllerService } from '../calls/instance-choice.js';
+import type { Lacks, PluginCalls, Work } from '../calls/plugin-calls.js';
 import type { PluginObservation } from '../calls/plugin-port.js';
 import { contentOf, copyOf, nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
@@ -34,7 +35,7 @@ export interface VolumeKindOptions {
   timeoutMs: number;
   /** Longest time until a call that another agent makes begins; default: calls are made here. */
   startMs?: number;
-  ids: Pick<IdOwners<typeof volumeMachine>, 'isKnown' | 'known' | 'reserve'>;
+  ids: Pick<IdOwners<typeof volumeMachine>, 'isKnown' | 'known' | 'reserve' | 'madeByCall'>;
   sources: Pick<CopySources, 'copyRefusal' | 'removalRefusal' | 'resizeRefusal'>;
   /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
@@ -148,8 +149,8 @@ export function volumeKind({
     });
   const isUnoffered =
     (capability: string) =>
-    (observation: PluginObservation): null | undefined =>
-      observation.capabilities?.has(capability) ? undefined : null;
+    (lacks: Lacks): null | undefined =>
+      lacks(capability) ? null : undefined;
   return {
     machine: volumeMachine,
     parts: volumeParts,
@@ -165,10 +166,17 @@ export function volumeKind({
         const { spec, home } = input;
         const work = spec.external ? adopting(controller, spec, spec.external) : creating(controller, input, address);
         const { without, precondition } = work;
-        work.without = (observation) => {
-          if (ids.isKnown) return without?.(observation);
-          return ids.known().then(() => without?.(observation));
+        /** Whether the plugin needs no call; what it has made by calls speaks against that. */
+        const needsNone = (lacks: Lacks): CreateAnswer | undefined | Promise<CreateAnswer | undefined> => {
+          const found = without?.(lacks);
+          const made = found && ids.madeByCall(spec.plugin);
+          if (made === undefined) return found;
+          throw new StagecraftError(
+            'PLUGIN_LACKS',
+            hasToWait(`the plugin has created ${made}`, 'what a creation needs').message,
+          );
         };
+        work.without = (lacks) => (ids.isKnown ? needsNone(lacks) : ids.known().then(() => needsNone(lacks)));
         const { source, plugin } = spec;
         if (source)
           work.precondition = (observation) =>
@@ -194,8 +202,7 @@ export function volumeKind({
           attaches: true,
           precondition: (observation) => noService(observation, input),
           refusal: (observation) => modeRefusal(observation, [input.capability]),
-          without: (observation) =>
-            isUnoffered('PUBLISH_UNPUBLISH_VOLUME')(observation) === null ? { publishContext: {} } : undefined,
+          without: (lacks) => (lacks('PUBLISH_UNPUBLISH_VOLUME') ? { publishContext: {} } : undefined),
           call: (client, bounds, observation) => {
             const { csiId, csiNodeId, capability, volumeContext } = input;
             const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
@@ -247,8 +254,8 @@ const creating = (controller: ControllerPort, input: CreateCall, address: string
   makes: true,
   refusal: (observation) => createRefusal(observation, input.spec),
   precondition: (observation) => noCreation(observation, input),
-  without: ({ capabilities }) => {
-    if (capabilities.has(createsAndDeletes)) return undefined;
+  without: (lacks) => {
+    if (!lacks(createsAndDeletes)) return undefined;
     const [, , id = ''] = addressParts(address);
     return { id, context: {}, accessibleTopology: [], isFound: true };
   },
@@ -269,7 +276,7 @@ const adopting = (
   return {
     makes: true,
     refusal: (observation) => specRefusal(observation, spec),
-    without: ({ hasService }) => (hasService ? undefined : adopted),
+    without: (lacks) => (lacks(controllerService) ? adopted : undefined),
     call: async (client, bounds) => {
       const refusal = await controller.validateVolume(client, { csiId, spec }, bounds);
       if (refusal !== undefined) throw new StagecraftError('VOLUME_NOT_CONFIRMED', refusal, { final: true });

@@ -97,7 +97,7 @@ describe('calls to plugins', () => {
     const made = house.volumes.create(spec('data'));
     await house.rest();
     expect(house.plugin.calls).to.deep.equal([]);
-    expect(await errorOf('data')).to.equal("what plugin 'disk' offers is not known yet");
+    expect(await errorOf('data')).to.include('instance disk-1 does not say what it offers');
     house.plugin.capabilities = ['CREATE_DELETE_VOLUME'];
     await house.clock.advance(31_000);
     expect(await made).to.include({ state: 'created' });

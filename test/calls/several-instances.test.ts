@@ -93,6 +93,41 @@ describe('instances of a plugin on several nodes', () => {
     expect((await fixture.enter()).node).to.equal(undefined);
   });
 
+  it('34.2 the instance of this node has no service: one of another node is called, well or not', async () => {
+    const fixture = new Fixture();
+    fixture.set('a', { ...well, capabilities: new Set(), hasService: false });
+    fixture.set('b', well);
+    expect((await fixture.enter()).node).to.equal('b');
+    fixture.set('b', unwell('it is down'));
+    const refused = await fixture.now();
+    expect(refused).to.have.property('reason').that.includes("plugin 'disk' of node b can't be called: it is down");
+    fixture.set('b', undefined);
+    expect((await fixture.enter()).node).to.equal(undefined);
+  });
+
+  it('34.2 the instance of this node offers less: one that offers more is called, and contradicts while unwell', async () => {
+    const fixture = new Fixture();
+    fixture.set('a', { ...well, capabilities: new Set(['GET_CAPACITY']), instance: 'disk-1' });
+    const more = { ...well, capabilities: new Set(['CREATE_DELETE_VOLUME', 'GET_CAPACITY']), instance: 'disk-2' };
+    fixture.set('b', more);
+    expect((await fixture.enter()).node).to.equal('b');
+    fixture.set('b', { ...more, trouble: 'it is down' });
+    expect((await fixture.enter()).node).to.equal(undefined);
+    expect(fixture.access.contradiction('disk', undefined, 'CREATE_DELETE_VOLUME')).to.include(
+      "instance disk-1 of plugin 'disk' does not offer CREATE_DELETE_VOLUME, but instance disk-2 of plugin 'disk' of node b does",
+    );
+    expect(fixture.access.contradiction('disk', undefined, 'EXPAND_VOLUME')).to.equal(undefined);
+  });
+
+  it('34.2 two instances of another node disagree: the one that is not called contradicts, too', async () => {
+    const fixture = new Fixture();
+    const offeredBy = { CREATE_DELETE_VOLUME: 'disk-1' };
+    fixture.set('b', { ...well, capabilities: new Set(['GET_CAPACITY']), instance: 'disk-2', offeredBy });
+    expect(fixture.access.contradiction('disk', 'b', 'CREATE_DELETE_VOLUME')).to.include(
+      "instance disk-2 of plugin 'disk' of node b does not offer",
+    );
+  });
+
   it('D3 no instance can be called: the reason says what is wrong with each, and who is away', async () => {
     const fixture = new Fixture();
     fixture.set('b', unwell('it is down'));
