@@ -299,6 +299,11 @@ const rows = {
     when: 'the store gave no answer, or takes nothing now; `outcome`: `refused`, nothing has changed; `unknown`, it may have',
     todo: '`refused`: ask again later; `unknown`: repeat under the same request id, or look at the state. While following: follow again from your last event',
   },
+  STORE_DAMAGED: {
+    exit: 2,
+    when: "the embedded store can't be read as a whole, as found at the start: pages are damaged, or the file is empty or cut off",
+    todo: 'restore `state/` from a backup, or move it away to begin without any record; the agent is not started again by itself',
+  },
   FENCED: {
     http: 503,
     isRetryable: true,

@@ -28,6 +28,7 @@ import { checkCommit } from '../commit-rule.js';
 import { LeaseTable, type MonotonicMs } from '../leases.js';
 import { checkName } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
+import { noteClosed } from './lmdb-check.js';
 import { type Environment, openEnvironment } from './lmdb-environment.js';
 import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
@@ -79,7 +80,9 @@ class LmdbStore implements Store {
     await session?.writer.idle();
     // Cleared only now: a waiting write may have been granted a lease.
     this.#leases.clear();
-    await session?.env.root.close();
+    if (session === undefined) return;
+    await session.env.root.close();
+    await noteClosed(this.#path);
   }
 
   async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
