@@ -38,6 +38,7 @@ export {
   isErrorCode,
   StagecraftError,
 } from './errors.js';
+export type { DataDirAccess } from './host/data-dir-access.js';
 export { checkJournal, type Divergence, type JournalCheck } from './journal/check-journal.js';
 export { History, type HistoryLine, type HistoryTone } from './journal/history.js';
 export { type JournalFile, type JournalledActor, openJournal } from './journal/journal-file.js';

@@ -51,12 +51,13 @@ const eventRetryMs = 1_000;
  * @throws StagecraftError as createRuntime
  */
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
-  const { nodeId, dataDir, retention, logs, fingerprint, log } = config;
+  const { nodeId, dataDir, dataDirAccess, retention, logs, fingerprint, log } = config;
   const { calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix } = config;
   const logger = pino({ level: log.level }, pino.destination(2));
   const { kind: storeKind, words, ...store } = await storeOf(config);
   const runtime = await createRuntime({
     ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
+    ...(dataDirAccess !== undefined && { dataDirAccess }),
     ...{ calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix },
     ...{ ...secretsOf(config), ...clusterOf(config) },
   });

@@ -27,6 +27,8 @@ export interface NewContent extends Content {
   /** Exact size of an image, whatever it is copied from. */
   readonly sizeBytes: number;
   readonly copyOf?: Content;
+  /** Mode of the root of a directory. Default: 0755, and that of a copy is as in its source. */
+  readonly rootMode?: number;
 }
 
 export interface ContentsOptions {
@@ -37,8 +39,8 @@ export interface ContentsOptions {
   lockFile: number;
 }
 
-/** Mode of a volume's root: it belongs to whoever it is mounted for. All above it is closed to other users. */
-const volumeRootMode = 0o777;
+/** Others may read what is in a volume. Whether they reach it is for whoever mounts it to say. */
+const defaultRootMode = 0o755;
 
 const unfinishedPrefix = 'unfinished-';
 const imageSuffix = '.img';
@@ -106,6 +108,7 @@ export class Contents {
       if (content.copyOf) await this.#copy(content.copyOf, unfinished);
       else await makeEmpty(content, unfinished);
       if (content.accessType === 'block') await setSize(unfinished, content.sizeBytes);
+      else await setRootMode(content, unfinished);
       await syncPath(this.#directory);
       signal.throwIfAborted();
     } catch (error) {
@@ -273,7 +276,11 @@ const idIn = (name: string): string => (name.endsWith(imageSuffix) ? name.slice(
 async function makeEmpty({ accessType }: NewContent, path: string): Promise<void> {
   if (accessType === 'block') return (await open(path, 'wx', 0o600)).close();
   await mkdir(path);
-  await chmod(path, volumeRootMode); // mkdir's own mode is reduced by the umask
+}
+
+async function setRootMode({ copyOf, rootMode }: NewContent, path: string): Promise<void> {
+  const mode = rootMode ?? (copyOf ? undefined : defaultRootMode);
+  if (mode !== undefined) await chmod(path, mode);
   await syncPath(path);
 }
 

@@ -10,7 +10,7 @@ import type { Content } from './contents.js';
 import type { ControllerContext } from './controller-context.js';
 import type { AccessType } from './disk.js';
 import { topologyOf } from './identity.js';
-import { checkMutableParameters, checkParameters, sameParameters } from './parameters.js';
+import { checkMutableParameters, checkVolumeParameters, rootModeOf, sameParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId, requireName } from './requests.js';
 import { completeSnapshot } from './snapshot-answers.js';
 import type { DriverState, VolumeRecord } from './state.js';
@@ -50,8 +50,10 @@ function wishOf(request: CreateVolumeRequest): Wish {
   requireName(request.name);
   const accessType = commonAccessType(request.volumeCapabilities);
   checkRange(request.capacityRange);
-  checkParameters(request.parameters);
+  checkVolumeParameters(request.parameters);
   checkMutableParameters(request.mutableParameters);
+  if (accessType === 'block' && rootModeOf(request.parameters) !== undefined)
+    throw invalid('rootMode has no use here: a block volume has no directory');
   return { request, accessType, source: sourceOf(request.volumeContentSource) };
 }
 
@@ -125,7 +127,9 @@ async function create(context: ControllerContext, wish: Wish, origin: Origin | u
       ...(source && { source }),
       publications: {},
     };
-    await contents.make({ id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) });
+    const rootMode = rootModeOf(request.parameters);
+    const content = { id, accessType, sizeBytes: capacityBytes, ...(copyOf && { copyOf }) };
+    await contents.make({ ...content, ...(rootMode !== undefined && { rootMode }) });
     await contents.keep([volume], () => state.volumes.put(volume));
     return volume;
   });

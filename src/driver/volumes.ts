@@ -5,7 +5,7 @@ import { capacityToGrowTo, checkRange } from './capacity.js';
 import type { ControllerContext } from './controller-context.js';
 import { volumeIdPrefix } from './create-volume.js';
 import { pageOf } from './paging.js';
-import { checkMutableParameters, checkParameters } from './parameters.js';
+import { checkMutableParameters, checkVolumeParameters } from './parameters.js';
 import { checkSizes, invalid, notFound, requireId } from './requests.js';
 import type { DriverState, VolumeRecord } from './state.js';
 import { isHere } from './topology.js';
@@ -45,7 +45,7 @@ export const volumeHandlers = (context: ControllerContext): CsiHandlers => ({
   GetCapacity: (request) => {
     checkSizes(request);
     const { volumeCapabilities, parameters, accessibleTopology } = request;
-    checkParameters(parameters);
+    checkVolumeParameters(parameters);
     if (volumeCapabilities.length > 0) commonAccessType(volumeCapabilities);
     const isElsewhere = accessibleTopology !== undefined && !isHere(context.state, accessibleTopology);
     const left = isElsewhere ? 0 : context.budget.leftBytes();

@@ -1,10 +1,11 @@
 /**
- * The data directory: made, kept private, and locked for one runtime at a time. Workloads can pass through it to the
- * volumes below, but not list it; everything else in it is its owner's only.
+ * The data directory: made, kept private, and locked for one runtime at a time. Everything in it is its owner's only, but
+ * for the way to the volumes: data-dir-access.ts
  */
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  existsSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -14,9 +15,10 @@ import {
   unlinkSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, isAbsolute, join } from 'node:path';
+import { basename, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bootId } from './boot-id.js';
+import { type DataDirAccess, isClosed, mountsIn, saltIn, setAccess } from './data-dir-access.js';
 import { takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
@@ -25,6 +27,12 @@ export interface DataDir {
   path: string;
   /** The same directory under a name that is short enough for every socket path below it. */
   socketRoot: string;
+  /** Salt of the paths of mounts; absent: it is of an earlier version, whose paths have none. */
+  salt?: string;
+  /** Whether other users can't reach what is mounted below it. */
+  isClosed: boolean;
+  /** Whether all users pass through it only because earlier versions let them. */
+  isOpenAsBefore: boolean;
   /** Id of the holders of its lock: the same for all of them until the next boot. */
   holderId: string;
   /** Makes the directories below it. Safe to repeat. */
@@ -36,9 +44,10 @@ export interface DataDir {
 const longestSocketBelow = '/plugins//csi.sock'.length + 41;
 
 /**
+ * @param access default: `owner`, but a directory of an earlier version stays open to everyone. `unchanged`: for readers
  * @throws StagecraftError INVALID_ARGUMENT for a relative path, DATA_DIR_UNUSABLE, DATA_DIR_LOCKED with the owner's pid
  */
-export function openDataDir(path: string): DataDir {
+export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'): DataDir {
   if (!isAbsolute(path))
     throw new StagecraftError('INVALID_ARGUMENT', `dataDir '${path}' is relative: give an absolute path`);
   try {
@@ -50,26 +59,44 @@ export function openDataDir(path: string): DataDir {
   const unlock = lock(real);
   try {
     const socketRoot = socketRootOf(real);
-    return { path: real, socketRoot, holderId: holderIdOf(real), prepare: () => prepare(real, socketRoot), unlock };
+    const salt = saltIn(real);
+    const isOpenAsBefore = access === undefined && salt === undefined;
+    if (access !== 'unchanged') giveAccess(real, access ?? (isOpenAsBefore ? 'everyone' : 'owner'));
+    return {
+      ...{ path: real, socketRoot, isOpenAsBefore, unlock },
+      ...(salt !== undefined && { salt }),
+      isClosed: isClosed(real),
+      holderId: holderIdOf(real),
+      prepare: () => prepare(real, socketRoot),
+    };
   } catch (error) {
     unlock();
     throw error;
   }
 }
 
+/** Directories above a new one: whoever may pass through that passes through these. */
 const passableMode = 0o711;
 
-/** Directory where volumes are mounted. */
-const passable = 'csi';
-
-/** Sets our mode, but never on a directory of somebody else, such as /tmp. */
+/** Closes what is in it, but never in a directory of somebody else, such as /tmp. */
 function takeDirectory(path: string): void {
-  const isNew = mkdirSync(path, { recursive: true, mode: passableMode }) !== undefined;
-  if (!isNew && !isOurs(path)) {
+  if (!existsSync(path)) {
+    mkdirSync(dirname(path), { recursive: true, mode: passableMode });
+    mkdirSync(path, { mode: 0o700 });
+  }
+  if (!isOurs(path)) {
     throw new Error('it is not empty and not a data directory of Stagecraft: name a directory of its own');
   }
-  for (const name of readdirSync(path)) if (name !== passable) closeToOthers(join(path, name));
-  chmodSync(path, passableMode);
+  const mounts = basename(mountsIn(path));
+  for (const name of readdirSync(path)) if (name !== mounts) closeToOthers(join(path, name));
+}
+
+function giveAccess(path: string, access: DataDirAccess): void {
+  try {
+    setAccess(path, access);
+  } catch (error) {
+    throw unusable(path, error);
+  }
 }
 
 /** Closes a file or directory to other users; a missing one stays missing. */

@@ -27,6 +27,8 @@ export interface AsAskedOptions {
   directories: Pick<MountDirectories, 'isFile'>;
   /** Block device at a path; undefined: something else is there. */
   blockDeviceAt(path: string): Promise<BlockDevice | undefined>;
+  /** Whether other users can't reach the directories of mounts. */
+  isClosed: boolean;
   logger: Logger;
 }
 
@@ -69,7 +71,7 @@ function isOfHost({ call, staging, table, found }: PublishedTarget, { root }: As
 
 function fileSystemAsAsked(
   { call, target, found }: PublishedTarget,
-  { directories, logger }: Pick<AsAskedOptions, 'directories' | 'logger'>,
+  { directories, isClosed, logger }: AsAskedOptions,
 ): void {
   const { capability, readOnly, staged, key } = call;
   const { fsType, mountFlags = [] } = capability;
@@ -82,4 +84,8 @@ function fileSystemAsAsked(
     log('is read-only by its nature or by its plugin, though it was asked for to be written to');
   if (fsType !== undefined && !found.fsType.startsWith(fsType))
     log(`has the file system ${found.fsType}, though ${fsType} was asked for`);
+  if (!isClosed && !found.options.has('nosuid'))
+    log(
+      'is open to other users, whom a set-user-id program in it would make root: add nosuid to its mountFlags, or close the data directory (dataDirAccess)',
+    );
 }

@@ -74,6 +74,8 @@ export interface MountKindOptions {
   /** Whether the process that serves the file system does not answer any more. */
   isDead(path: string): Promise<boolean>;
   blockDeviceAt: AsAskedOptions['blockDeviceAt'];
+  /** See AsAskedOptions. */
+  isClosed: boolean;
   logger: Logger;
   /** Has the mounts of a plugin compared with the kernel. */
   lookSoon(plugin: string): void;

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
+import { mountsIn } from '../host/data-dir-access.js';
 import { isWithin } from '../host/mount-table.js';
 
 /** Length that drivers have to accept, by the CSI specification. */
@@ -49,9 +50,18 @@ export interface MountPaths {
   toPlugin(plugin: string, hostPath: string, stagePublishBaseDir?: string): string;
 }
 
-/** @param socketRoot the same directory as `dataDir` under a shorter name, as in `DataDir` */
-export function mountPaths({ dataDir, socketRoot }: { dataDir: string; socketRoot: string }): MountPaths {
-  const root = join(dataDir, 'csi');
+export interface MountPathsOptions {
+  dataDir: string;
+  /** The same directory as `dataDir` under a shorter name, as in `DataDir`. */
+  socketRoot: string;
+  /** Keeps paths of volumes from being guessed. Absent in data directories of earlier versions. */
+  salt?: string;
+}
+
+export function mountPaths({ dataDir, socketRoot, salt }: MountPathsOptions): MountPaths {
+  const secretly = (...parts: readonly string[]): string => segmentOf(...(salt === undefined ? [] : [salt]), ...parts);
+  const volumeSegment = ({ namespace, id }: VolumeKey): string => secretly('volume', namespace, id);
+  const root = mountsIn(dataDir);
   const pluginRoot = (plugin: string): string => join(root, segmentOf('plugin', plugin));
   const within = (plugin: string, folder: string): ParentDirectory[] => {
     const path = pluginRoot(plugin);
@@ -68,7 +78,7 @@ export function mountPaths({ dataDir, socketRoot }: { dataDir: string; socketRoo
     },
 
     target(plugin, key, allocId) {
-      const folder = join(pluginRoot(plugin), 'per-alloc', segmentOf('alloc', allocId));
+      const folder = join(pluginRoot(plugin), 'per-alloc', secretly('alloc', allocId));
       const parents = [...within(plugin, 'per-alloc'), { path: folder, subject: { allocId }, isTemporary: true }];
       return { path: join(folder, volumeSegment(key)), subject: subjectOf(key), parents };
     },
@@ -88,8 +98,6 @@ export function mountPaths({ dataDir, socketRoot }: { dataDir: string; socketRoo
 }
 
 const subjectOf = ({ namespace, id }: VolumeKey): Subject => ({ namespace, id });
-
-const volumeSegment = ({ namespace, id }: VolumeKey): string => segmentOf('volume', namespace, id);
 
 /** Hashes JSON, which tells apart whatever differs, broken surrogate pairs too. */
 const segmentOf = (...parts: readonly string[]): string =>

@@ -15,7 +15,18 @@ const everyMs = z.strictObject({ intervalMs: ms.optional() }).prefault({});
 /** Whether an agent may work on the volumes of all agents on its store. */
 export const ownSchema = z.enum(['auto', 'never']);
 
+const groupSchema = z.union(
+  [z.string().regex(/^[^\s:]+$/), z.int().nonnegative()],
+  'must be the name of a group, or its number',
+);
+
 export const settingsShape = {
+  dataDirAccess: z
+    .union(
+      [z.enum(['owner', 'everyone']), z.strictObject({ group: groupSchema })],
+      'must be owner, everyone, or { group: NAME }',
+    )
+    .optional(),
   retention: z.strictObject({ journalEntries: count.optional(), topicEvents: count.optional() }).prefault({}),
   logs: z.strictObject({ maxBytes: count.optional() }).prefault({}),
   fingerprint: z

@@ -109,7 +109,7 @@ export class NodeSide {
     this.#troubles = troubles;
     const bootId = presentBootId();
     const tool = hostTool(clock);
-    const paths = mountPaths({ dataDir: dataDir.path, socketRoot: dataDir.socketRoot });
+    const paths = mountPaths({ ...dataDir, dataDir: dataDir.path });
     const readTable = (): Promise<MountTable> => tables.table();
     this.#root = paths.root;
     this.#propagation = hostPropagation({ root: paths.root, readTable, tool });
@@ -160,6 +160,7 @@ export class NodeSide {
         calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
         directories: hostMountDirectories({ root: paths.root, readTable, tool }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
+        isClosed: dataDir.isClosed,
         blockDeviceAt: (path) => blockDeviceAt(path, tool),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),

@@ -7,6 +7,7 @@ import type { FeedListener } from '../engine/feed.js';
 import type { Logger } from '../engine/logger.js';
 import type { Random } from '../engine/random.js';
 import type { Store } from '../engine/store.js';
+import type { DataDirAccess } from '../host/data-dir-access.js';
 import { nodeIdSchema } from '../host/names.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
 import type { OnPluginLoss } from '../mounts/mount-reconciler.js';
@@ -23,6 +24,12 @@ export interface RuntimeOptions {
   nodeId: string;
   /** Absolute; created if missing, kept private, used by one runtime at a time. */
   dataDir: string;
+  /**
+   * Users who may pass through the data directory to the volumes below it. `owner`, the default, is enough for workloads
+   * in containers; others need `{ group }`, by name or number, or `everyone`. A data directory of an earlier version
+   * stays open to everyone until this is set.
+   */
+  dataDirAccess?: DataDirAccess;
   /**
    * Store of this runtime alone, which opens and closes it. Default: the embedded store, in `state` below the data directory.
    */

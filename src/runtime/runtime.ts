@@ -85,6 +85,10 @@ function nodeIn(address: string): string | undefined {
 }
 
 const leaseTtlMs = 15_000;
+
+const openAsBefore = (path: string): string =>
+  `all users of this host pass through ${path} to its volumes, as earlier versions had it, and a set-user-id program in one makes them root: set dataDirAccess to owner, to a group, or to everyone`;
+
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
  * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
@@ -92,7 +96,7 @@ const leaseTtlMs = 15_000;
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(options);
-  const dataDir = openDataDir(options.dataDir);
+  const dataDir = openDataDir(options.dataDir, options.dataDirAccess);
   try {
     return await compose(options, dataDir);
   } catch (error) {
@@ -139,7 +143,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     dependents: options.dependents,
     needing: ({ type, name }) => (type === 'csi-node' ? mounts.needing(name) : []),
   });
-  const paths = { dataDir: dataDir.path, socketRoot: dataDir.socketRoot };
+  if (dataDir.isOpenAsBefore) logger.warn({ dataDir: dataDir.path }, openAsBefore(dataDir.path));
+  const { socketRoot, salt } = dataDir;
+  const paths = { dataDir: dataDir.path, socketRoot, ...(salt !== undefined && { salt }) };
   const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
   const tasks = new TaskSupervisor({
     ...{ node: nodeId, engine, logs },

@@ -22,7 +22,7 @@ export interface StoredJournal extends Journal {
 export async function openStoredJournal(path: string): Promise<StoredJournal> {
   if (!existsSync(join(path, 'state', 'data.mdb')))
     throw new StagecraftError('INVALID_ARGUMENT', `${path} has no embedded store: name the data directory of an agent`);
-  const dataDir = openDataDir(path);
+  const dataDir = openDataDir(path, 'unchanged');
   const journal = await openJournalIn(lmdbStore(join(dataDir.path, 'state'))).catch((error: unknown) => {
     dataDir.unlock();
     throw error;

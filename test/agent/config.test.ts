@@ -223,8 +223,16 @@ stats: { intervalMs: 5000 }`;
 
   it('A3 an unknown key is refused with file, line and the allowed keys', () => {
     expect(faultsOf('nodeId: n1\nstroe: lmdb\n')).to.deep.equal([
-      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, cluster, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, inspector, log',
+      'agent.yaml:2: stroe: unknown key; allowed here: nodeId, dataDir, store, cluster, dataDirAccess, retention, logs, fingerprint, calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix, secrets, tasks, inspector, log',
     ]);
+  });
+
+  it('A3, 34.10 access to the data directory is for the owner, a group, or everyone; anything else is refused', () => {
+    const accesses = ['owner', 'everyone', '{ group: staff }', '{ group: 50 }'];
+    for (const access of accesses) expect(() => parseConfig(`dataDirAccess: ${access}\n`, 'agent.yaml')).not.to.throw();
+    for (const access of ['0711', 'group', '{ group: "a:b" }', '{ group: -1 }', '{ groups: staff }'])
+      expect(faultsOf(`dataDirAccess: ${access}\n`), access).to.have.length(1);
+    expect(faultsOf('dataDirAccess: all\n')[0]).to.contain('must be owner, everyone, or { group: NAME }');
   });
 
   it('A3 an unknown key of a task is refused at its own line', () => {

@@ -1,6 +1,6 @@
 /** Other users can reach volumes through an agent's data directory, and nothing else. Needs root, to act as another user. */
 import { spawnSync } from 'node:child_process';
-import { chmodSync, lstatSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
@@ -24,7 +24,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     umask = process.umask(0);
     house = new TaskHouse();
     chmodSync(house.dataDir, 0o755);
-    await house.open();
+    await house.open({ dataDirAccess: 'everyone' });
     const { dataDir } = house.runtime;
     const drain = async (): Promise<void> => {};
     const socketPath = join(dataDir, 'agent.sock');
@@ -32,7 +32,8 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     await house.runtime.tasks.start(hostpath);
     await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
 
-    const paths = mountPaths({ dataDir, socketRoot: dataDir });
+    const salt = readFileSync(join(dataDir, 'path-salt'), 'utf8').trim();
+    const paths = mountPaths({ dataDir, socketRoot: dataDir, salt });
     const places = hostMountDirectories({ root: paths.root, readTable: readMountTable, tool: hostTool(systemClock) });
     const volume = { namespace: 'default', id: 'data' };
     const place = paths.target('hostpath', volume, 'alloc-1');
@@ -57,6 +58,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
       'agent.sock': '600',
       csi: '711',
       lock: '600',
+      'path-salt': '600',
       logs: '700',
       plugins: '700',
       state: '700',
@@ -75,6 +77,13 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     expect([stdout, stderr]).to.deep.equal(['precious', '']);
   });
 
+  it('M1, 34.10 the path to a volume can not be worked out from what is known of it', () => {
+    const { dataDir } = house;
+    const known = mountPaths({ dataDir, socketRoot: dataDir });
+    const guessed = known.target('hostpath', { namespace: 'default', id: 'data' }, 'alloc-1').path;
+    expect(asNobody('cat', join(guessed, 'file')).stderr).to.include('No such file');
+  });
+
   it('A4 another user can neither list nor read files of the agent, nor reach its API', () => {
     const { dataDir } = house;
     const made = readdirSync(join(dataDir, 'csi'), { recursive: true, encoding: 'utf8' }).map((name) =>
@@ -88,6 +97,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
       'logs',
       'tasks',
       'lock',
+      'path-salt',
       'logs/hostpath.log',
       'state/data.mdb',
       ...made,

@@ -23,17 +23,32 @@ describe('driver: CreateVolume', () => {
 
   beforeEach(() => lab.start({ capacityBytes: 10 * gi }));
 
-  it('of mount is an empty directory that anybody may use, below one that nobody else may enter', async () => {
+  it('34.10 of mount is an empty directory that others may read, below one that nobody else may enter', async () => {
     const volume = await lab.create('a', { capacityRange: { requiredBytes: 5 * mi } });
     expect(volume.capacityBytes).to.equal(BigInt(5 * mi));
     expect(volume.contentSource).to.equal(undefined);
     expect(volume.accessibleTopology).to.deep.equal([{ segments: { [topologyKey]: nodeId } }]);
     const found = statSync(lab.contentOf(volume.volumeId));
     expect(found.isDirectory()).to.equal(true);
-    expect(found.mode & 0o7777).to.equal(0o777);
+    expect(found.mode & 0o7777).to.equal(0o755);
     expect(readdirSync(lab.contentOf(volume.volumeId))).to.deep.equal([]);
     expect(statSync(lab.contentOf('..')).mode & 0o077).to.equal(0);
     expect(statSync(lab.contentOf('.')).mode & 0o077).to.equal(0);
+  });
+
+  it('34.10 its root has the mode that was asked for, whatever the umask is; a copy has that of its source', async () => {
+    const volume = await lab.create('a', { parameters: { rootMode: '1777' } });
+    const volumeContentSource = { volume: { volumeId: volume.volumeId } };
+    const copy = await lab.create('b', { volumeContentSource });
+    const closed = await lab.create('c', { volumeContentSource, parameters: { rootMode: '0700' } });
+    const modes = [volume, copy, closed].map(({ volumeId }) => statSync(lab.contentOf(volumeId)).mode & 0o7777);
+    expect(modes).to.deep.equal([0o1777, 0o1777, 0o700]);
+    for (const rootMode of ['4755', '2755', '755x', 'rwx', '']) {
+      const error = await refusalOf(lab.create('d', { parameters: { rootMode } }));
+      expect(`${error.grpcCode} ${error.message}`, rootMode).to.match(/^INVALID_ARGUMENT .*octal digits/);
+    }
+    const block = { volumeCapabilities: [asBlock()], parameters: { rootMode: '0777' } };
+    expect(await codeOf(lab.create('d', block))).to.equal('INVALID_ARGUMENT');
   });
 
   it('of block is a sparse image of that size', async () => {

@@ -28,14 +28,71 @@ describe('data directory', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('is made where it is not there, for others to go through only, with what is in it for its owner', () => {
+  it('34.10 is made where it is not there, for its owner only, as what is in it', () => {
     const dataDir = openDataDir(join(directory, 'a', 'b'));
     dataDir.prepare();
-    expect(modeOf(dataDir.path)).to.equal(0o711);
+    expect([modeOf(dataDir.path), dataDir.isClosed]).to.deep.equal([0o700, true]);
     expect(modeOf(join(directory, 'a')) & 0o711).to.equal(0o711);
+    for (const part of ['path-salt', 'lock']) expect(modeOf(join(dataDir.path, part))).to.equal(0o600);
     for (const part of ['plugins', 'logs']) expect(modeOf(join(dataDir.path, part))).to.equal(0o700);
-    expect(modeOf(join(dataDir.path, 'lock'))).to.equal(0o600);
     dataDir.unlock();
+  });
+
+  for (const [access, mode] of [
+    ['owner', 0o700],
+    ['everyone', 0o711],
+    [{ group: 'daemon' }, 0o710],
+    [{ group: 4242 }, 0o710],
+  ] as const)
+    it(`34.10 with access for ${JSON.stringify(access)} it has the mode ${mode.toString(8)}, and stays so for readers`, () => {
+      const path = join(directory, 'd');
+      openDataDir(path, access).unlock();
+      openDataDir(path, 'unchanged').unlock();
+      expect(modeOf(path)).to.equal(mode);
+      if (typeof access === 'object') expect(statSync(path).gid).to.equal(access.group === 4242 ? 4242 : 1);
+    });
+
+  it('34.10 a group that is not there is refused, and nobody else passes', () => {
+    const path = join(directory, 'd');
+    expect(() => openDataDir(path, { group: 'never there' }))
+      .to.throw(StagecraftError, /no group 'never there' is in \/etc\/group: create it/)
+      .with.property('code', 'DATA_DIR_UNUSABLE');
+    expect(modeOf(path)).to.equal(0o700);
+    openDataDir(path).unlock();
+  });
+
+  it('34.10 each one has a salt of its own, which stays; a damaged one is refused', () => {
+    const salts = ['a', 'b', 'a'].map((name) => {
+      const dataDir = openDataDir(join(directory, name));
+      dataDir.unlock();
+      return dataDir.salt;
+    });
+    expect(salts[0]).to.match(/^[0-9a-f]{32}$/);
+    expect([salts[1] === salts[0], salts[2]]).to.deep.equal([false, salts[0]]);
+    writeFileSync(join(directory, 'a', 'path-salt'), '');
+    expect(() => openDataDir(join(directory, 'a')))
+      .to.throw(StagecraftError, /path-salt is damaged/)
+      .with.property('code', 'DATA_DIR_UNUSABLE');
+  });
+
+  it('34.10 one of an earlier version keeps its paths, and stays open until its access is set', () => {
+    const path = join(directory, 'd');
+    mkdirSync(join(path, 'csi'), { recursive: true });
+    writeFileSync(join(path, 'lock'), '');
+    for (const [access, mode, isOpenAsBefore] of [
+      [undefined, 0o711, true],
+      ['owner', 0o700, false],
+      ['everyone', 0o711, false],
+    ] as const) {
+      const dataDir = openDataDir(path, access);
+      dataDir.unlock();
+      expect(dataDir.salt).to.equal(undefined);
+      expect([modeOf(path), dataDir.isOpenAsBefore, dataDir.isClosed]).to.deep.equal([
+        ...[mode, isOpenAsBefore],
+        // Its parent may be closed.
+        mode === 0o700 || (statSync(directory).mode & 0o011) === 0,
+      ]);
+    }
   });
 
   it('what was open in one that was closed as a whole is closed, but for the way to volumes', () => {
@@ -94,7 +151,7 @@ describe('data directory', () => {
     expect(statSync(path).mode & 0o777).to.equal(0o755);
     rmSync(join(path, 'letter'));
     openDataDir(path).unlock();
-    expect(modeOf(path)).to.equal(0o711);
+    expect(modeOf(path)).to.equal(0o700);
     writeFileSync(join(path, 'letter'), '');
     openDataDir(path).unlock();
   });

@@ -207,3 +207,28 @@ describe('a block device whose disk is another one by now', () => {
     expect([house.mounted(), house.violations()]).to.deep.equal([[], []]);
   });
 });
+
+describe('set-user-id programs in a volume', () => {
+  let house: MountHouse;
+  let warnings: string[];
+  afterEach(() => house.end());
+
+  for (const [situation, dataDirAccess, mountFlags, isWarned] of [
+    ['the data directory is closed', 'owner', [], false],
+    ['it is open to everyone', 'everyone', [], true],
+    ['it is open to a group', { group: 'daemon' }, [], true],
+    ['it is open, and the volume is mounted with nosuid', 'everyone', ['nosuid'], false],
+  ] as const)
+    it(`34.10 ${situation}: ${isWarned ? 'a warning' : 'no warning'}`, async () => {
+      warnings = [];
+      const logger: Logger = {
+        ...{ debug() {}, info() {}, error() {} },
+        warn: (_, message) => void warnings.push(message),
+      };
+      house = await MountHouse.start({ logger, dataDirAccess, isReachable: true });
+      await house.make('data', many);
+      const usage = { ...many, mountFlags: [...mountFlags] };
+      await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'a', usage });
+      expect(warnings.filter((line) => line.includes('add nosuid to its mountFlags'))).to.have.length(isWarned ? 1 : 0);
+    });
+});

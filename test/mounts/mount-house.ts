@@ -3,7 +3,7 @@
  * runtime can be started again on what it has left. It cleans up after itself, whatever a test has left.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Capability } from '../../machines/kit/csi-types.js';
@@ -38,6 +38,8 @@ export interface HouseOptions extends Partial<RuntimeOptions> {
   handlers?: CsiHandlers;
   /** Volumes are published by the controller before they are used on a node. */
   attach?: boolean;
+  /** Other users can pass to the data directory. */
+  isReachable?: boolean;
   /** The driver has a process of its own, which can be killed; it takes no `handlers`. */
   ownProcess?: boolean;
 }
@@ -61,10 +63,12 @@ export class MountHouse {
   static async start({
     attach = false,
     ownProcess = false,
+    isReachable = false,
     handlers = {},
     ...options
   }: HouseOptions = {}): Promise<MountHouse> {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sc-mounts-')));
+    if (isReachable) chmodSync(folder, 0o711);
     const place = { socketPath: join(folder, 'csi.sock'), nodeId: node, dataDir: join(folder, 'driver'), attach };
     const driver = await (ownProcess ? faultDriver(place) : serveFaulty({ ...place, handlers }));
     const house = new MountHouse(folder, driver, options);

@@ -132,6 +132,7 @@ describe('the calls of a mount', () => {
       isDead: async (path) => dead.includes(path),
       blockDeviceAt: async (path) => (devices.includes(path) ? { isWritable: false } : undefined),
       logger: silentLogger,
+      isClosed: true,
       lookSoon: (plugin) => void called.push(`look ${plugin}`),
     });
     const run: EffectCall = {

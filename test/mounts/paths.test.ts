@@ -55,6 +55,18 @@ describe('mount paths', () => {
     );
   });
 
+  it('M1, 34.10 with a salt nobody can work out where a volume is, but for the directory of its plugin', () => {
+    const places = ['s', 't'].map((salt) =>
+      madeFor(mountPaths({ dataDir, socketRoot: dataDir, salt }), { plugin: 'disk', key, allocId: 'a' }),
+    );
+    const [plain = [], some = [], others = []] = [madeFor(paths, { plugin: 'disk', key, allocId: 'a' }), ...places];
+    for (const [index, { path, parents }] of plain.entries()) {
+      expect(new Set([path, some[index]?.path, others[index]?.path]).size).to.equal(3);
+      expect(some[index]?.parents[0]?.path).to.equal(parents[0]?.path);
+    }
+    expect(some[1]?.parents[2]?.path).not.to.equal(plain[1]?.parents[2]?.path);
+  });
+
   it('M12 uses that differ in anything have paths that differ', () => {
     fc.assert(
       fc.property(use, use, (one, other) => {

@@ -158,7 +158,20 @@ export class MountsLife implements NodeCaller {
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     engine.host([
       mountKind({
-        ...{ nodeId, node, claims, paths, directories: places, tables, baseDirOf, bootId, isDead, shared, logger },
+        ...{
+          nodeId,
+          node,
+          claims,
+          paths,
+          directories: places,
+          tables,
+          baseDirOf,
+          bootId,
+          isDead,
+          shared,
+          logger,
+          isClosed: true,
+        },
         processes: host.processes,
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),

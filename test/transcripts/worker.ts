@@ -105,7 +105,7 @@ export class Worker {
     });
     engine.host([
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared, logger },
+        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, isDead, shared, compared, logger, isClosed: true },
         directories: {
           makeStaging: async () => {},
           makeParent: async () => {},
