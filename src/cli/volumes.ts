@@ -38,7 +38,8 @@ const volumes: Kind<VolumeReport> = {
   subject: 'Volume',
   of: (agent) => agent.volumes,
   made: ({ external }) => (external ? 'taken over' : 'created'),
-  deleted: ({ external }) => (external ? 'no longer managed; its content stays' : 'deleted'),
+  deleted: ({ external, origin }) =>
+    external || origin === 'found' ? 'no longer managed; its content stays' : 'deleted',
   leftovers: ({ leftovers = [] }) => describeLeftovers(leftovers),
   table: volumeTable,
   details: volumeDetails,

@@ -2,6 +2,7 @@
  * Bounds of what a plugin answers. Each is the limit of the CSI specification with room, as drivers exceed those: ids of some
  * clouds have 280 bytes. An answer outside of them is a fault of the driver. Why these: docs/decisions/0034-answers-have-bounds.md
  */
+import { maxCsiIdBytes } from '../host/name-rules.js';
 import type { ReadLimits } from './fields.js';
 import { rpcs } from './generated/plain.js';
 
@@ -17,7 +18,7 @@ const lists: ReadonlySet<string> = new Set([rpcs.ListVolumes.response, rpcs.List
 export const answerBytes = (name: string): number => (lists.has(name) ? maxMessageBytes : maxAnswerBytes);
 
 /** CSI: 128 bytes for a text, 4 KiB for a map; no size or count is negative. */
-const answerLimits: ReadLimits = { textBytes: 4 * 1024, mapBytes: 64 * 1024, int64: [0n, 2n ** 63n - 1n] };
+const answerLimits: ReadLimits = { textBytes: maxCsiIdBytes, mapBytes: 64 * 1024, int64: [0n, 2n ** 63n - 1n] };
 
 /** Seconds of the years 1 to 9999, as protobuf defines a Timestamp. */
 const timeLimits: ReadLimits = { ...answerLimits, int64: [-62_135_596_800n, 253_402_300_799n] };

@@ -27,6 +27,9 @@ const notEmpty: Rule = { holds: (text) => text !== '', fault: 'must not be empty
 /** Limit of the CSI specification. */
 export const maxNodeIdBytes = 256;
 
+/** Longest id that a plugin may give: CSI allows 128 bytes, but ids of some clouds have 280. */
+export const maxCsiIdBytes = 4 * 1024;
+
 /** First fault of a node id that a user gives, as `must …`; undefined without one. */
 export const nodeIdFault = (nodeId: string): string | undefined =>
   [notEmpty, atMost(maxNodeIdBytes), printable, notInherited].find(({ holds }) => !holds(nodeId))?.fault;

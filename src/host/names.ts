@@ -3,7 +3,14 @@
  * of an alloc. Every entry point checks it, so that a map by such names is never asked for what all objects inherit.
  */
 import { z } from 'zod';
-import { atMost, maxNodeIdBytes, printable, type Rule, notInherited as uninherited } from './name-rules.js';
+import {
+  atMost,
+  maxCsiIdBytes,
+  maxNodeIdBytes,
+  printable,
+  type Rule,
+  notInherited as uninherited,
+} from './name-rules.js';
 import { inPlainWords } from './plain-faults.js';
 
 /** Limits of the CSI specification in bytes: of a string, of a map. */
@@ -19,10 +26,11 @@ export const sized = (maxBytes: number): z.ZodString =>
 /** Refuses names of properties that every object has. */
 export const notInherited = (schema: z.ZodString): z.ZodString => under(schema, uninherited);
 
-/** A text from outside, e.g. an id that a driver gave. */
 export const textSchema = sized(maxTextBytes);
 export const nameSchema = notInherited(sized(maxTextBytes));
 export const nodeIdSchema = notInherited(sized(maxNodeIdBytes));
+/** Id of a volume or snapshot that a driver has given. */
+export const csiIdSchema = sized(maxCsiIdBytes);
 /** Node id that a driver gives. */
 export const csiNodeIdSchema = sized(maxNodeIdBytes);
 

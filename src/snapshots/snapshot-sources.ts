@@ -13,6 +13,7 @@ import type { HomedCall, Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema } from '../host/names.js';
 import type { KnownSource } from '../volumes/volume-checks.js';
 import { stateOf } from '../volumes/volume-view.js';
 
@@ -84,6 +85,8 @@ export async function snapshotSource(
   { namespace, id, plugin }: { namespace: string; id: string; plugin: string },
   limit?: AbortSignal,
 ): Promise<KnownSource> {
+  // A longer text, or one that every object has, can be an id of the driver only.
+  if (!nameSchema.safeParse(id).success) return { csiId: id };
   const address = snapshotAddress(namespace, id);
   const view = await new ActorsOf(engine, volumeSnapshotMachine).read(address, limit);
   if (!view || publicState(view.state) === 'deleted') return { csiId: id };

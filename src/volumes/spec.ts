@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { VolumeSpec as KnownSpec } from '../../machines/volume/types.js';
-import { nameSchema, textSchema } from '../host/names.js';
+import { csiIdSchema, nameSchema } from '../host/names.js';
 import {
   capabilitySchema,
   capacitySchema,
@@ -45,11 +45,11 @@ export const specSchema = z
       )
       .default(() => ({ requisite: [], preferred: [] })),
     source: z
-      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: nameSchema })], {
+      .union([z.strictObject({ volume: keySchema }), z.strictObject({ volumeSnapshot: csiIdSchema })], {
         error: 'must be { volume: { namespace, id } } or { volumeSnapshot: id }',
       })
       .optional(),
-    external: z.strictObject({ csiId: textSchema, context: mapSchema.default({}) }).optional(),
+    external: z.strictObject({ csiId: csiIdSchema, context: mapSchema.default({}) }).optional(),
   })
   .refine(({ external, source }) => !external || !source, { path: ['source'], message: forNewOnes, when: isMap })
   .refine(({ external, capacity }) => !external || isEmpty(capacity), {

@@ -613,6 +613,16 @@ describe('a snapshot', () => {
       expect(contents()).to.deep.equal({ snapshot: { snapshotId: 'monday' } });
     });
 
+    for (const [what, id] of [
+      ['of 280 bytes', `/subscriptions/${'0'.repeat(265)}`],
+      ['of 4 KiB', 'é'.repeat(2_048)],
+      ['that every object has as a name', 'constructor'],
+    ] as const)
+      it(`V2, 34.27 by an id of the driver ${what}: the plugin gets it`, async () => {
+        await fromSnapshot('copy', id);
+        expect(contents()).to.deep.equal({ snapshot: { snapshotId: id } });
+      });
+
     it('V2 same volume requested again after the snapshot is gone: the same volume', async () => {
       await snapshots().create(asked);
       const made = await fromSnapshot('copy', 'monday');

@@ -302,6 +302,14 @@ describe('requests to a volume', () => {
     expect(await house.volumes.create(spec(longest.id, longest))).to.include({ state: 'created' });
   });
 
+  it('V2, 34.27 external volume with an id of 280 bytes: taken over, and published by that id', async () => {
+    const csiId = `/subscriptions/${'0'.repeat(265)}`;
+    house.plugin.volumes.set(csiId, { id: csiId, name: csiId, isFound: true, capacityBytes: 1n, attached: new Set() });
+    await house.volumes.create(spec('data', { external: { csiId } }));
+    await house.volumes.publish(key, 'a');
+    expect(house.plugin.calls.at(-1)).to.include({ rpc: 'ControllerPublishVolume', volume: csiId });
+  });
+
   it('V5 plugin that creates no volumes: no call, the given id becomes the CSI id', async () => {
     house.plugin.capabilities = [];
     await house.clock.advance(31_000);

@@ -91,6 +91,12 @@ describe('the spec of a volume', () => {
     ['an invalid source', { source: {} }, 'source: must be { volume: { namespace, id } } or'],
     ['an external volume without id', { external: {} }, 'external.csiId: is missing'],
     [
+      '34.27 an id of the plugin of more than 4 KiB',
+      { external: { csiId: 'x'.repeat(4_097) } },
+      'external.csiId: must have at most 4096 bytes',
+    ],
+    ['34.27 an id of a snapshot of more than 4 KiB', { source: { volumeSnapshot: 'x'.repeat(4_097) } }, 'source'],
+    [
       'an external volume with a size',
       { external: { csiId: 'x' }, capacity: { requiredBytes: 1 } },
       'capacity: cannot be given with external',
