@@ -23,6 +23,10 @@ export function eventTeller(): (event: RuntimeEvent) => string {
         return describeAllocEvent(one.event);
       case 'leadership':
         return describeLeader(one.event, false);
+      case 'actors': {
+        const { at, address, kind, reason } = one.event;
+        return `${timeOf(at)} ${address}: ${kind}${reason === undefined ? '' : `: ${reason}`}`;
+      }
       default:
         return undefined;
     }

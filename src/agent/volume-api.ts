@@ -35,4 +35,5 @@ export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): voi
   serve(server, routes.acknowledge, ({ params }) => volumes.acknowledge(params));
   serve(server, routes.capacity, ({ body: { plugin, ...request }, query }) => volumes.capacity(plugin, request, query));
   serve(server, routes.reconcile, ({ body }) => volumes.reconcile(body.plugin));
+  serve(server, routes.orphans, ({ query }) => volumes.orphans(query.plugin));
 }

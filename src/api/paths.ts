@@ -38,6 +38,8 @@ export const paths = {
     acknowledge: 'POST /v1/volumes/:namespace/:id/acknowledge',
     capacity: 'POST /v1/capacity',
     reconcile: 'POST /v1/reconcile',
+    // Outside /v1/volumes, where volumes may have any name.
+    orphans: 'GET /v1/orphaned-volumes',
   },
   snapshots: {
     list: 'GET /v1/snapshots',

@@ -118,6 +118,21 @@ const acknowledging = { summary: 'Forgets the leftovers of a forced deletion' };
 const limit = count.max(1_000).exactOptional().describe('Items of a page. Default: 100.');
 const after = z.string().exactOptional().describe('`next` of the page before.');
 
+export const orphansReport = z
+  .object({
+    orphans: z.array(
+      z.object({
+        plugin: z.string(),
+        csiId: z.string(),
+        nodeId: z.string().exactOptional().describe('Node whose instance lists it, if it is not that of the answer.'),
+      }),
+    ),
+    unknown: z
+      .array(z.object({ plugin: z.string(), why: z.string() }))
+      .describe('Plugins whose lists could not be read.'),
+  })
+  .meta({ id: 'OrphanedVolumes' });
+
 export const volumeRoutes = {
   list: route(paths.volumes.list, {
     summary: 'A page of volumes, in the order of their keys',
@@ -217,6 +232,11 @@ export const volumeRoutes = {
     body: z.strictObject({ plugin: nameSchema.exactOptional() }),
     answer: z.array(z.object({ plugin: z.string(), volumes: z.int(), differing: z.array(z.string()) })),
   }),
+  orphans: route(paths.volumes.orphans, {
+    summary: 'Volumes that plugins list and no record has',
+    query: z.strictObject({ plugin: nameSchema.exactOptional().describe('Default: every plugin with a controller.') }),
+    answer: orphansReport,
+  }),
 };
 
 const snapshotBasics = {
@@ -299,3 +319,4 @@ export type VolumePage = z.output<typeof volumeRoutes.list.answer>;
 export type SnapshotPage = z.output<typeof snapshotRoutes.list.answer>;
 export type GroupSnapshotPage = z.output<typeof groupSnapshotRoutes.list.answer>;
 export type Expanded = z.output<typeof volumeRoutes.expand.answer>;
+export type OrphansReport = z.output<typeof orphansReport>;

@@ -90,6 +90,11 @@ export class PluginAccess {
     return this.#choose(target).node;
   }
 
+  /** Nodes that have an instance of the plugin. Undefined: this node. */
+  nodes(plugin: string): (string | undefined)[] {
+    return this.#gates(plugin).flatMap(({ node, observation }) => (observation.troubleKind === 'absent' ? [] : [node]));
+  }
+
   /** Returns the scope that the first instance with a known one has. */
   scope(plugin: string): PluginScope | undefined {
     for (const { observation } of this.#gates(plugin)) if (observation.scope) return observation.scope;

@@ -2,8 +2,8 @@
 import { describePublication, describeWork } from '../agent/describe-parts.js';
 import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../api/node-routes.js';
-import type { VolumeReport } from '../api/volume-routes.js';
-import { factsTable, table } from './print.js';
+import type { OrphansReport, VolumeReport } from '../api/volume-routes.js';
+import { factsTable, oneLine, table } from './print.js';
 
 const units: [name: string, bytes: number][] = [
   ['Pi', 2 ** 50],
@@ -172,4 +172,13 @@ export function nodeDetails(node: NodeReport): string {
     factsTable(facts),
     ...(rows.length > 0 ? [table(['PLUGIN', 'CSI NODE', 'MAX VOLUMES', 'TOPOLOGY'], rows)] : []),
   ].join('\n\n');
+}
+
+/** Table of volumes that plugins list and no record has, and plugins whose lists could not be read. */
+export function orphanedVolumes({ orphans, unknown }: OrphansReport): string {
+  const rows = orphans.map(({ plugin, nodeId = '-', csiId }) => [plugin, nodeId, csiId]);
+  return [
+    rows.length === 0 ? 'there are no orphaned volumes' : table(['PLUGIN', 'NODE', 'CSI ID'], rows),
+    ...unknown.map(({ plugin, why }) => oneLine(`not known of plugin ${plugin}: ${why}`)),
+  ].join('\n');
 }

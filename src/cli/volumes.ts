@@ -6,7 +6,7 @@ import type { Client } from '../client/client.js';
 import { collect, misuse, sizeIn } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell } from './output.js';
-import { sizeText, volumeDetails, volumeTable } from './print-volumes.js';
+import { orphanedVolumes, sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import {
   type Awaited,
   addRequests,
@@ -102,6 +102,9 @@ export function addVolumeCommands(program: Command): void {
     .action((id: string, options: LookOptions & InNamespace & Awaited & { force?: boolean }) =>
       remove(volumes, id, options),
     );
+  lookAt(volume.command('orphans').description('list volumes that plugins list and no record has'))
+    .option('--plugin <name>', 'of this plugin only (default: of every plugin with a controller)')
+    .action(listOrphans);
   lookAt(add('release <id> <alloc>', 'release the claim of an alloc, or its place in the queue')).action(releaseClaim);
   addRequests(add, { name: 'volume', of: (agent) => agent.volumes });
   lookAt(
@@ -170,6 +173,14 @@ export type AccessMode = Capability['accessMode'];
 interface PublishOptions extends LookOptions, InNamespace, Awaited {
   readOnly?: boolean;
   accessMode?: AccessMode;
+}
+
+/** Sends the request without a time limit, as the plugins have to answer. */
+async function listOrphans({ plugin, ...options }: LookOptions & { plugin?: string }): Promise<void> {
+  const agent = await agentAt(options);
+  const found = await agent.volumes.orphans({ query: plugin === undefined ? {} : { plugin } });
+  if (options.json) printJson(found);
+  else print(orphanedVolumes(found));
 }
 
 async function publishVolume(id: string, nodeId: string, options: PublishOptions): Promise<void> {

@@ -11,7 +11,7 @@ import type { InspectedActor, Runtime } from '../runtime/runtime.js';
 import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { healthOfStep } from './state-health.js';
-import { quarantined, sorted, troubleOf } from './trouble.js';
+import { quarantined, sorted, troubleOf, troubleOfOrphans } from './trouble.js';
 import { whileThere } from './until-gone.js';
 
 /** Id of the machine of an actor: the first part of its address. */
@@ -76,6 +76,8 @@ export async function overviewOf(
     troubles.push({ ...quarantined(address, reason), health: 'failed' });
   }
   const { nodeId, leadership } = runtime;
+  for (const found of runtime.volumes.orphansFound)
+    troubles.push({ ...troubleOfOrphans(nodeId, found), health: 'waiting' });
   return { at, nodeId, version, leads: leadership.isOurs, actors, trouble: sorted(troubles) };
 }
 

@@ -1,5 +1,5 @@
 /** Trouble of actors in sentences: what is wrong, why, and what to do. Pure. */
-import { addressParts } from '../../machines/kit/addresses.js';
+import { addressParts, pluginsAddress } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { ActorSummary, Trouble } from '../api/actor-routes.js';
 import { ranks } from './health.js';
@@ -98,3 +98,12 @@ export function sorted(list: readonly (Trouble & Pick<ActorSummary, 'health'>)[]
     .toSorted((a, b) => (a.needs === b.needs ? ranks[a.health] - ranks[b.health] : a.needs === 'a-person' ? -1 : 1))
     .map(({ health: _, ...trouble }) => trouble);
 }
+
+/** Tells of volumes that a plugin lists and no record has. @param what names them */
+export const troubleOfOrphans = (nodeId: string, { plugin, what }: { plugin: string; what: string }): Trouble => ({
+  address: pluginsAddress(nodeId, 'csi-controller', plugin),
+  what: capitalized(what),
+  needs: 'a-person',
+  todo: 'find out whose they are: register what is yours as external volumes, or delete it at the storage',
+  command: ['stagecraft', 'volume', 'orphans', '--plugin', plugin].map(quoted).join(' '),
+});

@@ -26,6 +26,7 @@ const volumes: Forwarded = {
   retry: undefined,
   acknowledge: undefined,
   reconcile: undefined,
+  orphans: undefined,
 };
 const snapshots: Forwarded = { create: 1, delete: 1, retry: undefined, acknowledge: undefined };
 const nodes: Forwarded = {

@@ -2,7 +2,7 @@
  * The controller side: volumes, snapshots and nodes, under a lease of their own that one of all runtimes holds. Comes
  * and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
  */
-import { isClusterOwned } from '../../machines/kit/addresses.js';
+import { isClusterOwned, pluginsAddress } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { Homes } from '../calls/homes.js';
@@ -43,11 +43,13 @@ import { capacityReader } from '../volumes/capacity.js';
 import { CopySources } from '../volumes/copy-sources.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
 import { type NodeNotice, onNodeNotice } from '../volumes/node-notices.js';
+import { type OrphanedVolume, OrphanedVolumes, toldOfOrphans } from '../volumes/orphaned-volumes.js';
 import { Reconciler } from '../volumes/reconciler.js';
 import { UnstagedWitness, type UnstagedWitnessOptions } from '../volumes/unstaged-witness.js';
 import type { KnownPlugins } from '../volumes/volume-checks.js';
 import { volumeKind } from '../volumes/volume-kind.js';
 import { VolumeManager } from '../volumes/volume-manager.js';
+import { actorsTopic } from './event-topics.js';
 import { callsAnywhere, callsOf } from './far-calls.js';
 import { keepTelling, type Leadership, leadershipOf, type Term, tellElected } from './leadership.js';
 import type { RuntimeOptions } from './options.js';
@@ -101,6 +103,9 @@ export class ControllerSide {
   readonly #options: ControllerSideOptions;
   readonly #reconciler: Reconciler;
   readonly #ownNode: NodeReporter;
+  readonly #orphans: OrphanedVolumes;
+  /** Number of the last event about orphaned volumes in this term. */
+  #orphanEvents = 0;
   #term: Term | undefined;
   #isLeaderSilent = false;
 
@@ -122,6 +127,7 @@ export class ControllerSide {
       },
       elected: (term) => {
         this.#term = term;
+        this.#orphanEvents = 0;
         forget();
         this.#ownNode.begin();
       },
@@ -152,7 +158,7 @@ export class ControllerSide {
     const fence = new NodeFence({ engine, clock, logger, troubles, admission });
     /** Drops all indexes of records: each holds for one term only. */
     const forget = (): void => {
-      for (const part of [admission, ids.volumes, ids.snapshots]) part.forget();
+      for (const part of [admission, ids.volumes, ids.snapshots, this.#orphans]) part.forget();
     };
     const { watched } = options;
     const reports = new NodeReports({ nodes: this.nodes, owner: cluster, epoch: () => watched.epoch, troubles });
@@ -178,8 +184,15 @@ export class ControllerSide {
         hasInstance: (plugin: string, node: string) => access.hasInstance(plugin, node === nodeId ? undefined : node),
       }),
     });
+    const orphans = new OrphanedVolumes({ changed: (plugin, found) => this.#tellOrphans(plugin, found) });
+    this.#orphans = orphans;
     this.#reconciler = new Reconciler({
-      ...{ engine, controller, access, clock, logger, troubles },
+      ...{ engine, controller, access, clock, logger, troubles, orphans },
+      homes: (plugin) => (access.scope(plugin) === 'host' ? access.nodes(plugin).map((node) => node ?? nodeId) : []),
+      plugins: () => [
+        ...plugins.registered('csi-controller').map(({ name }) => name),
+        ...[...(cluster?.roster.members.values() ?? [])].flatMap((member) => Object.keys(member.plugins)),
+      ],
       nodesOf: (plugin) => this.nodes.byCsiId(plugin),
       isAt: (plugin, home, node) => homes.isAt(plugin, home, node),
       refusal: () => engine.refusal,
@@ -197,7 +210,7 @@ export class ControllerSide {
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
-      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, ...known, admission, target },
+      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, orphans, ...known, admission, target },
       driverOf: (plugin) => access.driver(plugin),
       publishesHere: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME') && !homes.isFar({ plugin }),
       capacity: capacityReader({ access, controller, timeoutMs, ...known }),
@@ -236,6 +249,24 @@ export class ControllerSide {
       },
     });
     return new UnstagedWitness({ nodeId: runtime.nodeId, bootId: bootId(), shownHere, stored });
+  }
+
+  /** Logs volumes that no record has, and emits an event of this node's agent. */
+  #tellOrphans(plugin: string, found: readonly OrphanedVolume[]): void {
+    const { topics, runtime } = this.#options;
+    const { clock, logger } = this.#options.engine;
+    const reason = toldOfOrphans(plugin, found);
+    logger[found.length > 0 ? 'warn' : 'info']({ plugin }, `${reason}: see 'stagecraft volume orphans'`);
+    const event = {
+      type: 'actor.orphaned-volumes',
+      at: clock.now(),
+      address: pluginsAddress(runtime.nodeId, 'csi-controller', plugin),
+      reason,
+    };
+    this.#orphanEvents += 1;
+    // Another runtime leads if there is no term: its comparison finds them again.
+    const place = { source: `orphans/${plugin}`, seq: this.#term?.epoch ?? 0, index: this.#orphanEvents };
+    void topics.append(actorsTopic(runtime.nodeId), { ...place, text: JSON.stringify(event) });
   }
 
   /** Resolves when this runtime leads and all actors are restored, or when it stands by. */

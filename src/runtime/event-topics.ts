@@ -26,11 +26,11 @@ import { type VolumeEvent, volumeEventOf } from '../volumes/volume-events.js';
 import { volumesTopic } from '../volumes/volume-kind.js';
 import { type LeadershipEvent, leadershipEventOf, leadershipTopic } from './leadership.js';
 
-/** An actor is out of service, or was taken back into service. */
+/** An actor is out of service, or was taken back into service; or a plugin lists volumes that no record has. */
 export interface ActorEvent {
   id: string;
   at: number;
-  kind: 'quarantined' | 'released';
+  kind: 'quarantined' | 'released' | 'orphaned-volumes';
   address: string;
   reason?: string;
 }
@@ -98,6 +98,11 @@ export function keyOfTopic(name: string): EventTopic {
   return key;
 }
 
+const kindOfActorEvent: Record<string, ActorEvent['kind']> = {
+  'actor.released': 'released',
+  'actor.orphaned-volumes': 'orphaned-volumes',
+};
+
 const told = <T extends EventTopic>(
   topic: T,
   event: EventsByTopic[T],
@@ -148,7 +153,7 @@ export function toldOf(topic: EventTopic, row: FollowedRow, node: string): Told<
     }
     case 'actors': {
       const { type, ...event } = eventOf<Omit<ActorEvent, 'id' | 'kind'> & { type: string }>(row);
-      const kind = type === 'actor.released' ? 'released' : 'quarantined';
+      const kind = kindOfActorEvent[type] ?? 'quarantined';
       return told(topic, { id: row.id, kind, ...event }, { address: event.address, kind });
     }
   }

@@ -49,6 +49,8 @@ export type Volumes = Pick<
   | 'retry'
   | 'acknowledge'
   | 'reconcile'
+  | 'orphans'
+  | 'orphansFound'
   | 'get'
   | 'list'
   | 'capacity'

@@ -20,6 +20,8 @@ import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedVolume } from './controller-port.js';
+import { volumeIds } from './id-owners.js';
+import type { List, OrphanedVolumes } from './orphaned-volumes.js';
 import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {
@@ -33,6 +35,12 @@ export interface ReconcilerOptions {
    * this one
    */
   isAt?(plugin: string, home: string | null | undefined, node: string | undefined): boolean;
+  /** Plugins with a controller on any agent. */
+  plugins(): Iterable<string>;
+  /** Nodes whose instances of a plugin list different volumes; default: all instances list the same. */
+  homes?(plugin: string): Iterable<string>;
+  /** Told of volumes that no record has. */
+  orphans: Pick<OrphanedVolumes, 'seen'>;
   /** Error while this runtime does not lead; undefined while it leads. */
   refusal(): StagecraftError | undefined;
   clock: Clock;
@@ -46,6 +54,12 @@ export interface Reconciled {
   volumes: number;
   /** Volumes that differ from the plugin's list, as `namespace/id`. */
   differing: string[];
+}
+
+/** Plugin that could not be compared. */
+export interface Uncompared {
+  plugin: string;
+  why: string;
 }
 
 /** Record of one volume, read before the plugin was asked. */
@@ -114,6 +128,25 @@ export class Reconciler {
     if (plugin !== undefined) return [await this.#compare(plugin, believed.get(plugin) ?? [])];
     const all = await Promise.all([...believed].map(([name, volumes]) => this.#compareOne(name, volumes)));
     return all.filter((one) => one !== undefined);
+  }
+
+  /**
+   * Compares now, to learn of volumes that no record has. @param plugin default: all plugins with a controller
+   * @returns plugins whose lists could not be read
+   */
+  async lookForOrphans(plugin?: string): Promise<Uncompared[]> {
+    this.#refuseIfNotOurs();
+    const believed = await this.#believed();
+    const plugins = plugin === undefined ? [...believed.keys()] : [plugin];
+    const looks = plugins.map(async (name): Promise<Uncompared[]> => {
+      try {
+        await this.#compare(name, believed.get(name) ?? []);
+        return [];
+      } catch (error) {
+        return [{ plugin: name, why: messageOf(error) }];
+      }
+    });
+    return (await Promise.all(looks)).flat();
   }
 
   /** @returns undefined if the comparison failed, which is logged */
@@ -187,9 +220,12 @@ export class Reconciler {
       this.#options.logger.info({ plugin }, `cannot compare the volumes of this plugin now: ${messageOf(error)}`);
   }
 
-  /** Reads the created volumes, by plugin. Leaves out deleted volumes: their leftovers are recorded already. */
+  /**
+   * Reads the created volumes, by plugin; none of a plugin that has a controller, and no volumes. Leaves out deleted volumes:
+   * their leftovers are recorded already.
+   */
   async #believed(): Promise<Map<string, Believed[]>> {
-    const byPlugin = new Map<string, Believed[]>();
+    const byPlugin = new Map<string, Believed[]>([...this.#options.plugins()].map((plugin) => [plugin, []]));
     for await (const [address, { state, context }] of this.#volumes.all()) {
       const { spec, csi } = context;
       if (!spec || !csi || stateOf(state) === 'deleted') continue;
@@ -203,10 +239,9 @@ export class Reconciler {
   /** Compares with the lists of all instances that the volumes have their homes at; with that of any, if they have none. */
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
     const targets = new Map<string | undefined, Target>();
-    for (const { home } of [
-      ...believed.map(({ context }) => context),
-      ...(believed.length === 0 ? [{ home: null }] : []),
-    ]) {
+    const { homes = () => [] } = this.#options;
+    const found = new Set([...believed.map(({ context }) => context.home), ...homes(plugin)]);
+    for (const home of found.size > 0 ? found : [null]) {
       const target = { plugin, ...(home && { home }) };
       targets.set(this.#options.access.nodeFor(target), target);
     }
@@ -240,8 +275,30 @@ export class Reconciler {
         if (!isGone) failure ??= error;
       }
     }
+    const created = new Set(believed.map(({ context }) => context.csi?.id));
+    await this.#noteOrphans(
+      { plugin, node },
+      [...listed.keys()].filter((csiId) => !created.has(csiId)),
+    );
     if (failure !== undefined) throw failure;
     return { plugin, volumes: volumes.length, differing };
+  }
+
+  /**
+   * Reads the records once more if the list has ids of no created volume: they may be of leftovers, or committed since.
+   */
+  async #noteOrphans(list: List, listed: string[]): Promise<void> {
+    const { plugin } = list;
+    const known = new Set<string>();
+    let isMaking = false;
+    if (listed.length === 0) return this.#options.orphans.seen(list, [], false);
+    for await (const [, view] of this.#volumes.all()) {
+      if (view.context.spec?.plugin !== plugin) continue;
+      for (const { csiId } of volumeIds.idsIn(view.context)) known.add(csiId);
+      isMaking ||= view.context.csi === null && stateOf(view.state) !== 'deleted';
+    }
+    const unlisted = listed.filter((csiId) => !known.has(csiId));
+    this.#options.orphans.seen(list, unlisted, isMaking);
   }
 
   #refuseIfNotOurs(): void {

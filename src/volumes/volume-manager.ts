@@ -16,7 +16,8 @@ import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
-import type { Reconciled, Reconciler } from './reconciler.js';
+import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';
+import type { Reconciled, Reconciler, Uncompared } from './reconciler.js';
 import type { VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
@@ -38,8 +39,15 @@ import { type Volume, volumeOf } from './volume-view.js';
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
+export interface Orphans {
+  orphans: OrphanedVolume[];
+  /** Plugins whose lists could not be read, each with the reason. */
+  unknown: Uncompared[];
+}
+
 export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
-  reconciler: Pick<Reconciler, 'run'>;
+  reconciler: Pick<Reconciler, 'run' | 'lookForOrphans'>;
+  orphans: Pick<OrphanedVolumes, 'of' | 'all' | 'told'>;
   clock: Clock;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }
@@ -241,6 +249,28 @@ export class VolumeManager {
     this.#client.refuseIfClosed();
     if (plugin !== undefined) await refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
     return this.#options.reconciler.run(plugin);
+  }
+
+  /**
+   * Plugins that list volumes without a record, in words, as the comparisons of this runtime have found them last; none while
+   * another one leads.
+   */
+  get orphansFound(): readonly { plugin: string; what: string }[] {
+    return this.#options.orphans.told;
+  }
+
+  /**
+   * Reads the lists of plugins, and finds the volumes in them that no record has. Others who use the same storage may have made
+   * them. While a volume is being created, only those that were found before are listed.
+   * @param plugin default: every plugin with a controller
+   * @throws StagecraftError INVALID_ARGUMENT, PLUGIN_NOT_FOUND
+   */
+  async orphans(plugin?: string): Promise<Orphans> {
+    this.#client.refuseIfClosed();
+    const { reconciler, orphans } = this.#options;
+    if (plugin !== undefined) await refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
+    const unknown = await reconciler.lookForOrphans(plugin);
+    return { orphans: plugin === undefined ? orphans.all : orphans.of(plugin), unknown };
   }
 
   /**

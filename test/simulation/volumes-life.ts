@@ -23,6 +23,7 @@ import { groupSnapshotManager, snapshotManager } from '../../src/snapshots/snaps
 import { seededRandom } from '../../src/testing/index.js';
 import { CopySources } from '../../src/volumes/copy-sources.js';
 import { IdOwners, snapshotIds, volumeIds } from '../../src/volumes/id-owners.js';
+import { OrphanedVolumes } from '../../src/volumes/orphaned-volumes.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
@@ -112,7 +113,10 @@ export class VolumesLife implements Caller {
     const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
     const troubles = new TroubleLog({ clock, logger });
     const fence = new NodeFence({ engine: this.engine, clock, logger, troubles, admission });
+    const orphans = new OrphanedVolumes({ changed: () => {} });
     const reconciler = new Reconciler({
+      orphans,
+      plugins: () => [],
       engine: this.engine,
       controller,
       access,
@@ -131,6 +135,7 @@ export class VolumesLife implements Caller {
       namePrefix: 'sc',
       secrets,
       reconciler,
+      orphans,
       ids: ids.volumes,
       sources,
       capacity: unasked,

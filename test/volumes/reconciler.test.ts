@@ -168,6 +168,8 @@ describe('rounds of the reconciler', () => {
       controller: csiController({ timeoutMs: 1_000 }),
       access: new PluginAccess(port, { clock: house.clock, maxInFlight: 1 }),
       nodesOf: async () => new Map(),
+      plugins: () => [],
+      orphans: { seen: () => {} },
       refusal,
       clock: house.clock,
       logger: silentLogger,
