@@ -339,7 +339,7 @@ const rows = {
     todo: 'run the commands of the message as root, or unmount what it names; where that is in the place of what was staged, or release all that use the volume here',
   },
   DATA_DIR_GONE: {
-    when: '(agent) the data directory was removed or replaced under the running agent, which has ended',
+    when: '(agent) the data directory was removed or replaced under the running agent, or another one holds its lock file; the agent has ended',
     todo: 'start it again',
   },
   DRIVER_STATE_BROKEN: {

@@ -79,6 +79,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     if (!ending) {
       print(release ? 'stopping, plugin processes too' : 'stopping; plugin processes stay');
       ending = closed;
+      watched.abort();
       end(
         closed
           .finally(tellDrained)
@@ -101,7 +102,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     stop().catch(() => {});
   });
   // Closes nothing: the socket path may be another agent's by now, and closing would remove the socket.
-  void whenGone(runtime.dataDir).then((reason) => {
+  const watched = new AbortController();
+  void whenGone(runtime.dataDir, { warn: (line) => logger.warn({}, line), signal: watched.signal }).then((reason) => {
     if (!ending) end(Promise.reject(reason));
   });
   let closeApi: () => Promise<void> = async () => {};

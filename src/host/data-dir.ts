@@ -19,7 +19,7 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bootId } from './boot-id.js';
 import { type DataDirAccess, isClosed, mountsIn, saltIn, setAccess } from './data-dir-access.js';
-import { takeLock } from './lock-file.js';
+import { lockDirectory, ownerOf, takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
 export interface DataDir {
@@ -85,7 +85,9 @@ function takeDirectory(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   }
   if (!isOurs(path)) {
-    throw new Error('it is not empty and not a data directory of Stagecraft: name a directory of its own');
+    throw new Error(
+      "it is not empty and not a data directory of Stagecraft, which has a file 'lock': name a directory of its own",
+    );
   }
   const mounts = basename(mountsIn(path));
   for (const name of readdirSync(path)) if (name !== mounts) closeToOthers(join(path, name));
@@ -132,14 +134,32 @@ function holderIdOf(dataDir: string): string {
 const unusable = (path: string, cause: unknown): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${path}: ${messageOf(cause)}`, { cause });
 
+/** Locks the directory, too: its lock stays where somebody removes the file, which names the owner. */
 function lock(dataDir: string): () => void {
-  const taken = lockIn(dataDir);
-  if ('unlock' in taken) return taken.unlock;
-  const isOurs = taken.owner === String(process.pid);
-  const user = isOurs ? `this very process (pid ${taken.owner})` : `the agent with pid ${taken.owner}`;
+  const directory = directoryLockOf(dataDir);
+  const file = directory && lockIn(dataDir);
+  if (file && 'unlock' in file) {
+    return () => {
+      file.unlock();
+      directory.unlock();
+    };
+  }
+  directory?.unlock();
+  const owner = file?.owner ?? ownerOf(join(dataDir, 'lock'));
+  const isOurs = owner === String(process.pid);
+  const user = isOurs ? `this very process (pid ${owner})` : `the agent with pid ${owner}`;
   const advice = isOurs ? 'close that runtime first' : 'stop that one';
   const message = `${dataDir} is in use by ${user}: ${advice}, or choose another dataDir`;
   throw new StagecraftError('DATA_DIR_LOCKED', message);
+}
+
+/** @returns undefined: somebody else holds it */
+function directoryLockOf(dataDir: string): { unlock(): void } | undefined {
+  try {
+    return lockDirectory(dataDir);
+  } catch {
+    return { unlock: () => {} }; // some file systems, such as NFS, lock files only
+  }
 }
 
 function lockIn(dataDir: string): ReturnType<typeof takeLock> {

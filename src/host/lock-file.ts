@@ -1,6 +1,6 @@
 /** Locks of the kernel, which end with the process, however that ends. */
 import { spawnSync } from 'node:child_process';
-import { closeSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 export interface HeldLock {
   /** File descriptor. A process that inherits it keeps the lock until it ends. */
@@ -15,11 +15,14 @@ export interface HeldLock {
  */
 export function takeLock(path: string): HeldLock | { owner: string } {
   const held = tryLocking(openSync(path, 'a+', 0o600));
-  if (!held) return { owner: readFileSync(path, 'utf8').trim() || 'unknown' };
+  if (!held) return { owner: ownerOf(path) };
   ftruncateSync(held.file, 0);
   writeSync(held.file, `${process.pid}\n`);
   return held;
 }
+
+/** Pid in a lock file; `unknown`: it has none, or was removed. */
+export const ownerOf = (path: string): string => (existsSync(path) && readFileSync(path, 'utf8').trim()) || 'unknown';
 
 /**
  * Locks a directory and leaves nothing behind.
@@ -27,6 +30,9 @@ export function takeLock(path: string): HeldLock | { owner: string } {
  * @throws Error as `takeLock`
  */
 export const lockDirectory = (path: string): HeldLock | undefined => tryLocking(openSync(path, 'r'));
+
+/** Exit status of flock if somebody else holds the lock. */
+const heldStatus = 1;
 
 /** @param file closed if it can't be locked */
 function tryLocking(file: number): HeldLock | undefined {
@@ -37,6 +43,7 @@ function tryLocking(file: number): HeldLock | undefined {
   if (status !== 0) {
     closeSync(file);
     if (error) throw new Error(`flock does not run (${error.message}): install util-linux`);
+    if (status !== heldStatus) throw new Error('its file system takes no lock: choose a directory on another one');
     return undefined;
   }
   let isHeld = true;
