@@ -7,6 +7,7 @@ import { pino } from 'pino';
 import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { oneLine, plainJson } from '../host/terminal-text.js';
 import { packageVersion } from '../host/version.js';
 import type { Inspector } from '../inspector/serve-inspector.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
@@ -53,7 +54,8 @@ const eventRetryMs = 1_000;
 export async function startAgent(config: AgentConfig, print: Print): Promise<Agent> {
   const { nodeId, dataDir, dataDirAccess, retention, logs, fingerprint, log } = config;
   const { calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix } = config;
-  const logger = pino({ level: log.level }, pino.destination(2));
+  const output = pino.destination(2);
+  const logger = pino({ level: log.level }, { write: (line: string) => output.write(plainJson(line)) });
   const { kind: storeKind, words, ...store } = await storeOf(config);
   const runtime = await createRuntime({
     ...{ nodeId, dataDir, retention, logs, fingerprint, logger, ...store },
@@ -235,7 +237,7 @@ async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print)
   const wanted = new Set(config.tasks.map(({ id }) => id));
   // A task that can't be started or removed is printed, and does not hold up other tasks.
   const tried = (what: string, change: Promise<void>): Promise<void> =>
-    change.catch((error: unknown) => print(`  task ${what}: ${messageOf(error)}`));
+    change.catch((error: unknown) => print(`  task ${what}: ${oneLine(messageOf(error))}`));
   const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
   for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
   await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));

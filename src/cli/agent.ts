@@ -1,9 +1,10 @@
 /** `stagecraft agent`: runs the agent of this node. */
+
 import type { Command } from 'commander';
 import { findConfig } from '../agent/find-config.js';
+import { firstLine } from '../host/terminal-text.js';
 import { configDefault } from './connection.js';
 import { print } from './output.js';
-import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
 export function addAgent(program: Command): void {
@@ -20,7 +21,7 @@ async function runAgent({ config }: { config?: string }): Promise<void> {
     import('../agent/config.js'),
     import('../agent/agent.js'),
   ]);
-  const agent = await startAgent(loadConfig(findConfig(config)), (line) => print(oneLine(line)));
+  const agent = await startAgent(loadConfig(findConfig(config)), (line) => print(firstLine(line)));
   // A failure to stop also rejects `agent.ended`, awaited below.
   asked.then(() => agent.stop()).catch(() => {});
   await agent.ended;

@@ -1,10 +1,12 @@
 /** Shared parts of the commands that ask a running agent: options that name the agent, requests, output. */
+
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import { dataDirIn, findConfig } from '../agent/find-config.js';
 import { agentSocketPath } from '../agent/socket-path.js';
 import { type Client, createClient } from '../client/client.js';
 import { inCommandWords } from './command-words.js';
+import { warn } from './output.js';
 import { silentStore } from './print.js';
 
 export interface ReachOptions {
@@ -57,6 +59,6 @@ export const agentAt = async (options: ReachOptions): Promise<Client> =>
 export async function lookAtAgent(options: ReachOptions): Promise<Client> {
   const agent = await agentAt(options);
   const { store } = await agent.agent.status(soon);
-  if (store?.since !== undefined) process.stderr.write(`${silentStore(store.since)}\n`);
+  if (store?.since !== undefined) warn(silentStore(store.since));
   return agent;
 }

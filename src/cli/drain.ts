@@ -1,11 +1,12 @@
 /** `stagecraft drain`: releases all allocs of a node, stops its plugins and its agent, and prints progress meanwhile. */
+
 import type { Command } from 'commander';
 import { describeAlloc } from '../agent/describe-mounts.js';
 import type { TaskReport } from '../api/agent-routes.js';
 import type { Client } from '../client/client.js';
+import { oneLine } from '../host/terminal-text.js';
 import { agentAt, type ReachOptions, reach, soon } from './connection.js';
 import { print } from './output.js';
-import { oneLine } from './print.js';
 import { tellingOf } from './wait.js';
 
 export function addDrain(program: Command): void {

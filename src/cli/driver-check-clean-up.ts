@@ -1,10 +1,11 @@
 /** Output of `stagecraft driver-check --clean-up`. For the clean-up, see src/driver-check/clean-up-driver.ts. */
+
 import { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
 import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
+import { oneLine, plainJson } from '../host/terminal-text.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
-import { oneLine } from './print.js';
 import { firstSignal } from './signals.js';
 
 export async function runDriverCleanUp(
@@ -19,7 +20,7 @@ export async function runDriverCleanUp(
     )
     .catch(() => {});
   const report = await cleanedUp(checkOptions(given, { prefix, signal: stop.signal }));
-  print(given.json ? JSON.stringify(report, null, 2) : textOf(report));
+  print(given.json ? plainJson(JSON.stringify(report, null, 2)) : textOf(report));
   if (report.left.length > 0)
     throw new StagecraftError(
       'CLEAN_UP_FAILED',

@@ -1,13 +1,15 @@
 /** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/driver-check. */
+
 import type { CheckResult } from '../driver-check/check.js';
 import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
 import { callLine } from '../driver-check/report.js';
 import { checkDriver, selectedChecks } from '../driver-check/run.js';
 import type { Outcome } from '../driver-check/verdict.js';
 import { StagecraftError } from '../errors.js';
+import { oneLine, plainJson } from '../host/terminal-text.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
-import { oneLine, tableLine, widthsOf } from './print.js';
+import { tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';
 
 type Print = (text: string) => void;
@@ -56,7 +58,7 @@ const order: readonly Outcome[] = ['passed', 'failed', 'warning', 'blocked', 'no
 const jsonReport = (print: Print): Report => ({
   begin: () => {},
   add: () => {},
-  end: (results) => print(JSON.stringify(results, null, 2)),
+  end: (results) => print(plainJson(JSON.stringify(results, null, 2))),
 });
 
 function textReport(print: Print, { only, prefix }: CheckDriverOptions): Report {

@@ -1,10 +1,11 @@
 /** `stagecraft events`: prints what has happened on an agent, and what happens. */
+
 import type { Command } from 'commander';
 import { eventTeller } from '../agent/describe-events.js';
+import { firstLine } from '../host/terminal-text.js';
 import { collect } from './arguments.js';
 import { agentAt, type LookOptions, lookAt } from './connection.js';
-import { print } from './output.js';
-import { oneLine } from './print.js';
+import { print, printJson } from './output.js';
 import { firstSignal } from './signals.js';
 
 interface EventsOptions extends LookOptions {
@@ -53,7 +54,8 @@ async function printEvents({
   try {
     const agent = await agentAt(options);
     for await (const event of agent.events.follow({ query, signal: stop.signal }))
-      print(options.json ? JSON.stringify(event) : oneLine(tell(event)));
+      if (options.json) printJson(event, 0);
+      else print(firstLine(tell(event)));
   } catch (error) {
     if (!stop.signal.aborted) throw error;
   }

@@ -1,11 +1,10 @@
 /** `stagecraft journal export`: writes the journals of actors into one file. */
-import { once } from 'node:events';
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
-import type { Writable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { StoredAt } from '../agent/stored-past.js';
 import { agentAt, type LookOptions, reach } from './connection.js';
-import { print } from './output.js';
+import { print, printLines } from './output.js';
 import { fromStore, storedAt } from './stored.js';
 
 interface ExportOptions extends LookOptions, StoredAt {
@@ -23,12 +22,12 @@ export function addJournalCommands(program: Command): void {
 }
 
 async function exportJournals(addresses: string[], { output, ...options }: ExportOptions): Promise<void> {
-  const write = writerOf(addresses, options);
-  if (output === undefined) return write(process.stdout);
+  const read = readerOf(addresses, options);
+  if (output === undefined) return read(printLines);
   // A file by the final name is always whole.
   const part = `${output}.part`;
   try {
-    await written(createWriteStream(part), write);
+    await read((texts) => pipeline(texts, createWriteStream(part)));
     renameSync(part, output);
   } catch (error) {
     rmSync(part, { force: true });
@@ -37,29 +36,20 @@ async function exportJournals(addresses: string[], { output, ...options }: Expor
   print(`${output} has the journals of ${addresses.length > 0 ? addresses.join(', ') : 'all actors'}`);
 }
 
-function writerOf(addresses: string[], options: ExportOptions): (to: Writable) => Promise<void> {
+type Write = (texts: AsyncIterable<string>) => Promise<void>;
+
+/** @returns a function that reads the journals, and gives their lines to another that writes them */
+function readerOf(addresses: string[], options: ExportOptions): (write: Write) => Promise<void> {
   const stored = storedAt(options);
-  return async (to) => {
+  return async (write) => {
     if (!stored) {
       const agent = await agentAt(options);
-      return copied(agent.actors.exportJournals({ query: { address: addresses } }), to);
+      return write(agent.actors.exportJournals({ query: { address: addresses } }));
     }
     const { withStoredJournal } = await import('../agent/stored-past.js');
     await withStoredJournal(stored, async (journal) => {
       for (const address of addresses) await journal.range(address);
-      await copied(journal.export(addresses.length > 0 ? addresses : undefined), to);
+      await write(journal.export(addresses.length > 0 ? addresses : undefined));
     });
   };
-}
-
-async function copied(texts: AsyncIterable<string>, to: Writable): Promise<void> {
-  for await (const text of texts) if (!to.write(text)) await once(to, 'drain');
-}
-
-async function written(file: Writable, write: (to: Writable) => Promise<void>): Promise<void> {
-  const ended = new Promise<void>((resolve, reject) => {
-    file.on('finish', resolve);
-    file.on('error', reject);
-  });
-  await Promise.all([write(file).finally(() => file.end()), ended]);
 }

@@ -8,6 +8,7 @@ import { AgentError } from '../client/agent-error.js';
 import { errorTable, isErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { packageVersion } from '../host/version.js';
 import { addCommands } from './commands.js';
+import { isClosed, print, warn, warnJson } from './output.js';
 
 const usageExit = 2;
 
@@ -42,7 +43,10 @@ async function makeProgram(args: string[]): Promise<Command> {
     // With --json commander prints no errors: the end of this file prints them as JSON, in one line.
     .configureOutput({
       outputError: (text, write) => write(`${text}${adviceOn(text, program)}`),
-      ...(isForPrograms && { writeErr: () => {} }),
+      writeOut: (text) => print(text.trimEnd()),
+      writeErr: (text) => {
+        if (!isForPrograms) warn(text.trimEnd());
+      },
     });
   await addCommands(
     program,
@@ -51,9 +55,9 @@ async function makeProgram(args: string[]): Promise<Command> {
   return program;
 }
 
-/** Formats an error for stderr: as JSON with `--json`, else as text. */
-const told = (error: unknown): string =>
-  isForPrograms ? JSON.stringify({ code: codeOf(error), message: plainMessageOf(error) }) : messageOf(error);
+/** Prints an error on stderr: as JSON with `--json`, else as text. */
+const report = (error: unknown): void =>
+  isForPrograms ? warnJson({ code: codeOf(error), message: plainMessageOf(error) }) : warn(messageOf(error));
 
 function codeOf(error: unknown): string {
   if (error instanceof CommanderError) return 'INVALID_ARGUMENT';
@@ -102,7 +106,7 @@ export const commandsOf = (group: Command): string =>
 for (const stream of [process.stdout, process.stderr]) {
   // A reader that has closed the pipe does not end the command.
   stream.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
+    if (!isClosed(error)) throw error;
   });
 }
 
@@ -114,7 +118,7 @@ try {
   const isFault = !(error instanceof CommanderError) || error.exitCode !== 0;
   // Without --json commander has printed its own errors already.
   const isTold = error instanceof CommanderError && error.code !== 'usage' && !isForPrograms;
-  if (isFault && !isTold) process.stderr.write(`${told(error)}\n`);
+  if (isFault && !isTold) report(error);
   process.exitCode = exitCodeFor(error);
   if (error instanceof StagecraftError && error.code === 'DATA_DIR_GONE') process.exit();
 }

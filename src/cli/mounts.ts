@@ -1,10 +1,12 @@
 /** `stagecraft mount`: shows and repairs what is mounted on this node. */
+
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import type { Client } from '../client/client.js';
+import { oneLine } from '../host/terminal-text.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell } from './output.js';
-import { lineChars, oneLine } from './print.js';
+import { lineChars } from './print.js';
 import { mountTable, orphanTable, statsDetails } from './print-mounts.js';
 import {
   type Accepting,

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { AgentError } from '../client/agent-error.js';
 import { type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
-import { print, printJson } from './output.js';
+import { print, printJson, warn } from './output.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
 
 export function addPluginCommands(program: Command): void {
@@ -17,7 +17,7 @@ async function listPlugins(options: LookOptions): Promise<void> {
   if (options.json) printJson(plugins);
   else print(pluginTable(plugins, lineChars(options)));
   // The list does not show plugins whose task has failed: they are not registered any more.
-  for (const line of failedTasks(await agent.tasks.list(soon))) process.stderr.write(`${line}\n`);
+  for (const line of failedTasks(await agent.tasks.list(soon))) warn(line);
 }
 
 async function showPlugin(name: string, options: LookOptions): Promise<void> {

@@ -3,12 +3,7 @@
 import { partsOf, reasonOf, tellingLine } from '../agent/describe.js';
 import type { ActorReport } from '../api/actor-routes.js';
 import type { PluginReport, TaskReport } from '../api/agent-routes.js';
-
-/** Replaces line breaks and control characters by spaces: texts of drivers must not steer the terminal. */
-export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
-
-/** Removes control characters, but keeps line breaks and tabs. */
-export const linesOf = (text: string): string => text.replace(/[^\P{Cc}\n\t]+/gu, '');
+import { firstLine, oneLine } from '../host/terminal-text.js';
 
 /**
  * Formats columns as wide as their widest cell, two spaces apart.
@@ -35,12 +30,12 @@ export const lineChars = ({ wide }: { wide?: boolean }): number | undefined =>
 
 /** Width of each column's widest cell. */
 export const widthsOf = ([header = [], ...rows]: string[][]): number[] =>
-  header.map((_, column) => Math.max(...[header, ...rows].map((line) => oneLine(line[column] ?? '').length)));
+  header.map((_, column) => Math.max(...[header, ...rows].map((line) => firstLine(line[column] ?? '').length)));
 
 /** Formats one line of a table whose later lines are not known yet. */
 export const tableLine = (cells: string[], widths: number[]): string =>
   cells
-    .map((cell, column) => oneLine(cell).padEnd(widths[column] ?? 0))
+    .map((cell, column) => firstLine(cell).padEnd(widths[column] ?? 0))
     .join('  ')
     .trimEnd();
 

@@ -1,10 +1,12 @@
 /** Commands that volumes and snapshots share: list, show, create, delete. */
+
 import type { Command } from 'commander';
 import { AgentError } from '../client/agent-error.js';
 import type { CallOptions, Client } from '../client/client.js';
+import { oneLine } from '../host/terminal-text.js';
 import { misuse } from './arguments.js';
 import { agentAt, type LookOptions, lookAtAgent, soon } from './connection.js';
-import { print, printJson, tell } from './output.js';
+import { print, printJson, tell, warn } from './output.js';
 import { lineChars } from './print.js';
 import { type Awaited, type InNamespace, type Key, keyOf, listAll, nameOf, within } from './requests.js';
 import type { Spec } from './spec-file.js';
@@ -63,7 +65,7 @@ export async function list<TReport extends Report>(
 ): Promise<void> {
   const requests = of(await lookAtAgent(options));
   const { all, skipped } = await listAll((query) => requests.list({ query, ...soon }), filters);
-  if (skipped > 0) process.stderr.write(`${skipped} left out, as they can't be read: see stagecraft actor list\n`);
+  if (skipped > 0) warn(`${skipped} left out, as they can't be read: see stagecraft actor list`);
   if (options.json) printJson(all);
   else print(all.length > 0 ? table(all, lineChars(options)) : noneOf(name, filters));
 }
@@ -111,8 +113,8 @@ export async function make<TReport extends Report>(
       throw notAskedFor(after, placed(error));
     });
     all.push(one);
-    if (!options.json)
-      print(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: the plugin knows it as ${one.csiId}`);
+    const known = `the plugin knows it as ${one.csiId}`;
+    if (!options.json) print(oneLine(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: ${known}`));
   }
   if (options.json) printAll();
 }
@@ -166,7 +168,7 @@ export async function remove<TReport extends Report>(
     `after the cause is fixed, retry: ${requesting('retry', kind, id, options)}`,
     `or clean up by hand, then: ${requesting('acknowledge', kind, id, options)}`,
   ];
-  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${what}`), ...todo].join('\n'));
+  print([`${done}:`, ...kind.leftovers(one).map((what) => `  ${oneLine(what)}`), ...todo].join('\n'));
 }
 
 async function ifThere<TReport>(asked: Promise<TReport>): Promise<TReport | undefined> {

@@ -10,7 +10,7 @@ import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { misuse } from './arguments.js';
 import { lookAtAgent, soon } from './connection.js';
 import { addressIn, nodeOf } from './history.js';
-import { print, printJson } from './output.js';
+import { print, printJson, warn } from './output.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
@@ -52,8 +52,7 @@ async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOp
   if (from === undefined) throw misuse(`the machine of ${past.address} never threw, as far as its journal is kept`);
   const wished = from + step - back;
   const seq = Math.max(1, Math.min(past.last, wished));
-  if (seq !== wished)
-    process.stderr.write(`there is no entry ${wished}, but 1 to ${past.last}: this is entry ${seq}\n`);
+  if (seq !== wished) warn(`there is no entry ${wished}, but 1 to ${past.last}: this is entry ${seq}`);
   return seq;
 }
 

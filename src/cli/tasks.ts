@@ -1,10 +1,12 @@
 /** `stagecraft task`: shows plugin processes and their logs; stops, removes and restarts them. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { partsOf } from '../agent/describe.js';
 import type { LogReport, TaskReport } from '../api/agent-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
+import { oneLine, plainLines } from '../host/terminal-text.js';
 import { countUpTo } from './arguments.js';
 import {
   agentAt,
@@ -16,8 +18,8 @@ import {
   reach,
   soon,
 } from './connection.js';
-import { print, printJson } from './output.js';
-import { lineChars, linesOf, oneLine, taskDetails, taskTable } from './print.js';
+import { print, printAsIs, printJson } from './output.js';
+import { lineChars, taskDetails, taskTable } from './print.js';
 
 const statusLines = 10;
 const followEveryMs = 500;
@@ -62,7 +64,7 @@ async function showTask(id: string, options: LookOptions): Promise<void> {
 /** First and last lines of a failed start. Undefined if the task runs, or if its reason left no lines out. */
 function excerptOf(task: TaskReport): string | undefined {
   const { said } = partsOf(task.reason ?? '');
-  return task.state !== 'running' && said.some(isLeftOut) ? linesOf(said.join('\n')) : undefined;
+  return task.state !== 'running' && said.some(isLeftOut) ? said.join('\n') : undefined;
 }
 
 const isLeftOut = (line: string): boolean => /^… \d+ lines left out …$/.test(line);
@@ -71,7 +73,7 @@ const isLeftOut = (line: string): boolean => /^… \d+ lines left out …$/.test
 async function endOfLog(agent: Client, id: string): Promise<string> {
   try {
     const { text } = await logOf(agent, id, { lines: statusLines });
-    return linesOf(text).trimEnd() || '(its log is empty)';
+    return plainLines(text).trimEnd() || '(its log is empty)';
   } catch (error) {
     if (error instanceof AgentError && error.code === 'LOG_UNREADABLE') return `(${oneLine(error.message)})`;
     throw error;
@@ -85,18 +87,13 @@ async function showLog(id: string, options: ReachOptions & { lines: number; foll
     isRead = false;
   });
   let { text, next } = await logOf(agent, id, { lines: options.lines });
-  write(text);
+  printAsIs(text);
   while (options.follow && isRead) {
     if (text === '') await pause(followEveryMs);
     ({ text, next } = await logOf(agent, id, { after: next }));
-    write(text);
+    printAsIs(text);
   }
 }
-
-/** Removes control characters for a terminal, which a driver must not steer. A pipe gets the log unchanged. */
-const write = (text: string): void => {
-  process.stdout.write(process.stdout.isTTY ? linesOf(text) : text);
-};
 
 const logOf = (agent: Client, id: string, query: { lines?: number; after?: number }): Promise<LogReport> =>
   agent.tasks.logs({ params: { id }, query, ...soon });

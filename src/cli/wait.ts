@@ -1,12 +1,14 @@
 /** Waits for the answer to a request, with progress on stderr. Ctrl-C ends the wait, not the request. */
+
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../abort.js';
 import { allocTrouble } from '../agent/describe-mounts.js';
 import type { AllocReport } from '../api/node-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
+import { firstLine } from '../host/terminal-text.js';
 import { agentAt, type LookOptions, soon } from './connection.js';
-import { oneLine } from './print.js';
+import { progress, warn } from './output.js';
 import { firstSignal } from './signals.js';
 
 /** Time until the first line of progress, and between looks after that. */
@@ -84,18 +86,16 @@ export async function tellingOf<T>(asked: Promise<T>, now: Look, { json }: LookO
  */
 async function tellOf(look: Look, over: AbortSignal): Promise<void> {
   const beganMs = performance.now();
-  const { isTTY, columns } = process.stderr;
   let told: { now: string; atMs: number } | undefined;
   const tell = (now: string): void => {
     const atMs = performance.now();
     const elapsed = `waiting for ${Math.round((atMs - beganMs) / 1_000)} s: ${now}`;
-    if (isTTY) return void process.stderr.write(`${clearLine}${cut(elapsed, columns)}`);
+    if (progress.isPossible) return void progress.show(elapsed);
     if (now === told?.now && atMs - told.atMs < againMs) return;
-    process.stderr.write(`${now === told?.now ? elapsed : `waiting: ${now}`}\n`);
+    warn(now === told?.now ? elapsed : `waiting: ${now}`);
     told = { now, atMs };
   };
-  // Clears the line of progress, so that later output begins a line of its own.
-  if (isTTY) onAbort(over, () => process.stderr.write(clearLine));
+  if (progress.isPossible) onAbort(over, progress.clear);
   try {
     for (let ms = firstMs; ; ms = everyMs) {
       await pause(ms, undefined, { signal: over, ref: false });
@@ -107,12 +107,6 @@ async function tellOf(look: Look, over: AbortSignal): Promise<void> {
     // Aborted: the answer is there.
   }
 }
-
-const clearLine = '\r\u001b[K';
-
-/** Cuts a line before the last column, where a terminal may wrap. */
-const cut = (line: string, columns: number): string =>
-  line.length < columns ? line : `${line.slice(0, Math.max(columns - 2, 1))}…`;
 
 /** Call that is in flight in each state, unless the agent gives another reason to wait. */
 const calls: Record<string, string> = {
@@ -146,7 +140,7 @@ async function stateAt(agent: Client, { look, subject, nodeId = '' }: Waited): P
     const now = place ? `${place.state} on node ${nodeId}` : `${state}${next}`;
     const trouble = place?.message ?? allocTrouble({ waits, ...(volumes && { volumes }), ...(error && { error }) });
     const why = trouble ?? callIn(subject, place?.state ?? state);
-    return oneLine(why === undefined ? now : `${now}: ${why}`);
+    return firstLine(why === undefined ? now : `${now}: ${why}`);
   } catch {
     return undefined;
   }

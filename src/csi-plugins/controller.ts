@@ -13,7 +13,7 @@ import type * as plain from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { ControllerPort, ListedPage, ListRequest } from '../volumes/controller-port.js';
 import { boundedBy, csi } from './bounded.js';
-import { bytesOf, capacityRange, modeOf, volumeCapability } from './volume-words.js';
+import { bytesOf, capacityRange, conditionIn, modeOf, volumeCapability } from './volume-words.js';
 
 export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerPort => {
   const bounded = boundedBy(timeoutMs);
@@ -105,7 +105,7 @@ async function listed(client: CsiClient, request: ListRequest, options: CallOpti
       csiId: volume.volumeId,
       ...(status && { publishedNodeIds: status.publishedNodeIds }),
       ...(volume.capacityBytes > 0n && { capacityBytes: bytesOf(volume.capacityBytes) }),
-      ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
+      ...(volumeCondition && { condition: conditionIn(volumeCondition) }),
     };
   });
   return { volumes, nextToken };

@@ -3,11 +3,10 @@
  * port: mounts/node-port.ts
  */
 
-import { cutText } from '../csi/codes.js';
 import type * as plain from '../csi/generated/plain.js';
 import type { NodePort, NodeStats, StageRequest, VolumePlace, VolumeUsage } from '../mounts/node-port.js';
 import { boundedBy, csi } from './bounded.js';
-import { bytesOf, capacityRange, volumeCapability } from './volume-words.js';
+import { bytesOf, capacityRange, conditionIn, volumeCapability } from './volume-words.js';
 
 /** @param timeoutMs limit of each call; drivers were seen to take 30 s for a busy mount */
 export const csiNode = ({ timeoutMs }: { timeoutMs: number }): NodePort => {
@@ -69,7 +68,7 @@ const stagedAt = ({ stagingPath }: Pick<VolumePlace, 'stagingPath'>) =>
 
 const statsOf = ({ usage, volumeCondition }: plain.NodeGetVolumeStatsResponse): NodeStats => ({
   usage: usage.flatMap(usageOf),
-  ...(volumeCondition && { condition: { ...volumeCondition, message: cutText(volumeCondition.message) } }),
+  ...(volumeCondition && { condition: conditionIn(volumeCondition) }),
 });
 
 /** Usage; undefined for an unknown unit. */

@@ -10,6 +10,9 @@ export type { AnswerClass };
 
 export type RpcName = keyof Rpcs;
 
+/** Stands for the message of a driver that sends an empty one. */
+export const noReason = 'the driver gives no reason';
+
 /** Meaning of a status for every call. */
 const general: Readonly<Record<GrpcCode, AnswerClass>> = {
   OK: 'done',

@@ -6,7 +6,7 @@ import { Metadata, type ServiceError } from '@grpc/grpc-js';
 import { type Abortable, type AbortSource, isAbortSource, onAbort, refuseAborted } from '../abort.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { maxMessageBytes } from './answer-limits.js';
-import type { RpcName } from './answers.js';
+import { noReason, type RpcName } from './answers.js';
 import { explainUnavailable, type PluginChannel, type PluginConnection } from './channel.js';
 import { type Given, requestCodec, responseCodec } from './codec.js';
 import { csiError } from './codes.js';
@@ -236,7 +236,8 @@ function failed(
 ): StagecraftError {
   if (aborted) return aborted;
   const code = grpcCodeOf(error?.code ?? -1);
-  const details = withoutSecrets(error?.details ?? 'neither an answer nor an error', secrets);
+  const said = error ? error.details?.trim() || noReason : 'neither an answer nor an error';
+  const details = withoutSecrets(said, secrets);
   if (code === 'UNAVAILABLE') return csiError(rpc, code, explainUnavailable(channel, details));
   if (code === 'DEADLINE_EXCEEDED' && isOwnDeadline(details)) {
     return csiError(rpc, code, `no answer at ${channel.socketPath} within ${timeoutMs} ms: does the plugin hang?`);

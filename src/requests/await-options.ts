@@ -32,10 +32,10 @@ export interface WaitReporting {
   onWait?: ((reason: string | null) => void) | undefined;
 }
 
-/** Starts to count a time limit. @returns a function that gives the milliseconds left; undefined without a limit */
-export function timeLeft(clock: Clock, timeoutMs: number | undefined): () => number | undefined {
+/** Starts to count a time limit. @returns a function that gives the whole milliseconds left; undefined without a limit */
+export function timeLeft(clock: Pick<Clock, 'monotonicMs'>, timeoutMs: number | undefined): () => number | undefined {
   const beganMs = clock.monotonicMs();
-  return () => timeoutMs && Math.max(0, timeoutMs - (clock.monotonicMs() - beganMs));
+  return () => timeoutMs && Math.max(0, Math.ceil(timeoutMs - (clock.monotonicMs() - beganMs)));
 }
 
 export const awaitShape = {

@@ -8,9 +8,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { oneLine, table } from '../../src/cli/print.js';
+import { table } from '../../src/cli/print.js';
 import { firstSignal } from '../../src/cli/signals.js';
 import { AgentError } from '../../src/client/agent-error.js';
+import { oneLine } from '../../src/host/terminal-text.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { StubAgent } from './stub-agent.js';
@@ -188,6 +189,6 @@ describe('A5 printing', () => {
 
   it('A5 text of a driver stays in its row and does not steer the terminal', () => {
     expect(oneLine('a\r\n\u001b[31mred\u0007\u0085b\u2028c')).to.equal('a [31mred b c');
-    expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx y  z');
+    expect(table(['A', 'B'], [['x\ny', 'z']])).to.equal('A    B\nx …  z');
   });
 });

@@ -9,7 +9,7 @@ import {
 } from '../../src/agent/describe.js';
 import { describeAlloc, describeAllocEvent, mountTeller } from '../../src/agent/describe-mounts.js';
 import { describeNodeEvent, describeVolumeEvent } from '../../src/agent/describe-volumes.js';
-import { linesOf } from '../../src/cli/print.js';
+import { plainLines } from '../../src/host/terminal-text.js';
 import type {
   AllocEvent,
   MountEvent,
@@ -171,7 +171,7 @@ describe('A1 the lines of the agent', () => {
   });
 
   it('A5 output of a driver keeps its lines and does not steer the terminal', () => {
-    expect(linesOf('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
+    expect(plainLines('a\tb\r\n\u001b[31mred\u0007\n')).to.equal('a\tb\n[31mred\n');
   });
 
   it('A1 M14 M15 mounts left behind, lost mounts and changed conditions have a line', () => {

@@ -177,6 +177,8 @@ describe('the node side of a plugin', () => {
     answers.stats.volumeCondition = { abnormal: true, message: 'x'.repeat(10_000) };
     const { condition } = await node.stats(client, place, bounds);
     expect(condition).to.deep.equal({ abnormal: true, message: 'x'.repeat(4_096) });
+    answers.stats.volumeCondition = { abnormal: true, message: '' };
+    expect((await node.stats(client, place, bounds)).condition?.message).to.equal('the driver gives no reason');
     answers.stats.volumeCondition = { abnormal: false, message: '' };
     expect(await node.stats(client, place, bounds)).to.deep.equal({
       usage: [],

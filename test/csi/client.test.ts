@@ -143,6 +143,16 @@ describe('csi client: errors', () => {
     expect(await refusalOf(client.nodeGetCapabilities())).to.include({ grpcCode: 'UNIMPLEMENTED', final: true });
   });
 
+  it('34 an error of the plugin without a text: the message says that there is no reason', async () => {
+    const plugin = await FakePlugin.listen(socketPath);
+    for (const details of ['', ' \n']) {
+      plugin.set('Probe', { code: status.FAILED_PRECONDITION, details });
+      expect((await refusalOf(newClient().probe())).message).to.equal(
+        'Probe: FAILED_PRECONDITION: the driver gives no reason',
+      );
+    }
+  });
+
   it('a long text of the plugin is cut to 4 KiB, not within a character', async () => {
     const details = 'é'.repeat(5000);
     (await FakePlugin.listen(socketPath)).set('Probe', { code: status.INTERNAL, details });
