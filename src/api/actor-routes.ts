@@ -142,7 +142,9 @@ const historyLine = z
     seq: z.int(),
     at: moment,
     what: z.string().describe('The input, in words.'),
-    from: z.string().describe('caller, timer, engine, effect, the name of a plugin, or the address of another actor.'),
+    from: z
+      .string()
+      .describe('caller, runtime, timer, engine, effect, the name of a plugin, or the address of another actor.'),
     before: z.string().exactOptional().describe('State before, as a path. Absent: no actor.'),
     after: z.string().exactOptional(),
     parts: z.array(z.object({ id: z.string(), before: z.string().exactOptional(), after: z.string().exactOptional() })),

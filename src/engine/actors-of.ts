@@ -2,10 +2,12 @@
  * Typed view of the actors of one machine. Each address begins with the id of its machine, so the prefix decides the
  * types of state and context.
  */
+
 import type { AnyEventObject, AnyStateMachine, ContextFrom, EventFromLogic, StateValueFrom } from 'xstate';
 import type { Stamped } from '../../machines/kit/host.js';
 import type { CommitNotice } from './actor/actor-ports.js';
 import type { ActorPage, ActorSystem, ActorView, AskOptions, UnreadableActor } from './actor-system.js';
+import { askedBy } from './asked-by.js';
 import { pages } from './storage/pages.js';
 
 /** Committed state of an actor, typed by its machine. */
@@ -66,6 +68,11 @@ export class ActorsOf<M extends AnyStateMachine> {
   /** @see Engine.ask */
   ask(address: string, event: EventOf<M>, options?: AskOptions): Promise<unknown> {
     return this.#system.ask(address, event, options);
+  }
+
+  /** Sends what the runtime has found by itself: the journal names the runtime, as no caller has asked for it. */
+  report(address: string, event: EventOf<M>): Promise<unknown> {
+    return askedBy('runtime', () => this.#system.ask(address, event));
   }
 
   /** @see Engine.read */

@@ -109,7 +109,7 @@ export class ClaimWatch {
       );
       if (isHeld) return;
       const failure = failureOf(claimLost(volume, allocId));
-      await this.#allocs.ask(address, { type: 'alloc.lost', name: volume.name, generation, failure });
+      await this.#allocs.report(address, { type: 'alloc.lost', name: volume.name, generation, failure });
     } catch (error) {
       logger.debug({ address }, `whether its claim still is its own can't be known now: ${messageOf(error)}`);
     }

@@ -67,7 +67,7 @@ export class Expansions {
         const present = this.#mounts.peek(address)?.context.expansion;
         // The plugin has refused it for good: it is tried again once somebody asks.
         const isRefused = present?.failure !== undefined && isSameData(present.capacity, expansion);
-        if (expansion && !isRefused) await this.#mounts.ask(address, { type: 'mount.expand', capacity: expansion });
+        if (expansion && !isRefused) await this.#mounts.report(address, { type: 'mount.expand', capacity: expansion });
         return;
       } catch (error) {
         // The volume is gone and will not grow.

@@ -117,8 +117,8 @@ export class Holds {
       const kept = await this.#limited((signal) => this.#holdsOf(key, signal), silent);
       for (const { allocId, hold, isUnconfirmed } of users) {
         const isKept = kept.some((one) => one.allocId === allocId && one.generation >= hold);
-        if (!isKept) await this.#mounts.ask(address, { type: 'mount.leave', allocId, hold });
-        else if (isUnconfirmed) await this.#mounts.ask(address, { type: 'mount.confirm', allocId });
+        if (!isKept) await this.#mounts.report(address, { type: 'mount.leave', allocId, hold });
+        else if (isUnconfirmed) await this.#mounts.report(address, { type: 'mount.confirm', allocId });
       }
       return true;
     } catch (error) {
@@ -249,7 +249,7 @@ export class Holds {
       if (!context || !hold) return;
       try {
         await this.#tellReleased(context.key, hold);
-        await this.#mounts.ask(address, { type: 'mount.hold-released', ...hold });
+        await this.#mounts.report(address, { type: 'mount.hold-released', ...hold });
         retryMs = firstRetryMs;
       } catch (error) {
         logger.debug({ address }, `that alloc ${hold.allocId} let go can't be reported now: ${messageOf(error)}`);

@@ -154,7 +154,7 @@ export class MountReconciler {
         void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
       const seen = await seenOf(mount, fail);
       if (!isStart && seen.users.length + seen.staging.length === 0) return;
-      const told = this.#mounts.ask(address, { type: 'mount.observed', ...seen, isStart });
+      const told = this.#mounts.report(address, { type: 'mount.observed', ...seen, isStart });
       await told.catch(unlessQuarantined).catch(fail);
     });
     const [first, ...more] = failed;

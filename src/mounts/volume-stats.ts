@@ -6,6 +6,7 @@
 
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -122,7 +123,9 @@ export class Stats {
       const seen = await this.#answer(admitted, plugin, place);
       admitted.leave({ grpcCode: 'OK' });
       const { condition = null } = seen;
-      await this.#mounts.ask(address, { type: 'mount.condition', condition });
+      // What is known already would only fill the journal, and push out who has mounted the volume.
+      if (!isSameData(this.#mounts.peek(address)?.context.condition ?? null, condition))
+        await this.#mounts.report(address, { type: 'mount.condition', condition });
       return { volume: key, at, ...seen };
     } catch (error) {
       admitted.leave(failureOf(error));
@@ -165,7 +168,7 @@ export class Stats {
     const context = this.#mounts.peek(address)?.context;
     const user = context?.users.find((one) => isIn(one, 'published'));
     const isStagedHere = context !== undefined && isStaged(context.staging);
-    if (!context?.volume || (!user && !isStaged))
+    if (!context?.volume || (!user && !isStagedHere))
       throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
         address,
       });

@@ -267,7 +267,7 @@ export class Reconciler {
       const sighting = sightingOf(context, seen, { nodes, withNodes });
       if (!differs(context, sighting)) continue;
       try {
-        await this.#volumes.ask(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
+        await this.#volumes.report(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
         differing.push(`${context.key.namespace}/${context.key.id}`);
       } catch (error) {
         // Continues with the other volumes if a volume can't be asked, e.g. as it is in quarantine.

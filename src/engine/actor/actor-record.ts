@@ -110,7 +110,7 @@ export interface UnreadableEntry {
 
 export type EntrySource =
   | { kind: 'engine' }
-  /** `by`: the person who sent it by hand. */
+  /** `by`: the person who sent it by hand, or `runtime` for what the runtime has found by itself; absent: a program. */
   | { kind: 'request'; requestId?: string; by?: string }
   | { kind: 'message'; address: string; seq: number; index: number }
   | { kind: 'effect' | 'timer'; id: string; seq: number };
