@@ -3,7 +3,8 @@ import { describePublication, describeWork } from '../agent/describe-parts.js';
 import { describeAllLeaving, describeLeftovers } from '../agent/describe-volumes.js';
 import type { NodeReport } from '../api/node-routes.js';
 import type { OrphansReport, VolumeReport } from '../api/volume-routes.js';
-import { factsTable, oneLine, table } from './print.js';
+import { oneLine } from '../host/terminal-text.js';
+import { factsTable, table } from './print.js';
 
 const units: [name: string, bytes: number][] = [
   ['Pi', 2 ** 50],
