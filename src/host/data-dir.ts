@@ -85,9 +85,7 @@ function takeDirectory(path: string): void {
     mkdirSync(path, { mode: 0o700 });
   }
   if (!isOurs(path)) {
-    throw new Error(
-      "it is not empty and not a data directory of Stagecraft, which has a file 'lock': name a directory of its own",
-    );
+    throw new Error('it is not empty and not a data directory of Stagecraft: name a directory of its own');
   }
   const mounts = basename(mountsIn(path));
   for (const name of readdirSync(path)) if (name !== mounts) closeToOthers(join(path, name));
@@ -107,10 +105,13 @@ function closeToOthers(path: string): void {
   if (found && !found.isSymbolicLink() && (found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o700);
 }
 
-/** Whether the directory is ours, or empty and may become ours; the lock is the first file in it. */
+/** Files that a data directory has from its start. Somebody may have removed one. */
+const marks = ['lock', 'path-salt'];
+
+/** Whether the directory is ours, or empty and may become ours. */
 function isOurs(path: string): boolean {
-  const present = readdirSync(path);
-  return present.length === 0 || (present.includes('lock') && lstatSync(join(path, 'lock')).isFile());
+  const isFile = (name: string): boolean => lstatSync(join(path, name), { throwIfNoEntry: false })?.isFile() === true;
+  return readdirSync(path).length === 0 || marks.some(isFile);
 }
 
 function prepare(dataDir: string, socketRoot: string): void {
