@@ -11,7 +11,7 @@ import type { InspectedActor, Runtime } from '../runtime/runtime.js';
 import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { healthOfStep } from './state-health.js';
-import { quarantined, sorted, troubleOf, troubleOfOrphans } from './trouble.js';
+import { quarantined, sorted, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
 import { whileThere } from './until-gone.js';
 
 /** Id of the machine of an actor: the first part of its address. */
@@ -81,7 +81,11 @@ export async function overviewOf(
   return { at, nodeId, version, leads: leadership.isOurs, actors, trouble: sorted(troubles) };
 }
 
-export function detailOf(actor: InspectedActor): ActorDetail {
+/** @param orphans mounts of it here that no record has */
+export function detailOf(
+  actor: InspectedActor,
+  orphans: readonly { path: string; plugin?: string }[] = [],
+): ActorDetail {
   const { address, state, context, effects, timers, version, unread, quarantined: reason } = actor;
   const { summary, part } = judged(address, actor);
   const parts = partSummaries(summary.machine, context);
@@ -101,7 +105,7 @@ export function detailOf(actor: InspectedActor): ActorDetail {
     ...(due.length > 0 && { nextDueAtMs: Math.min(...due) }),
     accepts: acceptedBy(address, state),
     waits: waitsOf(summary.machine, context, parts),
-    trouble: trouble ? [trouble] : [],
+    trouble: [...orphans.map((orphan) => troubleOfMount(address, orphan)), ...(trouble ? [trouble] : [])],
   };
 }
 

@@ -107,3 +107,15 @@ export const troubleOfOrphans = (nodeId: string, { plugin, what }: { plugin: str
   todo: 'find out whose they are: register what is yours as external volumes, or delete it at the storage',
   command: ['stagecraft', 'volume', 'orphans', '--plugin', plugin].map(quoted).join(' '),
 });
+
+/** Tells of a mount that no record has, and that may hold up a call about its volume. */
+export const troubleOfMount = (address: string, { path, plugin }: { path: string; plugin?: string }): Trouble => ({
+  address,
+  what:
+    plugin === undefined
+      ? `The kernel of this host still shows the volume at ${path}, and no record has that mount`
+      : `The kernel of this host still shows the volume at ${path}, which plugin '${plugin}' says that it has unmounted`,
+  needs: 'a-person',
+  todo: 'see what it is, then unmount it',
+  command: ['stagecraft', 'mount', 'clean', path].map(quoted).join(' '),
+});

@@ -36,6 +36,7 @@ import type { MountTables } from './mount-tables.js';
 import { type MountStatus, mountStatusOf } from './mount-view.js';
 import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
+import { shownHere } from './shown-here.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
 export interface MountManagerOptions {
@@ -206,11 +207,14 @@ export class MountManager {
 
   /**
    * Orphaned mounts: those below our directory without an owner, as a driver that died may have mounted late, and
-   * those that their plugin was to unmount and has not.
+   * those that their plugin was to unmount and has not. @param volume default: of all volumes
    */
-  async orphans(): Promise<OrphanedMount[]> {
+  async orphans(volume?: VolumeKeyInput): Promise<OrphanedMount[]> {
     this.#client.refuseIfClosed();
-    return this.#options.orphans.list();
+    const all = await this.#options.orphans.list();
+    if (volume === undefined || all.length === 0) return all;
+    const shown = await shownHere(this.#options, keyOf(volume));
+    return all.filter(({ path }) => shown.includes(path));
   }
 
   /**

@@ -64,7 +64,9 @@ export class UnstagedWitness {
     }
     const paths = await this.#options.shownHere(key, allocId);
     if (paths.length === 0) return undefined;
-    const advice = `${reports}: release its allocs, or see mount list`;
+    const advice = mount
+      ? `${reports}: release its allocs, or see mount list`
+      : `no record has that mount: see what it is, then 'stagecraft mount clean ${paths[0]}'`;
     return `${own}, and its kernel still shows the volume at ${paths.join(', ')}; ${advice}`;
   }
 }
