@@ -2,7 +2,7 @@
  * Controller calls of CSI: translates between the house's types and messages. The callers decide on calls and errors.
  * The port: volumes/controller-port.ts
  */
-import type { CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
+import type { CallFailure, Capability, CapacityRange, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeSpec } from '../../machines/volume/types.js';
 import type { CreatedVolume } from '../../machines/volume/wishes.js';
 import type { CallBounds } from '../calls/call-bounds.js';
@@ -69,6 +69,9 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
         },
         bounded(bounds),
       );
+      const fault = smallerThanAsked(capacityBytes, capacity);
+      if (fault !== undefined)
+        throw csiError('ControllerExpandVolume', 'OK', `the plugin has not made the volume as large as it was asked to: ${fault}`, 'driver-bug');
       return { nodeExpansionRequired, ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }) };
     },
     controllerModify: (client, { csiId, mutableParameters }, bounds) =>
@@ -150,11 +153,16 @@ const createdVolume = ({
   ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }),
 });
 
+const smallerThanAsked = (capacityBytes: bigint, { requiredBytes = 0 }: CapacityRange): string | undefined =>
+  capacityBytes > 0n && capacityBytes < BigInt(requiredBytes)
+    ? `it has ${capacityBytes} bytes, though at least ${requiredBytes} were asked for`
+    : undefined;
+
 /** Names what the created volume lacks; size 0 means that the plugin does not tell. */
 function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, source }: VolumeSpec): string | undefined {
-  const { requiredBytes = 0, limitBytes = 0 } = capacity;
-  if (capacityBytes > 0n && capacityBytes < BigInt(requiredBytes))
-    return `it has ${capacityBytes} bytes, though at least ${requiredBytes} were asked for`;
+  const { limitBytes = 0 } = capacity;
+  const small = smallerThanAsked(capacityBytes, capacity);
+  if (small !== undefined) return small;
   if (BigInt(limitBytes) > 0n && capacityBytes > BigInt(limitBytes))
     return `it has ${capacityBytes} bytes, though ${limitBytes} at most were asked for`;
   if (!source || contentSource) return undefined;

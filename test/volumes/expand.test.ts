@@ -47,6 +47,23 @@ describe('expanding a volume', () => {
     expect(smaller).to.include({ code: 'INVALID_ARGUMENT' });
   });
 
+  it('V9, 34 plugin answers with less than was asked for: no expansion; tried again, with that reason', async () => {
+    const expand = house.plugin.controllerExpandVolume.bind(house.plugin);
+    const short = async (request: Parameters<typeof expand>[0]): ReturnType<typeof expand> => ({
+      ...(await expand(request)),
+      capacityBytes: 15n,
+    });
+    house.plugin.controllerExpandVolume = short;
+    const expanding = house.volumes.expand(key, { requiredBytes: 20 });
+    await house.clock.advance(1_000);
+    const volume = await house.volumes.get(key);
+    expect(volume?.capacityBytes).to.equal(10);
+    expect(volume?.error?.message).to.include('it has 15 bytes, though at least 20 were asked for');
+    house.plugin.controllerExpandVolume = expand;
+    await house.clock.advance(60_000);
+    expect(await expanding).to.include({ capacityBytes: 20 });
+  });
+
   it('V11 V21 a failed expansion is marked as failed, a running one is not', async () => {
     expandingTells({ code: 'UNAVAILABLE' }, { code: 'OUT_OF_RANGE' });
     const expanding = refusalOf(house.volumes.expand(key, { requiredBytes: 20 }));
