@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import { addressParts, volumesPrefix } from '../../machines/kit/addresses.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { oneLine, plainJson } from '../host/terminal-text.js';
+import { plainJson } from '../host/terminal-text.js';
 import { packageVersion } from '../host/version.js';
 import type { Inspector } from '../inspector/serve-inspector.js';
 import type { PluginEvent } from '../registry/plugin-events.js';
@@ -18,6 +18,7 @@ import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
 import { stateOf } from '../volumes/volume-view.js';
 import { serveApi } from './api.js';
+import { applyTasks, lateKeys } from './apply-config.js';
 import type { AgentConfig } from './config.js';
 import { whenGone } from './data-dir-gone.js';
 import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers } from './describe.js';
@@ -39,6 +40,11 @@ export interface Agent {
    * then the process has to exit at once.
    */
   readonly ended: Promise<void>;
+  /**
+   * Takes over the tasks of another configuration. Tasks that have not changed go on as they are; what else has changed is
+   * printed, and holds from the next start.
+   */
+  reload(config: AgentConfig): Promise<void>;
   /** Ends the agent; safe to repeat. Plugin processes keep running unless `release` is set. */
   stop(options?: { release?: boolean }): Promise<void>;
 }
@@ -55,6 +61,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   const { nodeId, dataDir, dataDirAccess, retention, logs, fingerprint, log } = config;
   const { calls, retry, fencing, reconcile, stats, onPluginLoss, volumeNamePrefix } = config;
   const output = pino.destination(2);
+  output.on('error', () => {}); // a terminal that is closed: the agent runs on without its log
   const logger = pino({ level: log.level }, { write: (line: string) => output.write(plainJson(line)) });
   const { kind: storeKind, words, ...store } = await storeOf(config);
   const runtime = await createRuntime({
@@ -159,7 +166,19 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     );
     throw error;
   }
-  return { runtime, socketPath, ended, stop };
+  let present = config;
+  let reloading = Promise.resolve();
+  const reload: Agent['reload'] = (next) => {
+    reloading = reloading.then(async () => {
+      print('the configuration was read again');
+      const late = lateKeys(present, next);
+      if (late.length > 0) print(`  changes of ${late.join(', ')} hold from the next start of the agent`);
+      await applyTasks(runtime, next, print, present);
+      present = { ...present, tasks: next.tasks };
+    });
+    return reloading;
+  };
+  return { runtime, socketPath, ended, reload, stop };
 }
 
 /** Finds plugin processes of earlier agents that still live, by the marks in their environment. */
@@ -230,20 +249,6 @@ async function tellPending(runtime: Runtime, print: Print): Promise<void> {
   } catch (error) {
     print(`  can't list the volumes with work under way: ${messageOf(error)}`);
   }
-}
-
-/** Starts the configured tasks, and removes tasks that are not configured any more. */
-async function applyTasks({ tasks }: Runtime, config: AgentConfig, print: Print): Promise<void> {
-  const wanted = new Set(config.tasks.map(({ id }) => id));
-  // A task that can't be started or removed is printed, and does not hold up other tasks.
-  const tried = (what: string, change: Promise<void>): Promise<void> =>
-    change.catch((error: unknown) => print(`  task ${what}: ${oneLine(messageOf(error))}`));
-  const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
-  for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
-  await Promise.all(config.tasks.map((task) => tried(`${task.id} can't be started`, tasks.start(task))));
-  for (const { id } of unwanted) void tried(`${id} can't be removed`, tasks.remove(id));
-  const where = config.file ?? 'a file stagecraft.yaml here, or with --config FILE';
-  if (wanted.size === 0) print(`  no tasks: name plugins to run in ${where}`);
 }
 
 interface TellOptions {

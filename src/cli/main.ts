@@ -104,7 +104,7 @@ export const commandsOf = (group: Command): string =>
   `(commands: ${group.commands.map((command) => command.name()).join(', ')})\n`;
 
 for (const stream of [process.stdout, process.stderr]) {
-  // A reader that has closed the pipe does not end the command.
+  // A reader that has closed the pipe or the terminal does not end the command.
   stream.on('error', (error: NodeJS.ErrnoException) => {
     if (!isClosed(error)) throw error;
   });

@@ -46,8 +46,9 @@ export async function printLines(texts: AsyncIterable<string>): Promise<void> {
   }
 }
 
-/** Whether the reader of the output has closed it, as `head` does once it has its lines. */
-export const isClosed = (error: unknown): boolean => error instanceof Error && Reflect.get(error, 'code') === 'EPIPE';
+/** Whether nobody reads the output any more: `head` has its lines, or the terminal is closed. */
+export const isClosed = (error: unknown): boolean =>
+  error instanceof Error && ['EPIPE', 'EIO'].includes(Reflect.get(error, 'code'));
 
 /** A line of progress on stderr, which the next one replaces, if that is a terminal. */
 export const progress = {

@@ -263,6 +263,30 @@ describe('agent', () => {
       silent.destroy();
     });
 
+    it('A3, 34 SIGHUP takes over changed tasks, leaves others alone, and says what else needs a restart', async () => {
+      await agent.ready();
+      await agent.healthy();
+      const [pid] = pluginPids(place);
+      const driver = (id: string): object => ({ id, type: 'node', command: ['stagecraft', 'driver', '--node-id', id] });
+      const first = { ...driver('n1'), id: 'hostpath' };
+      const write = (tasks: object[], more = {}): void =>
+        writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks, ...more }));
+      write([first, driver('other')], { stats: { intervalMs: 70_000 } });
+      agent.child.kill('SIGHUP');
+      await agent.line(/changes of stats hold from the next start/);
+      await agent.line(/plugin other \(csi-node\): healthy/);
+      expect(pluginPids(place)).to.have.length(2).and.to.include(pid);
+      const told = agent.lines.length;
+      write([{ id: 5 }]);
+      agent.child.kill('SIGHUP');
+      expect(await agent.line(/the configuration stays as it was/)).to.contain('tasks.0.id');
+      write([first]);
+      agent.child.kill('SIGHUP');
+      await agent.line(/task other: removed/, told);
+      expect(pluginPids(place)).to.deep.equal([pid]);
+      expect(await agent.kill('SIGTERM')).to.deep.equal({ code: 0, signal: null });
+    });
+
     it('a task removed from the configuration is removed, also if stopped; its log and directory stay', async () => {
       await agent.ready();
       await agent.healthy();
