@@ -1,6 +1,6 @@
 /** The agent with its state in Redis, as its operator sees it: two hosts on one server, a node that is taken over. */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -8,7 +8,8 @@ import { Redis } from 'ioredis';
 import { pluginsAddress } from '../../machines/kit/addresses.js';
 import type { AgentReport } from '../../src/api/agent-routes.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
-import { redisStore } from '../../src/stores/index.js';
+import { lmdbStore, redisStore } from '../../src/stores/index.js';
+import { commitOf } from '../../src/testing/store-suite/subject.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
@@ -51,6 +52,18 @@ describe('agent on Redis', () => {
     const next = start({}, agent.place);
     await next.line(/hostpath \(csi-node\): healthy/);
     expect(cli('plugin', 'list', '--config', agent.place.configPath).stdout).to.match(/hostpath +csi-node +healthy/);
+  });
+
+  it('34.36 its embedded store has volumes: a warning says how many are not known now', async () => {
+    const place = makePlace({}, { store: { redis: { url, prefix } } });
+    const store = lmdbStore(join(place.dataDir, 'state'));
+    await store.open();
+    await store.commit(['a', 'b'].map((id) => commitOf(`volume/default/${id}`, 0)));
+    await store.close();
+    writeFileSync(join(place.dataDir, 'lock'), '');
+    const agent = start({}, place);
+    await agent.ready();
+    expect(agent.lines.join('\n')).to.include('has 2 volumes that the Redis of this agent does not know');
   });
 
   it('a second agent with the same nodeId is refused, and the holder named', async () => {
