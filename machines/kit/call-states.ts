@@ -12,6 +12,9 @@ import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
 /** After this many failures a forced deletion reports the step as a leftover, and goes on. */
 export const forcedAttempts = 3;
 
+/** Creations in a row whose result can't be trusted; after these no further one is made. */
+export const maxUnproven = 3;
+
 /**
  * Code of a creation that the plugin answered with the id of another volume or snapshot: nothing at the plugin
  * belongs to this actor.

@@ -124,6 +124,11 @@ const rows = {
     when: 'the volume is published or claimed in another way, another volume or a snapshot is being made from it (or from the snapshot), or a node reports a claim that is not released; the message names the holder',
     todo: 'unpublish or release that first, or wait until the copy is made; a deletion also takes `force`; where it says that the request stands, it is published once that is unpublished',
   },
+  VOLUME_UNPROVEN: {
+    http: 502,
+    when: 'three times the plugin did not say in time what became of copying a volume or restoring a snapshot, nor later that it has that content; what it made was removed',
+    todo: 'raise `calls.timeoutMs`, then `retry`',
+  },
   VOLUME_DELETING: {
     http: 409,
     when: 'it is being deleted',

@@ -1,7 +1,7 @@
 /** How requests and outcomes of calls change the data of a snapshot, and what is broadcast of that. Pure. */
 
 import { type BackoffPolicy, defaultBackoff, jittered } from '../kit/backoff.js';
-import type { FailedAttempt } from '../kit/call-states.js';
+import { type FailedAttempt, maxUnproven } from '../kit/call-states.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import type {
@@ -25,8 +25,6 @@ export interface SnapshotChange {
 
 /** Delays between two looks whether a snapshot is ready. */
 const readinessBackoff: BackoffPolicy = { initialMs: 500, maxMs: 60_000 };
-/** Snapshots in a row that can't be trusted; after these no further one is made. */
-export const maxUntrusted = 3;
 
 export const noSnapshot = ({ kind, namespace, id }: SnapshotInput): SnapshotContext => ({
   kind,
@@ -115,7 +113,7 @@ export const distrusted = (context: SnapshotContext, { made }: Made): SnapshotCh
 
 function untrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange {
   const untrusted = context.untrusted + 1;
-  const failure = untrusted < maxUntrusted ? null : unproven(context);
+  const failure = untrusted < maxUnproven ? null : unproven(context);
   const broadcasts: Broadcast[] = made.map(({ csiId }) => ({ type: 'untrusted', csiId }));
   if (failure) broadcasts.push({ type: 'failed', failure });
   const discards = [...context.discards, ...made];
@@ -125,7 +123,7 @@ function untrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange
 const unproven = ({ spec }: SnapshotContext): CallFailure => ({
   code: 'SNAPSHOT_UNPROVEN',
   message:
-    `${maxUntrusted} times plugin '${spec?.plugin}' did not say in time what became of it, so that what it made can't be ` +
+    `${maxUnproven} times plugin '${spec?.plugin}' did not say in time what became of it, so that what it made can't be ` +
     'trusted and was removed: give its calls more time (calls.timeoutMs), then retry',
   final: true,
 });

@@ -4,12 +4,12 @@
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { dueAtMs } from '../kit/backoff.js';
-import { answered, asksFor } from '../kit/call-states.js';
+import { answered, asksFor, maxUnproven } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome, Wait } from '../kit/csi-types.js';
 import { hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import { createCallOf, failedCreate, failedLook, failedRemove, lookCallOf, removeCallOf } from './calls.js';
-import { maxUntrusted, retried, type SnapshotChange } from './changes.js';
+import { retried, type SnapshotChange } from './changes.js';
 import { snapshotDeleting } from './refusals.js';
 import type {
   CreateSnapshotCall,
@@ -65,7 +65,7 @@ export const snapshotSetup = setup({
     isOther: ({ context, event }) => 'made' in event && event.made.csiId !== context.csi?.csiId,
     isRefusal: ({ event }) => 'failure' in event && event.failure.final,
     isMoreToRemove: ({ context: { csi, discards } }) => discards.length + (csi ? 1 : 0) > 1,
-    isUntrustedAgain: ({ context }) => context.untrusted >= maxUntrusted,
+    isUntrustedAgain: ({ context }) => context.untrusted >= maxUnproven,
     hasLeftovers: ({ context }) => context.leftovers.length > 0,
     isIdUnknown: ({ context }) => context.left.asked !== undefined,
     isIdKnown: ({ context }) => context.left.made.length > 0,

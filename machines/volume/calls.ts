@@ -4,6 +4,8 @@ import { topState } from '../kit/parts.js';
 import { isOfModes, mayBeThere } from './modes.js';
 import { publicationAt } from './outcomes.js';
 import type { VolumeContext, VolumeOrigin, VolumeSpec } from './types.js';
+import type { CreatedVolume } from './wishes.js';
+import { nameWithPlugin } from './words.js';
 
 export interface VolumeCall {
   /** Registered name of the plugin. */
@@ -62,8 +64,8 @@ const mustSpec = ({ spec }: VolumeContext): VolumeSpec => {
 
 const callOf = (context: VolumeContext): VolumeCall => {
   const { plugin, secrets } = mustSpec(context);
-  const { home, csi, driver } = context;
-  const topology = csi?.accessibleTopology ?? [];
+  const { home, driver } = context;
+  const topology = madeOf(context)?.accessibleTopology ?? [];
   const call: VolumeCall = { plugin, secrets, isForced: context.lifecycle.force === true };
   if (driver) call.driver = driver;
   if (home) call.home = home;
@@ -71,15 +73,22 @@ const callOf = (context: VolumeContext): VolumeCall => {
   return call;
 };
 
+/** Volume at the plugin, also one that was made otherwise than asked. */
+const madeOf = ({ csi, lifecycle }: VolumeContext): CreatedVolume | undefined => csi ?? lifecycle.madeOtherwise;
+
 export const createCallOf = (context: VolumeContext): CreateCall => {
-  const call: CreateCall = Object.assign(callOf(context), { name: context.name, spec: mustSpec(context) });
+  const call: CreateCall = Object.assign(callOf(context), {
+    name: nameWithPlugin(context),
+    spec: mustSpec(context),
+  });
   if (topState(context.lifecycle) !== 'pending-create') call.mayBeMade = true;
   return call;
 };
 
 export const madeCallOf = (context: VolumeContext): MadeCall => {
-  if (!context.csi) throw new Error('the volume has no id yet');
-  return Object.assign(callOf(context), { csiId: context.csi.id, origin: context.origin });
+  const made = madeOf(context);
+  if (!made) throw new Error('the volume has no id yet');
+  return Object.assign(callOf(context), { csiId: made.id, origin: context.origin });
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {

@@ -3,6 +3,7 @@ import { changesOf } from '../kit/copies.js';
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
 import type { Change, Claim, Publication, VolumeBroadcast, VolumeContext } from './types.js';
+import { nameWithPlugin } from './words.js';
 
 /** A draft may be changed. Lists and publications are replaced, never changed. */
 export type Draft = VolumeContext & { broadcasts: VolumeBroadcast[] };
@@ -63,8 +64,8 @@ export function put(draft: Draft, nodeId: string, publication: Publication): voi
 }
 
 /** The plugin's name of the volume: its id, or else the name that it was to be made with. */
-export const atPlugin = ({ csi, name }: VolumeContext): { csiId: string } | { name: string } =>
-  csi ? { csiId: csi.id } : { name };
+export const atPlugin = (context: VolumeContext): { csiId: string } | { name: string } =>
+  context.csi ? { csiId: context.csi.id } : { name: nameWithPlugin(context) };
 
 export const claimBroadcast = ({ allocId, nodeId, generation, state, fenced }: Claim): VolumeBroadcast => ({
   type: 'claim',

@@ -4,6 +4,7 @@
  * docs/machines/lifecycle.md (generated).
  */
 import { assign, setup } from 'xstate';
+import { maxUnproven } from '../kit/call-states.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { Chart, isIn, type Part, topState } from '../kit/parts.js';
 import { workStates } from '../kit/work-states.js';
@@ -16,6 +17,10 @@ export interface LifecycleData {
   failure?: CallFailure | undefined;
   /** Volume that the plugin has made otherwise than asked: of no use, and deleted with this one. */
   madeOtherwise?: CreatedVolume | undefined;
+  /** Number of times that the creation was begun again with another name. */
+  round?: number | undefined;
+  /** Number of those in a row whose volume was removed, as it may lack the content of its source. */
+  unproven?: number | undefined;
   /** The deletion goes on without what can't be confirmed. */
   force?: true | undefined;
 }
@@ -49,6 +54,8 @@ export type LifecycleEvent =
   | { type: 'call.waits' }
   | { type: 'create.done' }
   | { type: 'create.not-as-asked'; failure: CallFailure; made: CreatedVolume }
+  /** An earlier call may have made the volume, and the plugin does not say that it has the content of its source. */
+  | { type: 'create.unproven'; made: CreatedVolume }
   /** The plugin would refuse the same call again. */
   | ({ type: 'create.refused' } & FailedCall)
   /** The plugin has nothing that belongs to this volume, whatever earlier calls did. */
@@ -61,6 +68,8 @@ export type LifecycleEvent =
   | { type: 'create.interrupted' }
   /** A forced deletion goes on without knowing what the plugin has made. */
   | { type: 'create.given-up' }
+  /** The unproven volume is removed. `failure`: reason if no further one is made. */
+  | { type: 'remove.done'; failure: CallFailure }
   | { type: 'delete.done' }
   | ({ type: 'delete.refused' } & FailedCall)
   | ({ type: 'delete.failed' } & FailedCall)
@@ -87,20 +96,27 @@ export const lifecycleMachine = setup({
   types: {} as { context: LifecycleData; events: LifecycleEvent; tags: 'has-turn' },
   guards: {
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
+    isLastRound: ({ context: { unproven = 0 } }) => unproven + 1 >= maxUnproven,
     hasFailedBefore: ({ context }) => context.tries !== undefined,
     isNewlyForced: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
   actions: {
     count: assign(({ event }) => ({ tries: 'tries' in event ? event.tries : undefined })),
-    restart: assign({ tries: undefined, failure: undefined }),
-    startOver: assign({ tries: undefined, failure: undefined, madeOtherwise: undefined }),
+    restart: assign({ tries: undefined, failure: undefined, unproven: undefined }),
+    startOver: assign({ tries: undefined, failure: undefined, unproven: undefined, madeOtherwise: undefined }),
     noteForce: assign(({ context, event }) => ({
       force: context.force ?? (('force' in event && event.force) || undefined),
     })),
     forceLeftovers: assign({ force: true }),
     forgetForce: assign({ force: undefined }),
     keepFailure: assign(({ event }) => ({ failure: 'failure' in event ? event.failure : undefined, tries: undefined })),
-    keepMade: assign(({ event }) => (event.type === 'create.not-as-asked' ? { madeOtherwise: event.made } : {})),
+    keepMade: assign(({ event }) => ('made' in event ? { madeOtherwise: event.made } : {})),
+    forgetTries: assign({ tries: undefined }),
+    nextRound: assign(({ context: { round = 0, unproven = 0 } }) => ({
+      round: round + 1,
+      unproven: unproven + 1,
+      madeOtherwise: undefined,
+    })),
   },
 }).createMachine({
   id: 'lifecycle',
@@ -152,6 +168,7 @@ export const lifecycleMachine = setup({
         outcomes: {
           'create.done': { target: '#lifecycle.created', actions: 'startOver' },
           'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
+          'create.unproven': { target: '#lifecycle.removing-unproven', actions: ['keepMade', 'forgetTries'] },
           'create.refused': [
             { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
             { target: '#lifecycle.failed.in-doubt', actions: 'keepFailure' },
@@ -183,6 +200,28 @@ export const lifecycleMachine = setup({
           { target: 'finding-out', actions: ['startOver', 'noteForce'] },
         ],
       },
+    },
+    /** Removes a volume that may lack the content of its source; then it is made again, with another name. */
+    'removing-unproven': {
+      initial: 'due',
+      states: workStates({
+        call: 'DeleteVolume',
+        restart: 'restart',
+        outcomes: {
+          'remove.done': [
+            { guard: 'isLastRound', target: '#lifecycle.failed.unproven', actions: ['nextRound', 'keepFailure'] },
+            { target: '#lifecycle.pending-create', actions: ['nextRound', 'forgetTries'] },
+          ],
+          'delete.refused': { target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
+          'delete.failed': { target: 'backing-off', actions: 'count' },
+          'delete.interrupted': 'due',
+        },
+        calling: { delete: { target: '#lifecycle.pending-delete.calling', actions: ['startOver', 'noteForce'] } },
+        waiting: {
+          delete: { target: '#lifecycle.pending-delete.waiting-for-plugin', actions: ['startOver', 'noteForce'] },
+        },
+      }),
+      on: { delete: toEmptying('waiting-for-publications') },
     },
     created: {
       on: {
@@ -300,6 +339,13 @@ export const lifecycleMachine = setup({
             delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
           },
         },
+        /** None of the volumes that were made was proven to have the content of its source; all were removed. */
+        unproven: {
+          on: {
+            retry: { target: '#lifecycle.pending-create', actions: 'restart' },
+            delete: { target: '#lifecycle.absent', actions: 'noteForce' },
+          },
+        },
         /** Exists, but otherwise than asked. */
         'not-as-asked': {
           on: {
@@ -358,5 +404,6 @@ export const mayBeCreating = (lifecycle: Lifecycle): boolean =>
 export const needsSource = (lifecycle: Lifecycle): boolean =>
   mayBeCreating(lifecycle) ||
   isIn(lifecycle, 'pending-create') ||
+  isIn(lifecycle, 'removing-unproven') ||
   lifecycle.at === 'failed.in-doubt' ||
   lifecycle.at === 'failed.finding-out';

@@ -1,6 +1,6 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
-import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-states.js';
+import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-states.js';
 import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import { modificationChart } from './change.js';
@@ -19,9 +19,13 @@ import type { PublishAnswer } from './wishes.js';
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
-export const created = (context: VolumeContext, { fault, isFound, ...csi }: CreateAnswer): Change =>
+export const created = (context: VolumeContext, { fault, lacksSource, isFound, ...csi }: CreateAnswer): Change =>
   drafted(context, (draft) => {
     draft.origin = draft.spec?.external ? 'external' : isFound ? 'found' : 'call';
+    if (lacksSource && isIn(draft.lifecycle, 'create-in-doubt')) {
+      draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: 'create.unproven', made: csi });
+      return;
+    }
     if (fault && !isLeaving(draft.lifecycle)) {
       draft.lifecycle = lifecycleChart.step(draft.lifecycle, {
         type: 'create.not-as-asked',
@@ -55,9 +59,27 @@ export const modified = (context: VolumeContext): Change =>
 /** Drops a change that is done. */
 const left = <TPart extends { at: string }>(part: TPart): TPart | null => (part.at === 'done' ? null : part);
 
-/** Ends the deletion: the plugin has deleted the volume. */
-export const deleted = ({ lifecycle }: VolumeContext): Change => ({
-  context: { csi: null, lifecycle: lifecycleChart.step(lifecycle, { type: 'delete.done' }) },
+/** Ends the deletion, or makes the volume again: the plugin has deleted it. */
+export const deleted = (context: VolumeContext): Change =>
+  drafted(context, (draft) => {
+    const { lifecycle } = draft;
+    const failure = unproven(draft);
+    const isRemoved = isIn(lifecycle, 'removing-unproven');
+    draft.csi = null;
+    if (isRemoved) draft.origin = null;
+    draft.lifecycle = lifecycleChart.step(
+      lifecycle,
+      isRemoved ? { type: 'remove.done', failure } : { type: 'delete.done' },
+    );
+    if (draft.lifecycle.at === 'failed.unproven') draft.broadcasts.push({ type: 'failed', in: 'create', failure });
+  });
+
+const unproven = ({ spec }: Draft): CallFailure => ({
+  code: 'VOLUME_UNPROVEN',
+  message:
+    `${maxUnproven} times plugin '${spec?.plugin}' did not say in time what became of the volume, nor later that it has the ` +
+    'content of its source: what it made was removed',
+  final: true,
 });
 
 /** Retries the failed work later, gives it up, or leaves it failed. */
@@ -65,10 +87,14 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
   drafted(context, (draft) => {
     const { kind } = mustWork(draft);
     if (kind === 'publish' || kind === 'unpublish') publicationFailed(draft, kind, attempt);
+    else if (kind === 'delete' || isRemoving(draft)) deletionFailed(draft, attempt);
     else if (kind === 'create') creationFailed(draft, attempt);
-    else if (kind === 'delete') deletionFailed(draft, attempt);
     else changeFailed(draft, kind, attempt);
   });
+
+/** Whether a volume that can't be trusted is being removed, for a creation or, meanwhile, for a deletion. */
+const isRemoving = ({ lifecycle }: Draft): boolean =>
+  isIn(lifecycle, 'removing-unproven') || isIn(lifecycle, 'pending-delete');
 
 /** @param before attempts at the same goal */
 function outcomeOf({ failure, retry, at, random }: FailedAttempt, before: Tries | undefined) {

@@ -88,6 +88,8 @@ export interface CreateAnswer extends CreatedVolume {
   isFound?: true;
   /** Why the created volume is not what was asked for. */
   fault?: CallFailure;
+  /** The only fault: the plugin does not say that the volume has the content of its source. */
+  lacksSource?: true;
 }
 
 export type Availability = 'active' | 'pause' | 'drain';
@@ -138,7 +140,7 @@ export interface VolumeContext {
    * Random id of this volume, never used again; its name at the plugin derives from it. Empty if there is no volume.
    */
   uid: string;
-  /** Name that the plugin is given. */
+  /** Name that the plugin is given in round 0 of the creation; later ones: words.ts */
   name: string;
   spec: VolumeSpec | null;
   csi: CreatedVolume | null;

@@ -6,6 +6,7 @@ import { assign, enqueueActions, raise, setup } from 'xstate';
 import { answered, callGuards, callStates, changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
 import {
   type CreateCall,
   createCallOf,
@@ -77,6 +78,9 @@ const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modi
 
 const { pending } = callStates({ settling: '#volume.settling', failed, learned, hasToWait, again });
 
+const removal = pending('deleteVolume', { id: 'removeUnproven', input: madeCallOf, done: deleted });
+const making = pending('createVolume', { input: createCallOf, done: created });
+
 export const volumeMachine = setup({
   types: {} as {
     context: VolumeContext;
@@ -101,6 +105,8 @@ export const volumeMachine = setup({
       outcome.status === 'must-wait' &&
       isNext({ ...context, ...hasToWait(context, outcome).context }, stampOf(event).at),
     isToCall: ({ context: { work } }, kind: WorkKind) => work?.isCalling === true && work.kind === kind,
+    isToRemove: ({ context: { work, lifecycle } }) =>
+      work?.isCalling === true && work.kind === 'create' && isIn(lifecycle, 'removing-unproven'),
     isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
     /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
     hasOtherWork: ({ context, event }) =>
@@ -172,6 +178,7 @@ export const volumeMachine = setup({
           target: 'deleted.unconfirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
+        { guard: 'isToRemove', target: 'pending-create.removing.calling' },
         ...workKinds.map((kind) => ({
           guard: { type: 'isToCall' as const, params: kind },
           target: `pending-${kind}.calling`,
@@ -185,7 +192,20 @@ export const volumeMachine = setup({
         { target: 'created' },
       ],
     },
-    'pending-create': pending('createVolume', { input: createCallOf, done: created }),
+    'pending-create': {
+      ...making,
+      states: {
+        ...making.states,
+        /** Removes what may lack the content of its source, before it is made again. */
+        removing: {
+          initial: 'calling',
+          states: {
+            calling: removal.states.calling,
+            'waiting-for-plugin': removal.states['waiting-for-plugin'],
+          },
+        },
+      },
+    },
     created: { on: { settle: 'settling' } },
     'pending-publish': pending('controllerPublish', { input: publishCallOf, done: published }),
     published: { on: { settle: 'settling' } },

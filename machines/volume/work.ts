@@ -49,6 +49,7 @@ const publicationWork: Partial<Record<PublicationState, WorkKind>> = {
 const lifecycleWork: Record<string, WorkKind | undefined> = {
   'pending-create': 'create',
   'create-in-doubt': 'create',
+  'removing-unproven': 'create',
   'finding-out': 'create',
   'pending-delete': 'delete',
 };

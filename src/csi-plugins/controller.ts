@@ -26,7 +26,13 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
       if (!volume?.volumeId)
         throw csiError('CreateVolume', 'OK', 'the plugin answered OK without a volume id', 'driver-bug');
       const fault = faultIn(volume, spec);
-      return { ...createdVolume(volume), ...(fault !== undefined && { fault: notAsAsked(volume, fault) }) };
+      const lacksSource = fault === undefined ? lackingSource(volume, spec) : undefined;
+      const lacks = fault ?? lacksSource;
+      return {
+        ...createdVolume(volume),
+        ...(lacks !== undefined && { fault: notAsAsked(volume, lacks) }),
+        ...(lacksSource !== undefined && { lacksSource: true }),
+      };
     },
     async validateVolume(client, { csiId, spec }, bounds) {
       const volumeCapabilities = spec.capabilities.map(volumeCapability);
@@ -71,7 +77,12 @@ export const csiController = ({ timeoutMs }: { timeoutMs: number }): ControllerP
       );
       const fault = smallerThanAsked(capacityBytes, capacity);
       if (fault !== undefined)
-        throw csiError('ControllerExpandVolume', 'OK', `the plugin has not made the volume as large as it was asked to: ${fault}`, 'driver-bug');
+        throw csiError(
+          'ControllerExpandVolume',
+          'OK',
+          `the plugin has not made the volume as large as it was asked to: ${fault}`,
+          'driver-bug',
+        );
       return { nodeExpansionRequired, ...(capacityBytes > 0n && { capacityBytes: bytesOf(capacityBytes) }) };
     },
     controllerModify: (client, { csiId, mutableParameters }, bounds) =>
@@ -159,12 +170,16 @@ const smallerThanAsked = (capacityBytes: bigint, { requiredBytes = 0 }: Capacity
     : undefined;
 
 /** Names what the created volume lacks; size 0 means that the plugin does not tell. */
-function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, source }: VolumeSpec): string | undefined {
+function faultIn({ capacityBytes }: plain.Volume, { capacity }: VolumeSpec): string | undefined {
   const { limitBytes = 0 } = capacity;
   const small = smallerThanAsked(capacityBytes, capacity);
   if (small !== undefined) return small;
   if (BigInt(limitBytes) > 0n && capacityBytes > BigInt(limitBytes))
     return `it has ${capacityBytes} bytes, though ${limitBytes} at most were asked for`;
+  return undefined;
+}
+
+function lackingSource({ contentSource }: plain.Volume, { source }: VolumeSpec): string | undefined {
   if (!source || contentSource) return undefined;
   const asked = 'volume' in source ? 'volume' : 'snapshot';
   return `it was to have the content of ${asked} ${source.csiId}, but the plugin does not say that it has: it may be empty`;
@@ -172,7 +187,7 @@ function faultIn({ capacityBytes, contentSource }: plain.Volume, { capacity, sou
 
 /** A final error: the same call again would return the same volume. */
 function notAsAsked({ volumeId }: plain.Volume, fault: string): CallFailure {
-  const text = `the plugin has made ${volumeId}, but not as it was asked to: ${fault}; delete it`;
+  const text = `the plugin has made ${volumeId}, but not as it was asked to: ${fault}`;
   const { code, message } = csiError('CreateVolume', 'OK', text, 'driver-bug');
   return { code, message, final: true, rpc: 'CreateVolume', grpcCode: 'OK', answerClass: 'driver-bug' };
 }

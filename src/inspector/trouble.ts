@@ -1,6 +1,7 @@
 /** Trouble of actors in sentences: what is wrong, why, and what to do. Pure. */
 import { addressParts, pluginsAddress } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
+import { creationAdviceAt } from '../../machines/volume/words.js';
 import type { ActorSummary, Trouble } from '../api/actor-routes.js';
 import { ranks } from './health.js';
 
@@ -49,7 +50,12 @@ function adviceFor({ address, machine, state }: ActorSummary, part: PartView | u
           todo: 'look for it at the storage, then let it be forgotten',
           command: command('volume', 'acknowledge', name),
         };
-      return { todo: 'mend what the answer names, then try again', command: command('volume', 'retry', name) };
+      return {
+        todo:
+          (part?.chart === 'lifecycle' ? creationAdviceAt(part.at) : undefined) ??
+          'mend what the answer names, then try again',
+        command: command('volume', 'retry', name),
+      };
     case 'mount':
       return { todo: 'mend what the answer names, then try again', command: command('mount', 'retry', name) };
     case 'volume-snapshot':

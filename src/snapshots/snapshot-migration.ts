@@ -3,8 +3,9 @@
  * each combination. Recorded histories prove the migration: test/snapshots/snapshot-migration.test.ts
  */
 import type { StateValue } from 'xstate';
+import { maxUnproven } from '../../machines/kit/call-states.js';
 import type { CallFailure, Tries } from '../../machines/kit/csi-types.js';
-import { maxUntrusted, nameWithPlugin } from '../../machines/snapshot/changes.js';
+import { nameWithPlugin } from '../../machines/snapshot/changes.js';
 import type { MadeSnapshot, SnapshotContext } from '../../machines/snapshot/types.js';
 import type { OldAwaiting } from '../calls/older-waits.js';
 import type { Migration } from '../engine/effects/effects.js';
@@ -55,7 +56,7 @@ export function migratedSnapshot(
 }
 
 const countsOf = ({ creation, deletion }: FlaggedSnapshot): Pick<SnapshotContext, 'untrusted' | 'isForced'> => ({
-  untrusted: creation.failure?.code === 'SNAPSHOT_UNPROVEN' ? maxUntrusted : (creation.untrusted ?? 0),
+  untrusted: creation.failure?.code === 'SNAPSHOT_UNPROVEN' ? maxUnproven : (creation.untrusted ?? 0),
   isForced: deletion?.force ?? false,
 });
 

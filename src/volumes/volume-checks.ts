@@ -3,11 +3,13 @@ import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { Bytes, CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { onlyLeftovers } from '../../machines/volume/leftovers.js';
+import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { isOfModes } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { sizeOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { creationAdviceAt } from '../../machines/volume/words.js';
 import type { HomedCall, Origin } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
 import type { NodeTarget } from '../nodes/node-port.js';
@@ -45,13 +47,19 @@ export interface KnownPlugins {
 export const failed = (key: VolumeKey, failure: CallFailure): StagecraftError =>
   failedWith(key, failure, 'it stays failed until the request changes, or retry is called');
 
-/** Makes the error of a failed creation. The spec of a volume that is recorded can't change. */
-export const failedCreation = (key: VolumeKey, failure: CallFailure): StagecraftError =>
-  failedWith(key, failure, 'delete it and create it with a corrected spec, or fix the cause and retry');
+/** Makes the error of a failed creation; undefined if it has not failed. */
+export function failedCreation(key: VolumeKey, lifecycle: Lifecycle): StagecraftError | undefined {
+  const failure = creationFailure(lifecycle);
+  return failure && failedWith(key, failure, creationAdviceAt(lifecycle.at));
+}
 
-function failedWith(key: VolumeKey, { code, message, ...details }: CallFailure, advice: string): StagecraftError {
+function failedWith(
+  key: VolumeKey,
+  { code, message, ...details }: CallFailure,
+  advice: string | undefined,
+): StagecraftError {
   // Leaves out the advice: the message of OTHER_DRIVER has its own.
-  const text = code === 'OTHER_DRIVER' ? message : `${message}; ${advice}`;
+  const text = code === 'OTHER_DRIVER' || advice === undefined ? message : `${message}; ${advice}`;
   return new StagecraftError(code, `${nameOf(key)}: ${text}`, { ...details, address: addressOf(key) });
 }
 

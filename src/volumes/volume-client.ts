@@ -3,7 +3,7 @@
  * A closed client refuses every call and ends all waits.
  */
 
-import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
+import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf, refusalOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -133,8 +133,8 @@ export class VolumeClient {
     const { context } = await this.present(key, waiting.signal);
     const reached: Goal<VolumeContext>['reached'] = (now) => {
       if (now.csi || isDeleted(now.lifecycle)) return now;
-      const failure = creationFailure(now.lifecycle);
-      if (failure) throw failedCreation(key, failure);
+      const failure = failedCreation(key, now.lifecycle);
+      if (failure) throw failure;
       return undefined;
     };
     if (context.csi) return context;
@@ -143,8 +143,8 @@ export class VolumeClient {
 
   /** Ends a request whose volume is being deleted, was replaced by a new one of the same key, or can't be created. */
   refuseIfGone(key: VolumeKey, { asked, now, goal }: { asked: VolumeContext; now: VolumeContext; goal: string }): void {
-    const failure = creationFailure(now.lifecycle);
-    if (failure) throw failedCreation(key, failure);
+    const failure = failedCreation(key, now.lifecycle);
+    if (failure) throw failure;
     if (now.uid === asked.uid && !isDeleted(now.lifecycle)) return;
     const message = `${nameOf(key)} was deleted before it was ${goal}`;
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });

@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
-import { creationFailure, isDeleted } from '../../machines/volume/lifecycle.js';
+import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeSpec as KnownSpec, VolumeContext } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
@@ -123,8 +123,8 @@ export class VolumeCreation {
       if (isDeleted(context.lifecycle))
         throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
-      const failure = creationFailure(context.lifecycle);
-      if (failure) throw failedCreation(key, failure);
+      const failure = failedCreation(key, context.lifecycle);
+      if (failure) throw failure;
       return undefined;
     };
     return this.#client.until({ key, goal: 'created', reached, signal: limit });

@@ -21,6 +21,7 @@ import type {
   VolumeState,
 } from '../../machines/volume/types.js';
 import type { PublicationState, VolumeKey } from '../../machines/volume/wishes.js';
+import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
 import { stateName } from '../requests/state-name.js';
@@ -124,7 +125,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     availability,
   };
   if (spec?.external) volume.external = true;
-  else if (spec) volume.name = context.name;
+  else if (spec) volume.name = nameWithPlugin(context);
   if (spec?.source) volume.source = spec.source;
   if (csi) {
     volume.csiId = csi.id;

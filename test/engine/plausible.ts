@@ -542,18 +542,33 @@ const lifecycleEvents: Drafts<LifecycleEvent> = {
   'call.waits': none,
   'create.done': none,
   'create.not-as-asked': (die) => ({ failure: failure(die), made: madeVolume }),
+  'create.unproven': () => ({ made: madeVolume }),
   'create.refused': failedCall,
   'create.made-nothing': failedCall,
   'create.not-sent': failedCall,
   'create.unknown': failedCall,
   'create.interrupted': none,
   'create.given-up': none,
+  'remove.done': (die) => ({ failure: failure(die) }),
   'delete.done': none,
   'delete.refused': failedCall,
   'delete.failed': failedCall,
   'delete.interrupted': none,
   'delete.given-up': none,
 };
+
+/** Three copies in a row without proof of their content. */
+const threeUnproven: object[] = [
+  { type: 'create' },
+  ...Array.from({ length: 3 }).flatMap(() => [
+    { type: 'turn.given' },
+    { type: 'create.interrupted' },
+    { type: 'turn.given' },
+    { type: 'create.unproven', made: madeVolume },
+    { type: 'turn.given' },
+    { type: 'remove.done', failure: { code: 'VOLUME_UNPROVEN', message: 'unproven', final: true } },
+  ]),
+];
 
 const changeEvents: Drafts<ChangeEvent<object>> = {
   asked: (die) => ({ wish: { requiredBytes: die.of('1', '2') }, ifFailed: { requiredBytes: '2' } }),
@@ -593,15 +608,18 @@ export const plausible: Plausible[] = [
     input: () => ({ namespace: 'default', id: 'data', seq: 7 }),
     events: volumeEvents,
     outputs: {
-      createVolume: outcome(() => ({ id: 'vol-1', context: {}, accessibleTopology: [] })),
+      createVolume: outcome((die) => ({
+        ...madeVolume,
+        ...(die.below(3) === 0 && { fault: failure(die), lacksSource: true }),
+      })),
       controllerPublish: outcome(() => ({ publishContext: { device: 'x' } })),
       controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
-      ...{ deleteVolume: nothing, controllerUnpublish: nothing, controllerModify: nothing },
+      ...{ deleteVolume: nothing, removeUnproven: nothing, controllerUnpublish: nothing, controllerModify: nothing },
       ...admissions(['createVolume', 'deleteVolume', 'controllerPublish', 'controllerUnpublish']),
-      ...admissions(['controllerExpand', 'controllerModify']),
+      ...admissions(['controllerExpand', 'controllerModify', 'removeUnproven']),
     },
   },
-  { machine: lifecycleMachine, input: () => ({}), events: lifecycleEvents, outputs: {} },
+  { machine: lifecycleMachine, input: () => ({}), events: lifecycleEvents, way: threeUnproven, outputs: {} },
   ...[expansionMachine, modificationMachine].map((machine) => ({
     machine,
     input: () => ({ wish: { requiredBytes: '1' } }),

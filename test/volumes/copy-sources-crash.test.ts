@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import type { Runtime } from '../../src/runtime/runtime.js';
+import { seededRandom } from '../../src/testing/seeded-random.js';
 import { Cable } from '../registry/cable.js';
 import { inMemory } from '../registry/kept-data.js';
 import { gate } from './scripts.js';
@@ -89,7 +90,7 @@ describe('the source of a copy whose runtime is killed', () => {
     if (!isCut) return false;
     await kept.bury(kept.store());
     two.store = kept.store();
-    await two.open({ nodeId: 'two', dispensers: { 'csi-controller': plugin } });
+    await two.open({ nodeId: 'two', random: seededRandom(2), dispensers: { 'csi-controller': plugin } });
     await two.register();
     copies(two.runtime).catch(ignored);
     for (let round = 0; round < 20; round += 1) {
