@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import { type Alias, type Document, LineCounter, parseDocument, visit } from 'yaml';
+import { type Alias, type Document, LineCounter, visit } from 'yaml';
 import { z } from 'zod';
 import { messageOf, StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
@@ -10,6 +10,7 @@ import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { ownSchema, settingsShape } from '../requests/settings.js';
 import { taskSchema } from '../tasks/spec.js';
 import { defaultDataDir } from './default-data-dir.js';
+import { parseYaml } from './parse-yaml.js';
 import { offsetOf } from './yaml-place.js';
 
 const ms = z.int().positive();
@@ -134,7 +135,7 @@ export function loadConfig(file?: string): AgentConfig {
 /** @throws StagecraftError CONFIG_INVALID, as loadConfig */
 export function parseConfig(text: string, file: string): AgentConfig {
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseYaml(text, lines);
   const lineOf = (offset: number): number => lines.linePos(offset).line;
   if (document.errors.length > 0) {
     throw invalid(document.errors.map(({ pos, message }) => `${file}:${lineOf(pos[0])}: ${message.split('\n')[0]}`));

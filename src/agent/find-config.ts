@@ -38,8 +38,8 @@ export function findConfig(
  */
 export async function dataDirIn(file?: string): Promise<string> {
   if (file === undefined) return defaultDataDir();
-  const { isAlias, isScalar, parseDocument } = await import('yaml');
-  const document = parseDocument(await textOf(file));
+  const [{ isAlias, isScalar }, { parseYaml }] = await Promise.all([import('yaml'), import('./parse-yaml.js')]);
+  const document = parseYaml(await textOf(file));
   const node = document.get('dataDir', true);
   const value = isAlias(node) ? node.resolve(document) : node;
   if (isScalar(value) && typeof value.value === 'string' && value.value !== '')

@@ -1,7 +1,8 @@
 /** Reads specs from YAML or JSON files: sizes as on the command line, errors with file and line. */
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
-import { type Document, isScalar, LineCounter, parseAllDocuments } from 'yaml';
+import { type Document, isScalar, LineCounter } from 'yaml';
+import { parseAllYaml } from '../agent/parse-yaml.js';
 import { offsetOf } from '../agent/yaml-place.js';
 import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
@@ -74,7 +75,7 @@ async function readSpecs(file: string): Promise<SpecFile> {
   } catch (error) {
     throw refused(messageOf(error));
   }
-  const all = [...parseAllDocuments(given, { lineCounter: lines })];
+  const all = parseAllYaml(given, lines);
   for (const { errors } of all)
     for (const broken of errors) throw refused(`line ${lineOf(broken.pos[0])}: ${broken.message.split('\n')[0]}`);
   const documents = all.filter(
