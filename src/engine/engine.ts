@@ -32,6 +32,7 @@ import { patienceMs, StorePatience } from './storage/store-patience.js';
 import { answered } from './storage/store-trouble.js';
 import { type TimedStore, timedStore } from './storage/timed-store.js';
 import { storeSubject, TroubleLog } from './storage/trouble-log.js';
+import { WriteWatch } from './storage/write-watch.js';
 import type { Cursor, Range } from './store.js';
 import { TimerHeap } from './timer-heap.js';
 import type { FollowedRow } from './topics/event-ids.js';
@@ -42,6 +43,8 @@ const effectGraceMs = 5_000;
 const storeGraceMs = 10_000;
 /** Limit for one call of the store. */
 const storeLimitMs = 10_000;
+/** Term of the lease that a trial write takes: nobody else asks for it. */
+const trialMs = 1_000;
 const defaultIdleBytes = 64 * 2 ** 20;
 
 export class Engine implements ActorSystem, Inbox {
@@ -54,6 +57,7 @@ export class Engine implements ActorSystem, Inbox {
   readonly #troubles: TroubleLog;
   readonly #observers = new Set<(notice: CommitNotice) => void>();
   readonly #timers: TimerHeap;
+  readonly #writes: WriteWatch;
   readonly #committer: Committer;
   readonly #effects: EffectRunner;
   readonly #gate: EffectGate;
@@ -89,7 +93,15 @@ export class Engine implements ActorSystem, Inbox {
     this.#clock = clock;
     this.#logger = logger;
     this.#timers = timers;
-    this.#committer = new Committer({ store, clock, logger, troubles });
+    this.#writes = new WriteWatch({
+      clock,
+      stopped: this.#stop.signal,
+      write: () => {
+        const { owner, holder } = this.#leaseRequest;
+        return store.acquireLease({ name: `trial/${lease.name}`, owner, holder, ttlMs: trialMs });
+      },
+    });
+    this.#committer = new Committer({ store, clock, logger, troubles, writes: this.#writes });
     this.#effects = new EffectRunner(
       clock,
       timers,
@@ -385,6 +397,11 @@ export class Engine implements ActorSystem, Inbox {
 
   storeTrouble(forMs?: number): Error | undefined {
     return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
+  }
+
+  /** Since when the store takes no writes, though it may answer, in milliseconds since the epoch; absent while it takes them. */
+  get refusedSince(): number | undefined {
+    return this.#writes.refusedSince;
   }
 
   /** Beginning of the store's silence, milliseconds since the epoch; absent while it answers. */

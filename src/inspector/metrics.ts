@@ -69,7 +69,9 @@ export function runtimeMetrics(
   gauge('stagecraft_mailbox_messages', 'Messages that wait in mailboxes', () => counts().queued);
   gauge('stagecraft_effects', 'Effects that committed states ask for', () => counts().effects);
   gauge('stagecraft_actors_quarantined', 'Actors out of service', () => counts().quarantined);
-  gauge('stagecraft_store_available', '1 while the store answers', () => Number(runtime.store.available));
+  gauge('stagecraft_store_available', '1 while the store answers, and takes writes', () =>
+    Number(runtime.store.available),
+  );
   gauge('stagecraft_leader', '1 while this runtime works on volumes and nodes', () =>
     Number(runtime.leadership.isOurs),
   );

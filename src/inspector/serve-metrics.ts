@@ -13,7 +13,7 @@ export function serveMetrics(server: FastifyInstance, runtime: Pick<Runtime, 'st
   serve(server, routes.ready, () => {
     const { available, since } = runtime.store;
     if (available) return { status: 'ok' };
-    const message = `the store does not answer since ${new Date(since ?? 0).toISOString()}`;
+    const message = `the store does not answer, or takes no writes, since ${new Date(since ?? 0).toISOString()}`;
     throw new StagecraftError('STORE_UNAVAILABLE', message);
   });
 }

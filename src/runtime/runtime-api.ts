@@ -115,8 +115,8 @@ export interface Runtime {
 }
 
 export interface StoreStatus {
-  /** Whether the store answers. If not, reads may be old, and changes are refused. */
+  /** Whether the store answers, and takes writes. If not, reads may be old, and changes are refused. */
   available: boolean;
-  /** Beginning of its silence, milliseconds since the epoch. */
+  /** Since when it does not, milliseconds since the epoch. */
   since?: number;
 }

@@ -244,7 +244,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   await controllerSide.start();
   await nodeSide.start();
   const silences = (): number[] =>
-    [engine, controllerSide.engine.engine].flatMap(({ silentSince }) => silentSince ?? []).sort((a, b) => a - b);
+    [engine, controllerSide.engine.engine]
+      .flatMap(({ silentSince, refusedSince }) => [silentSince ?? [], refusedSince ?? []].flat())
+      .sort((a, b) => a - b);
   let closing: Promise<void> | undefined;
   /** A stop that can't be committed is not begun. */
   const withoutStore = (error: unknown): never => {

@@ -6,6 +6,7 @@ import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
+import type { WriteWatch } from '../storage/write-watch.js';
 import type { Commit, CommitResult, Store } from '../store.js';
 import { Turns } from '../turns.js';
 import type { CommitAnswer } from './actor-ports.js';
@@ -20,6 +21,7 @@ export interface CommitterOptions {
   clock: Clock;
   logger: Logger;
   troubles: TroubleLog;
+  writes: Pick<WriteWatch, 'written' | 'failed'>;
 }
 
 /** Most journal entries in one call of the store: it has a time limit, and later calls wait for it. */
@@ -42,13 +44,15 @@ export class Committer {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #troubles: TroubleLog;
+  readonly #writes: CommitterOptions['writes'];
   readonly #turns: Turns;
   #waiting: Submission[] = [];
   #inFlight = 0;
   #idle: (() => void)[] = [];
   readonly #stop = new AbortController();
 
-  constructor({ store, clock, logger, troubles }: CommitterOptions) {
+  constructor({ store, clock, logger, troubles, writes }: CommitterOptions) {
+    this.#writes = writes;
     this.#store = store;
     this.#clock = clock;
     this.#logger = logger;
@@ -94,12 +98,15 @@ export class Committer {
       const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
       const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
       for (const submission of batch) this.#troubles.failed(submission, failure);
+      this.#writes.failed();
       if (attempt === 1) for (const submission of batch) this.#answer(submission, { status: 'unanswered', error });
       void this.#repeat(batch, attempt);
       this.#done();
       return;
     }
     if (attempt > 1) for (const submission of batch) this.#troubles.over(submission);
+    if (results.some(({ status }) => status === 'done')) this.#writes.written();
+    else if (results.some(({ status }) => status === 'refused')) this.#writes.failed();
     for (const [index, result] of results.entries()) this.#answer(batch[index], result);
     this.#done();
   }

@@ -8,6 +8,8 @@ import { type SimulatedClock, seededRandom, simulatedClock } from '../../../src/
 import { type ControlledStore, controlledStore } from '../../support/faulty-store.js';
 import { watched } from '../lab.js';
 
+const writes = { written: (): void => {}, failed: (): void => {} };
+
 describe('the committer', () => {
   let clock: SimulatedClock;
   let data: Store;
@@ -24,7 +26,7 @@ describe('the committer', () => {
     data = memoryStore();
     store = controlledStore(data);
     await store.open();
-    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+    committer = new Committer({ writes, store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     heard = [];
     logged = [];
   });
@@ -52,6 +54,7 @@ describe('the committer', () => {
   it('turn already long: the commits are written in a later turn, in one call', async () => {
     let nowMs = 0;
     committer = new Committer({
+      writes,
       store,
       clock: { ...clock, monotonicMs: () => nowMs },
       logger,
@@ -128,7 +131,7 @@ describe('the committer', () => {
     store.commit = () => {
       throw new Error('broken');
     };
-    committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+    committer = new Committer({ writes, store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
     submit('a');
     await rest();
     expect(heard).to.deep.equal(['a unanswered']);
@@ -196,7 +199,7 @@ describe('the committer', () => {
       data = memoryStore();
       store = controlledStore(data);
       await store.open();
-      committer = new Committer({ store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
+      committer = new Committer({ writes, store, clock, logger, troubles: new TroubleLog({ clock, logger }) });
       const lengths = Array.from({ length: 5 }, () => 1 + Math.floor(random.next() * 6));
       const next = (address: string, seq: number, length: number): void => {
         if (seq < length) submit(address, seq, () => next(address, seq + 1, length));
