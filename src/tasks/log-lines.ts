@@ -58,7 +58,10 @@ async function reading<T>(
   read: (file: FileHandle, sizeBytes: number) => Promise<T>,
 ): Promise<T> {
   // Without O_NONBLOCK this would wait for a pipe of that name.
-  const file = await openThere(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const file = await openThere(path, flags).catch((error: unknown) => {
+    throw isLink(error) ? new Error(`${path} is no plain file`, { cause: error }) : error;
+  });
   if (!file) return absent;
   try {
     const stat = await file.stat();
@@ -68,6 +71,9 @@ async function reading<T>(
     await file.close();
   }
 }
+
+/** Whether a file was not opened because it is a symbolic link. */
+export const isLink = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ELOOP';
 
 /** Undefined if there is no such file. */
 export async function openThere(path: string, flags: number): Promise<FileHandle | undefined> {

@@ -1,4 +1,4 @@
-/** Opens logs without waiting, and refuses pipes, devices and directories in their place. */
+/** Opens logs without waiting, and refuses links, pipes, devices and directories in their place. */
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 
 /**
@@ -15,10 +15,11 @@ export function openPlain(path: string, flags: number, mode?: number): number {
 function opened(path: string, flags: number, mode?: number): number {
   try {
     // Without O_NONBLOCK opening a pipe would wait; plain files ignore it.
-    return openSync(path, flags | constants.O_NONBLOCK, mode);
+    return openSync(path, flags | constants.O_NONBLOCK | constants.O_NOFOLLOW, mode);
   } catch (error) {
-    // A pipe that nobody reads, a socket, a directory.
-    const isOther = error instanceof Error && 'code' in error && ['ENXIO', 'EISDIR'].includes(String(error.code));
+    // A symbolic link, a pipe that nobody reads, a socket, a directory.
+    const isOther =
+      error instanceof Error && 'code' in error && ['ELOOP', 'ENXIO', 'EISDIR'].includes(String(error.code));
     throw isOther ? noPlainFile(path, error) : error;
   }
 }

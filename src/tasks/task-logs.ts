@@ -11,7 +11,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { copyEnd, usedBytes } from './log-copy.js';
-import { lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
+import { isLink, lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 
@@ -180,9 +180,7 @@ export class TaskLogs {
 }
 
 const whyNotCut = (error: unknown): string =>
-  error instanceof Error && 'code' in error && error.code === 'ELOOP'
-    ? 'it is a symbolic link, and what that leads to is not ours to cut off'
-    : messageOf(error);
+  isLink(error) ? 'it is a symbolic link, and what that leads to is not ours to cut off' : messageOf(error);
 
 /** Finds the log that a process still writes after its file was removed or renamed. */
 async function writtenInstead(

@@ -76,6 +76,7 @@ describe('what is loaded', function () {
       'machines/kit/error-table.js',
       'src/cli/commands.js',
       'src/cli/main.js',
+      'src/cli/output.js',
       'src/client/agent-error.js',
     ]);
   });

@@ -24,6 +24,7 @@ import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { tellingLine } from '../../src/agent/describe.js';
 import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { messageOf } from '../../src/errors.js';
 import { copyEnd } from '../../src/tasks/log-copy.js';
 import { runHeader, tailOf } from '../../src/tasks/log-tail.js';
 import { identify } from '../../src/tasks/processes.js';
@@ -245,6 +246,7 @@ describe('logs of tasks', () => {
   for (const [situation, make] of [
     ['a pipe', () => execFileSync('mkfifo', [path])],
     ['a link to a device', () => symlinkSync('/dev/null', path)],
+    ['a link to nothing', () => symlinkSync('/none', path)],
     ['a directory', () => mkdirSync(path)],
   ] as const) {
     it(`T10 ${situation} in the place of the log: a start is refused with the reason, and nothing waits`, async () => {
@@ -261,6 +263,18 @@ describe('logs of tasks', () => {
       expect(told).to.have.length(1);
     });
   }
+
+  it('T10, 34 a link to a file in the place of the log: a start writes nothing to that file', async () => {
+    const file = join(dataDir, 'elsewhere');
+    writeFileSync(file, 'of somebody else');
+    symlinkSync(file, path);
+    const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/echo', 'written'] });
+    const run = { allocId: 'ebs-00000000', token: 't' };
+    const paths = { dataDir, socketRoot: dataDir };
+    const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
+    expect(await start.catch(messageOf)).to.equal(`${path} is no plain file: move it away`);
+    expect(readFileSync(file, 'utf8')).to.equal('of somebody else');
+  });
 
   it('T10 files outside the logs directory, or of a process that reuses the pid, are not cut', async () => {
     const elsewhere = join(dataDir, 'elsewhere');
