@@ -6,7 +6,15 @@
  */
 
 import type { BackoffPolicy } from './backoff.js';
-import type { AdmissionCall, AdmissionOutcome, Awaiting, CallFailure, CallOutcome, Wait } from './csi-types.js';
+import type {
+  AdmissionCall,
+  AdmissionOutcome,
+  Awaiting,
+  CallFailure,
+  CallOutcome,
+  Settled,
+  Wait,
+} from './csi-types.js';
 import { type AnswerParams, failureIn, type Stamped, stampOf } from './host.js';
 
 /** After this many failures a forced deletion reports the step as a leftover, and goes on. */
@@ -76,9 +84,9 @@ interface Settling<TTarget, TContext, TChange> {
   hasToWait: (context: TContext, wait: Wait, stamp: Stamped) => TChange;
   /**
    * Makes the call anew: none was made.
-   * @param home the node that is the home from here on
+   * @param settled what the call has from here on
    */
-  again: (context: TContext, home: string | undefined) => TChange;
+  again: (context: TContext, settled: Settled) => TChange;
 }
 
 interface Call<TId, TContext, TInput, TAnswer, TChange> {
@@ -152,7 +160,7 @@ export const callStates = <const TTarget extends string, TContext extends Waitin
               target: settling,
               actions: {
                 type: 'change' as const,
-                params: ({ context, event }: Done<TContext, TAnswer>) => again(context, homeIn(event.output)),
+                params: ({ context, event }: Done<TContext, TAnswer>) => again(context, settledIn(event.output)),
               },
             },
             {
@@ -339,8 +347,7 @@ function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
 const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
   outcome.status === 'done' ? outcome.driver : undefined;
 
-const homeIn = (outcome: CallOutcome<unknown>): string | undefined =>
-  outcome.status === 'call-again' ? outcome.home : undefined;
+const settledIn = (outcome: CallOutcome<unknown>): Settled => (outcome.status === 'call-again' ? outcome : {});
 
 /** Wait of an outcome that is known to be `must-wait`. */
 function waitIn(outcome: CallOutcome<unknown>): Wait {

@@ -29,6 +29,14 @@ export type PluginScope = 'shared' | 'host';
 /** Topology segments, e.g. `{ zone: 'a' }`. */
 export type Segments = Record<string, string>;
 
+/** Where a new volume has to be accessible. */
+export interface TopologyRequirement {
+  /** From at least one of these. Empty: anywhere. */
+  requisite: Segments[];
+  /** In the order of preference. */
+  preferred: Segments[];
+}
+
 /**
  * Names a secret for the provider that resolves it when a call is made: `file:<name>`, `env:<NAME>`, or a reference
  * that the provider defines.
@@ -76,13 +84,21 @@ export interface CallFailure extends Failure {
  * Outcome of a call to a plugin. `not-sent`: no call was made, so nothing is in doubt. `retry`: backoff before the
  * next attempt; default in backoff.ts. `driver`: the driver's own name, if the call was made without knowing it.
  * `must-wait`: no call was made, and none can be made now. `call-again`: no call was made; one may be made once this
- * outcome is committed. `home`: the node that is the home from here on.
+ * outcome is committed.
  */
 export type CallOutcome<TAnswer> =
   | { status: 'done'; answer: TAnswer; driver?: string }
   | FailedCall
   | ({ status: 'must-wait' } & Wait)
-  | { status: 'call-again'; home?: string };
+  | ({ status: 'call-again' } & Settled);
+
+/** Data of the call that is settled just before it. */
+export interface Settled {
+  /** Node that is the home from here on. */
+  home?: string;
+  /** Topology that the new volume is asked for. */
+  topology?: TopologyRequirement;
+}
 
 export interface FailedCall {
   status: 'failed' | 'not-sent';

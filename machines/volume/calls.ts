@@ -26,6 +26,8 @@ export interface CreateCall extends VolumeCall {
   spec: VolumeSpec;
   /** An earlier call may have made the volume. */
   mayBeMade?: true;
+  /** The spec names no topology, so that of `spec` is settled just before the call. `first`: node that comes first. */
+  toBePlaced?: { first?: string };
 }
 
 /** Call about a volume that the plugin has. */
@@ -77,11 +79,14 @@ const callOf = (context: VolumeContext): VolumeCall => {
 const madeOf = ({ csi, lifecycle }: VolumeContext): CreatedVolume | undefined => csi ?? lifecycle.madeOtherwise;
 
 export const createCallOf = (context: VolumeContext): CreateCall => {
-  const call: CreateCall = Object.assign(callOf(context), {
-    name: nameWithPlugin(context),
-    spec: mustSpec(context),
-  });
+  const { topology, askedOn } = context;
+  const spec = mustSpec(context);
+  const asked = topology ? { ...spec, topology } : spec;
+  const call: CreateCall = Object.assign(callOf(context), { name: nameWithPlugin(context), spec: asked });
+  // A call that is repeated is the same.
   if (topState(context.lifecycle) !== 'pending-create') call.mayBeMade = true;
+  else if (spec.topology.requisite.length + spec.topology.preferred.length === 0)
+    call.toBePlaced = askedOn === undefined ? {} : { first: askedOn };
   return call;
 };
 

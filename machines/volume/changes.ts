@@ -46,12 +46,12 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
 /** @param asked `name`: the name that the plugin is given */
 export const begun = (
   { key, generation }: VolumeContext,
-  { spec, uid, name, home, driver, sourceBytes }: Creation,
+  { spec, uid, name, home, driver, askedOn, sourceBytes }: Creation,
 ): Change => {
   const nothing = nobody({ namespace: key.namespace, id: key.id, seq: generation });
   const lifecycle = lifecycleChart.step(absent, { type: 'create' });
   const growth = isLargerCopy(spec, sourceBytes) ? { nodeExpansion: true, expandedTo: spec.capacity } : {};
-  const given = { spec, uid, name, home: home ?? null, driver: driver ?? null };
+  const given = { spec, uid, name, home: home ?? null, driver: driver ?? null, askedOn };
   return { context: { ...nothing, ...given, ...growth, lifecycle } };
 };
 

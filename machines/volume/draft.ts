@@ -45,6 +45,8 @@ const draftOf = (before: VolumeContext): Draft =>
     leftovers: before.leftovers,
     driver: before.driver,
     home: before.home,
+    askedOn: before.askedOn,
+    topology: before.topology,
     sighting: before.sighting,
     work: before.work,
     awaiting: before.awaiting,

@@ -1,7 +1,7 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { defaultBackoff, jittered } from '../kit/backoff.js';
 import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-states.js';
-import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
+import type { CallFailure, Settled, Tries, Wait } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import { modificationChart } from './change.js';
 import { atPlugin, type Draft, drafted } from './draft.js';
@@ -230,13 +230,11 @@ export const hasToWait = (context: VolumeContext, { reason, for: what }: Wait): 
     stepAtWork(draft, { type: 'call.waits' });
   });
 
-/**
- * Makes the call anew: none was made.
- * @param home node whose agent makes all calls from here on
- */
-export const again = (context: VolumeContext, home: string | undefined): Change =>
+/** Makes the call anew, with what is settled: none was made. */
+export const again = (context: VolumeContext, { home, topology }: Settled): Change =>
   drafted(context, (draft) => {
     if (home !== undefined) draft.home = home;
+    if (topology) draft.topology = topology;
     stepAtWork(draft, { type: 'turn.lost' });
   });
 

@@ -8,7 +8,7 @@ import type {
   Capability,
   CapacityRange,
   SecretRef,
-  Segments,
+  TopologyRequirement,
   Wait,
 } from '../kit/csi-types.js';
 import type { Failure, MessageParams, Stamped } from '../kit/host.js';
@@ -32,7 +32,7 @@ export interface VolumeSpec {
   parameters: Record<string, string>;
   mutableParameters: Record<string, string>;
   secrets: Record<string, SecretRef>;
-  topology: { requisite: Segments[]; preferred: Segments[] };
+  topology: TopologyRequirement;
   source?: VolumeSource;
   /** The volume exists already: it is validated with the plugin, not created. */
   external?: { csiId: string; context: Record<string, string> };
@@ -182,6 +182,10 @@ export interface VolumeContext {
    * records of older versions.
    */
   home?: string | null | undefined;
+  /** Node whose agent was asked to create it. Absent: not told, as in records of older versions. */
+  askedOn?: string | undefined;
+  /** Topology that the plugin was asked for where the spec names none. Absent: none. */
+  topology?: TopologyRequirement | undefined;
   /** Last listing by the plugin; null: nothing out of the ordinary. */
   sighting: Seen | null;
   /** Present piece of work, or the next one. */
@@ -234,6 +238,8 @@ export type VolumeRequest =
       name: string;
       home?: string;
       driver?: string;
+      /** Node whose agent was asked. */
+      askedOn?: string;
       /** Size of the content of the source. Absent: not known, or there is no source. */
       sourceBytes?: Bytes;
     }

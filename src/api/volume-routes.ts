@@ -74,6 +74,11 @@ export const volumeReport = z
     csiId: z.string().exactOptional().describe('Id at the plugin. Absent: not created yet.'),
     context: texts.exactOptional(),
     home: z.string().exactOptional().describe('Node whose agent alone makes controller calls for it.'),
+    topology: z
+      .object({ requisite: z.array(texts), preferred: z.array(texts) })
+      .exactOptional()
+      .describe('Asked for: as its user named it, else where the nodes are that have the plugin.'),
+    accessibleTopology: z.array(texts).exactOptional().describe('Where it can be used. Absent: everywhere.'),
     capacityBytes: bytes.exactOptional(),
     requested: capacityRange.exactOptional().describe('Last requested size that was granted.'),
     source: z

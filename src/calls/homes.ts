@@ -127,6 +127,20 @@ export class Homes {
     return hasInstance(plugin, asked) ? asked : undefined;
   }
 
+  /**
+   * Refuses a home where no agent could ever make the volume.
+   * @throws {StagecraftError} NODE_NOT_FOUND names the nodes that have the plugin
+   */
+  async refuseUnknown(plugin: string, node: string): Promise<void> {
+    const { nodeId, hasInstance, stateOf, nodesAt } = this.#options;
+    if (node === nodeId || hasInstance?.(plugin, node)) return;
+    const state = await stateOf(node);
+    if (state !== undefined && state !== 'gone') return;
+    const others = await nodesAt(plugin, []);
+    const advice = others.length > 0 ? `choose among ${others.join(', ')}` : 'see stagecraft node list';
+    throw new StagecraftError('NODE_NOT_FOUND', `there is no node ${node} to make the volume on: ${advice}`);
+  }
+
   /** This node: the home of volumes made here. */
   get own(): string {
     return this.#options.nodeId;

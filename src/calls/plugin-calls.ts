@@ -4,7 +4,7 @@
  * decides what an answer leads to.
  */
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
-import type { AdmissionCall, CallFailure, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, CallFailure, CallOutcome, Settled, Wait } from '../../machines/kit/csi-types.js';
 import type { Clock } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
@@ -40,6 +40,8 @@ export interface Work<TAnswer> {
   precondition?(observation: Admitted['observation']): CallFailure | undefined | Promise<CallFailure | undefined>;
   /** Returns the answer if no call is needed. If it throws or rejects, the answer is not known yet, and no call was made. */
   without?(lacks: Lacks): TAnswer | undefined | Promise<TAnswer | undefined>;
+  /** Returns data that has to be committed before the call; undefined: none. */
+  settle?(observation: Admitted['observation']): Settled | undefined;
   /**
    * Tells whether the plugin runs as another process than the machine has committed. The machine must commit the new
    * process first.
@@ -186,6 +188,8 @@ export class PluginCalls {
         admitted.leave();
         return await this.#away(run);
       }
+      const settled = work.settle?.(observation);
+      if (settled) return { status: 'call-again', ...settled };
       const bounds = node === undefined ? new Bounds(run, await this.#secrets(run)) : farBounds(run, work);
       const wasOther = work.hasOtherRecipient?.();
       const client = await admitted.client();

@@ -70,6 +70,8 @@ export function volumeDetails(volume: VolumeReport): string {
     ['csi id', csiId ?? (leftovers.length > 0 ? undefined : 'not created yet')],
     ['name at plugin', volume.name],
     ['home', volume.home && `node ${volume.home}: only the plugin there is called for it`],
+    ['asked for at', volume.topology && topologyText(volume.topology)],
+    ['can be used at', volume.accessibleTopology?.map(segmentsOf).join(' or ')],
     ['size', capacityBytes === undefined ? 'not known' : sizeText(capacityBytes)],
     ['requested', volume.requested && rangeText(volume.requested)],
     ['parameters', pairsText({ ...volume.parameters, ...volume.mutableParameters })],
@@ -116,6 +118,13 @@ const rangeText = ({ requiredBytes, limitBytes }: NonNullable<VolumeReport['requ
 
 const changeText = ({ failed, message }: { failed?: true; message?: string }): string =>
   `${failed ? 'failed' : 'under way'}${message === undefined ? '' : `: ${message}`}`;
+
+function topologyText({ requisite, preferred }: NonNullable<VolumeReport['topology']>): string {
+  const [first] = preferred;
+  const all = requisite.map(segmentsOf).join(' or ');
+  if (!first) return all;
+  return requisite.length === 1 ? all : `${all || 'anywhere'}, first ${segmentsOf(first)}`;
+}
 
 const expansionDue = (nodes: string[]): string =>
   nodes.length === 0

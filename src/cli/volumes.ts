@@ -82,6 +82,7 @@ export function addVolumeCommands(program: Command): void {
     .option('--parameter <key=value>', "parameter of the plugin's own; repeatable", collect, [])
     .option('--secret <key=ref>', 'secret for its calls, e.g. password=file:disk-password; repeatable', collect, [])
     .option('--from-snapshot <id>', 'start with the content of this snapshot of the same namespace')
+    .option('--topology <key=value>', 'segment of the topology where it has to be usable; repeatable', collect, [])
     .option('--home <node>', 'make it there, if the plugin has separate volumes on each host (default: here)')
     .option('--external <csi-id>', 'take over the existing volume that has this id at the plugin')
     .action((id: string | undefined, options: CreateOptions, command: Command) =>
@@ -136,6 +137,7 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
   mountFlag: string[];
   parameter: string[];
   secret: string[];
+  topology: string[];
   fromSnapshot?: string;
   home?: string;
   external?: string;
@@ -161,6 +163,7 @@ function specOf(id: string | undefined, options: CreateOptions): object {
     ],
     parameters: pairs('--parameter', options.parameter),
     secrets: pairs('--secret', options.secret),
+    ...(options.topology.length > 0 && { topology: { requisite: [pairs('--topology', options.topology)] } }),
     ...(fromSnapshot && { source: { volumeSnapshot: fromSnapshot } }),
     ...(home !== undefined && { home }),
     ...(external && { external: { csiId: external } }),

@@ -130,7 +130,9 @@ function createRequest(
   { capacity, capabilities, parameters, mutableParameters, topology, source }: VolumeSpec,
   { withTopology, secrets }: Pick<CallBounds, 'secrets'> & { withTopology: boolean },
 ): Parameters<CsiClient['createVolume']>[0] {
-  const { requisite, preferred } = topology;
+  const { requisite } = topology;
+  // Some drivers look at the preferred ones alone.
+  const preferred = topology.preferred.length > 0 ? topology.preferred : requisite;
   const hasRange = capacity.requiredBytes !== undefined || capacity.limitBytes !== undefined;
   return {
     name,

@@ -268,6 +268,17 @@ export class NodeManager {
     return found;
   }
 
+  /** Maps the ready nodes that have this plugin to their topologies, as far as the plugin has told them. Synchronous, as `target`. */
+  topologiesOf(plugin: string): Map<string, Segments> {
+    const topologies = new Map<string, Segments>();
+    for (const [, view] of this.#nodes.views()) {
+      const { id, state, plugins } = statusOf(view);
+      const { topology = {} } = plugins.find(({ name }) => name === plugin) ?? {};
+      if (state === 'ready' && Object.keys(topology).length > 0) topologies.set(id, topology);
+    }
+    return topologies;
+  }
+
   /** Returns the state of a node; undefined if there is no such node. */
   async stateOf(id: string): Promise<NodeStatus['state'] | undefined> {
     return (await this.find(id))?.state;

@@ -221,6 +221,7 @@ export class ControllerSide {
     engine.host([
       volumeKind({
         ...{ controller, calls, timeoutMs, ...far, ids: ids.volumes, sources },
+        topologiesOf: (plugin) => this.nodes.topologiesOf(plugin),
         lookSoon: (plugin) => this.#reconciler.lookSoon(plugin),
       }),
       ...snapshotKinds({ snapshots, calls, timeoutMs, ...far, ids: ids.snapshots, sources }),

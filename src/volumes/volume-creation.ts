@@ -109,9 +109,11 @@ export class VolumeCreation {
     const driver = source.driver ?? driverOf?.(asked.plugin);
     const name = `${namePrefix}-${uid}`;
     const { sizeBytes: sourceBytes } = source;
+    const { askedOn = homes?.own } = place;
     const origin = {
       ...(home !== undefined && { home }),
       ...(driver !== undefined && { driver }),
+      ...(askedOn !== undefined && { askedOn }),
       ...(sourceBytes !== undefined && { sourceBytes }),
     };
     const ask = (): Promise<void> =>
@@ -133,9 +135,11 @@ export class VolumeCreation {
   /** An agent that has just got the plugin may not be known yet. */
   async #homeOfNew(plugin: string, place: NewHome): Promise<string | undefined> {
     const { homes, refresh } = this.#ports;
-    if (!homes?.isUnknown(plugin, place)) return homes?.ofNew(plugin, place);
-    await refresh?.();
-    return homes.ofNew(plugin, place);
+    if (!homes) return undefined;
+    if (homes.isUnknown(plugin, place)) await refresh?.();
+    const home = homes.ofNew(plugin, place);
+    if (place.named !== undefined) await homes.refuseUnknown(plugin, place.named);
+    return home;
   }
 
   async delete(key: VolumeKeyInput, options: DeleteOptions): Promise<void> {

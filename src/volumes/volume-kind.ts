@@ -1,6 +1,7 @@
 /** Binds the effects of the volume machine to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import type { CallFailure } from '../../machines/kit/csi-types.js';
+import type { CallFailure, Segments, Settled } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   CreateCall,
   ExpandCall,
@@ -26,6 +27,7 @@ import type { ControllerPort } from './controller-port.js';
 import type { CopySources } from './copy-sources.js';
 import { type CopySource, type IdOwners, kindOf } from './id-owners.js';
 import { volumeMigrations } from './migrations.js';
+import { usualTopology } from './usual-topology.js';
 
 export const volumesTopic = 'volumes';
 
@@ -37,6 +39,8 @@ export interface VolumeKindOptions {
   startMs?: number;
   ids: Pick<IdOwners<typeof volumeMachine>, 'isKnown' | 'known' | 'reserve' | 'madeByCall'>;
   sources: Pick<CopySources, 'copyRefusal' | 'removalRefusal' | 'resizeRefusal'>;
+  /** Topologies of the nodes that have a plugin, by node. */
+  topologiesOf(plugin: string): ReadonlyMap<string, Segments>;
   /** Called when a plugin that lists published nodes refuses a call because something else is in the way. */
   lookSoon?(plugin: string): void;
 }
@@ -110,15 +114,8 @@ function volumesOf(src: string, { csiId, spec }: Partial<MadeCall & CreateCall>)
 /** The volume of a call, as others copy from it. */
 const asSource = ({ plugin, csiId, home }: MadeCall): CopySource => ({ of: 'volume', plugin, csiId, home });
 
-export function volumeKind({
-  controller,
-  calls,
-  timeoutMs,
-  startMs = 0,
-  ids,
-  sources,
-  lookSoon,
-}: VolumeKindOptions): ActorKind {
+export function volumeKind(options: VolumeKindOptions): ActorKind {
+  const { controller, calls, timeoutMs, startMs = 0, ids, sources, lookSoon } = options;
   const effect = <TInput extends VolumeCall, TAnswer>(
     work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
@@ -164,7 +161,7 @@ export function volumeKind({
     effects: {
       createVolume: effect<CreateCall, CreateAnswer>((input, address) => {
         const { spec, home } = input;
-        const work = spec.external ? adopting(controller, spec, spec.external) : creating(controller, input, address);
+        const work = spec.external ? adopting(controller, spec, spec.external) : creating(options, input, address);
         const { without, precondition } = work;
         /** Whether the plugin needs no call; what it has made by calls speaks against that. */
         const needsNone = (lacks: Lacks): CreateAnswer | undefined | Promise<CreateAnswer | undefined> => {
@@ -250,7 +247,11 @@ export function volumeKind({
 }
 
 /** Creates a volume. With a plugin that creates none, the user's id becomes the CSI id. */
-const creating = (controller: ControllerPort, input: CreateCall, address: string): Work<CreateAnswer> => ({
+const creating = (
+  { controller, topologiesOf }: Pick<VolumeKindOptions, 'controller' | 'topologiesOf'>,
+  input: CreateCall,
+  address: string,
+): Work<CreateAnswer> => ({
   makes: true,
   refusal: (observation) => createRefusal(observation, input.spec),
   precondition: (observation) => noCreation(observation, input),
@@ -259,12 +260,26 @@ const creating = (controller: ControllerPort, input: CreateCall, address: string
     const [, , id = ''] = addressParts(address);
     return { id, context: {}, accessibleTopology: [], isFound: true };
   },
-  call: (client, bounds, { pluginCapabilities }) => {
+  settle: (observation) => (hasTopology(observation) ? settledTopology(input, topologiesOf) : undefined),
+  call: (client, bounds, observation) => {
     const { name, spec } = input;
-    const withTopology = pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');
+    const withTopology = hasTopology(observation);
     return controller.createVolume(client, { name, spec, withTopology }, bounds);
   },
 });
+
+const hasTopology = ({ pluginCapabilities }: PluginObservation): boolean =>
+  pluginCapabilities.has('VOLUME_ACCESSIBILITY_CONSTRAINTS');
+
+/** Settles the topology of a volume whose spec names none. Undefined: it is settled, or nothing is known. */
+function settledTopology(
+  { plugin, home, spec, toBePlaced }: CreateCall,
+  topologiesOf: VolumeKindOptions['topologiesOf'],
+): Settled | undefined {
+  if (!toBePlaced) return undefined;
+  const topology = usualTopology(topologiesOf(plugin), { home, first: toBePlaced.first });
+  return isSameData(topology, spec.topology) ? undefined : { topology };
+}
 
 /** Registers an existing volume: validates it if the plugin has a controller service, else takes it as given. */
 const adopting = (

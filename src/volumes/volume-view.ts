@@ -1,7 +1,15 @@
 /** Turns the record of a volume into the view that callers get. */
 
 import type { StateValue } from 'xstate';
-import type { Bytes, CallFailure, Capability, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
+import type {
+  Bytes,
+  CallFailure,
+  Capability,
+  CapacityRange,
+  Segments,
+  TopologyRequirement,
+  Tries,
+} from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import { describeClaim } from '../../machines/volume/claims.js';
@@ -57,6 +65,10 @@ export interface Volume {
   context?: Record<string, string>;
   /** Node of the volume: only its agent makes controller calls for it. Absent: any agent may. */
   home?: string;
+  /** Topology that its plugin was asked for: as its user named it, else where the nodes are that have the plugin. */
+  topology?: TopologyRequirement;
+  /** Topologies where the volume can be used, as its plugin says. Absent: everywhere, or not created yet. */
+  accessibleTopology?: Segments[];
   capacityBytes?: number | bigint;
   /** Last requested size that was granted; absent if none was. */
   requested?: { requiredBytes?: number | bigint; limitBytes?: number | bigint };
@@ -130,8 +142,11 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (csi) {
     volume.csiId = csi.id;
     volume.context = csi.context;
+    if (csi.accessibleTopology.length > 0) volume.accessibleTopology = csi.accessibleTopology;
   }
   if (context.origin) volume.origin = context.origin;
+  const asked = context.topology ?? spec?.topology;
+  if (asked && asked.requisite.length + asked.preferred.length > 0) volume.topology = asked;
   if (context.driver) volume.driver = context.driver;
   if (context.home) volume.home = context.home;
   if (expansion) volume.expansion = { capacity: expansion.wish, ...changeIn(expansion) };

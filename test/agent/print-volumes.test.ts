@@ -91,6 +91,28 @@ describe('the details of a volume', () => {
     expect(listed(held('taken'))).to.match(/ 1$/);
   });
 
+  it('A5 V18, 34.22 where the volume was asked for, and where it can be used', () => {
+    const [one, two] = [{ zone: 'a', rack: '1' }, { zone: 'b' }];
+    const askedFor = (requisite: (typeof two)[], preferred: (typeof two)[]): string | undefined =>
+      lineOf('asked for at', { topology: { requisite, preferred } });
+    expect(askedFor([one], [])).to.equal('zone=a, rack=1');
+    expect(askedFor([one, two], [two])).to.equal('zone=a, rack=1 or zone=b, first zone=b');
+    expect(askedFor([], [two])).to.equal('anywhere, first zone=b');
+    expect(lineOf('asked for at', {})).to.equal(undefined);
+    expect(lineOf('can be used at', { accessibleTopology: [one, two] })).to.equal('zone=a, rack=1 or zone=b');
+  });
+
+  it('A5 V9, 34.25 a node still has to expand the file system: says where to look', () => {
+    const there = { csiNodeId: 'n-a', state: 'published', step: 'published', readOnly: false } as const;
+    const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
+    const due = { nodeExpansionRequired: true };
+    expect(lineOf('file system', due)).to.equal('expanded by the next node that mounts it');
+    expect(lineOf('file system', { ...due, publications: { a: { ...there, capability } } })).to.equal(
+      'to be expanded by its node: see stagecraft mount list on a',
+    );
+    expect(lineOf('file system', {})).to.equal(undefined);
+  });
+
   it('A5 V2 the source of a copy, and whether the volume was taken over', () => {
     const csiId = 'v-1';
     const other = { volume: { namespace: 'team', id: 'other' }, csiId };

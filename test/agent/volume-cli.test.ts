@@ -169,6 +169,14 @@ describe('A5 volumes on the command line', function () {
     expect(asked).to.deep.equal([]);
   });
 
+  it('V18, 34.22 --topology names the segments of one place', async () => {
+    answers['POST /v1/volumes'] = { key: { namespace: 'default', id: 'data' }, csiId: 'vol-1' };
+    const places = ['--topology', 'zone=a', '--topology', 'rack=1'];
+    expect((await cli('volume', 'create', 'data', '--plugin', 'disk', ...places, '--timeout', '5')).code).to.equal(0);
+    const topology = { requisite: [{ zone: 'a', rack: '1' }] };
+    expect(JSON.parse(sent['POST /v1/volumes'] ?? '')).to.deep.include({ topology });
+  });
+
   it('V2 a spec file together with options of the spec is refused, and no request is sent', async () => {
     const file = join(directory, 'f.yaml');
     writeFileSync(file, 'id: data\n');

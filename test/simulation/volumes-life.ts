@@ -148,7 +148,7 @@ export class VolumesLife implements Caller {
     this.groupSnapshots = groupSnapshotManager(managed);
     const timeoutMs = callTimeoutMs;
     this.engine.host([
-      volumeKind({ controller, calls, timeoutMs, ids: ids.volumes, sources }),
+      volumeKind({ controller, calls, timeoutMs, ids: ids.volumes, sources, topologiesOf: () => new Map() }),
       nodeKind({ afterMs: traits.fencingAfterMs, clock, fence }),
       ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots, sources }),
     ]);
