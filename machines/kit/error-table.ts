@@ -329,6 +329,10 @@ const rows = {
     when: 'another runtime holds the lease of this nodeId',
     todo: 'stop that one, or choose another nodeId',
   },
+  STORE_TOO_NEW: {
+    when: 'what is stored was written by a newer version than this agent, which is named; at the start, or (in `reason`) while it stands by',
+    todo: 'update this agent; to go back to an older version, restore a backup from before',
+  },
   DATA_DIR_LOCKED: {
     when: 'another runtime, or driver, uses the data directory; its pid is named',
     todo: 'stop that one, or choose another directory',

@@ -82,9 +82,10 @@ export async function serveApi({
     return { version, nodeId, dataDir, pid: process.pid, store: { kind: storeKind, ...runtime.store }, ...leads };
   });
   serve(server, clusterRoutes.status, async () => {
-    const { cluster } = runtime;
+    const { cluster, leadership } = runtime;
     const [agents, owner] = await Promise.all([cluster.agents(), cluster.owner()]);
-    return { agents, ...(owner && { owner }), requestsUnderWay: cluster.requestsUnderWay };
+    const tooOld = leadership.isTooOld && leadership.refusal !== undefined && { tooOld: leadership.refusal };
+    return { agents, ...(owner && { owner }), ...tooOld, requestsUnderWay: cluster.requestsUnderWay };
   });
   serve(server, agentRoutes.openapi, openapiDocument);
   serve(server, pluginRoutes.list, ({ query }) =>

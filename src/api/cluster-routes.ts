@@ -10,6 +10,7 @@ const agent = z.object({
   nodeId: z.string(),
   host: z.string().describe('Name of its host.'),
   version: z.string(),
+  level: z.int().exactOptional().describe('Level of what is stored that it reads. Absent: it is older than levels.'),
   startedAtMs: moment,
   isThis: z.boolean().describe('Whether it is the one that answers.'),
   ownsVolumes: z.boolean().describe('Whether it works on volumes.'),
@@ -38,6 +39,10 @@ export const clusterReport = z
       })
       .exactOptional()
       .describe('The agent that works on volumes. Absent: none does now.'),
+    tooOld: z
+      .string()
+      .exactOptional()
+      .describe('Why this agent can never work on volumes: what is stored was written by a newer version.'),
     requestsUnderWay: z
       .int()
       .describe('Requests made at this agent that the owner, another one, has not answered yet.'),

@@ -20,17 +20,20 @@ async function showCluster(options: LookOptions): Promise<void> {
 
 /** @param maxChars longest line of a table */
 export function clusterText(report: ClusterReport, nowMs: number, maxChars?: number): string {
-  const { agents } = report;
+  const { agents, owner } = report;
+  const ownerLevel = agents.find(({ nodeId }) => nodeId === owner?.nodeId)?.level ?? 0;
   const plugins = agents.flatMap((agent) => agent.plugins.map((plugin) => ({ agent, plugin })));
   const agentTable = table(
     ['NODE', 'HOST', 'VERSION', 'STARTED', 'VOLUMES', 'STATE'],
-    agents.map(({ nodeId, host, version, startedAtMs, ownsVolumes, isThis, silentSinceMs }) => [
+    agents.map(({ nodeId, host, version, level = 0, startedAtMs, ownsVolumes, isThis, silentSinceMs }) => [
       nodeId,
       host,
       version,
       new Date(startedAtMs).toISOString(),
       ownsVolumes ? 'works on them' : '-',
-      silentSinceMs !== undefined ? silence(silentSinceMs, nowMs) : isThis ? 'this agent' : 'present',
+      `${silentSinceMs !== undefined ? silence(silentSinceMs, nowMs) : isThis ? 'this agent' : 'present'}${
+        level < ownerLevel || (isThis && report.tooOld) ? ', too old to work on volumes' : ''
+      }`,
     ]),
     maxChars,
   );
@@ -53,11 +56,13 @@ export function clusterText(report: ClusterReport, nowMs: number, maxChars?: num
   ].join('\n\n');
 }
 
+const noneCan = 'no agent works on volumes now: start one of a version that can read what is stored';
+
 const silence = (sinceMs: number, nowMs: number): string =>
   `silent for ${Math.max(0, Math.round((nowMs - sinceMs) / 1_000))} s`;
 
 /** Says who works on volumes, and what has to wait. */
-function waitsIn({ agents, owner, requestsUnderWay }: ClusterReport, nowMs: number): string[] {
+function waitsIn({ agents, owner, tooOld, requestsUnderWay }: ClusterReport, nowMs: number): string[] {
   const controllers = new Map<string, boolean>();
   for (const { plugins, silentSinceMs } of agents)
     for (const { name, type, healthy } of plugins)
@@ -72,7 +77,8 @@ function waitsIn({ agents, owner, requestsUnderWay }: ClusterReport, nowMs: numb
       ? '1 request made at this agent waits'
       : `${requestsUnderWay} requests made at this agent wait`;
   return [
-    ownerIn(owner, nowMs),
+    owner || tooOld === undefined ? ownerIn(owner, nowMs) : noneCan,
+    ...(tooOld === undefined ? [] : [tooOld]),
     ...(requestsUnderWay > 0 ? [`${requests} for its answer`] : []),
     ...stuck.map((name) => `no agent can call the controller of plugin ${name} now: its volumes wait`),
   ];

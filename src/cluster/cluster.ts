@@ -41,6 +41,8 @@ export interface ClusterOptions {
 /** Time between two tries of a request that this agent had to give up. */
 const againMs = 50;
 const listenAgainMs = 1_000;
+/** A read at another agent takes no longer. */
+const readMs = 5_000;
 /** Agents that are told of a released lease. */
 const mostSuccessors = 3;
 
@@ -118,6 +120,19 @@ export class Cluster {
         await pause(clock, againMs, wait.signal);
       }
     }
+  }
+
+  /**
+   * Has something read by the agent that works on volumes, as this one can't read its record.
+   * @throws {Error} `why` it can't, if that agent does not answer; the error of that agent
+   */
+  async readElsewhere(name: string, args: unknown[], why: unknown): Promise<unknown> {
+    if (!isMoved(why) || !this.#options.refusal() || this.#closed) throw why;
+    const answer = await this.#client.request(name, args, { timeoutMs: readMs }).catch((error: unknown) => {
+      throw error instanceof StagecraftError && error.code === 'TIMEOUT' ? why : error;
+    });
+    if (answer === ownWork) throw why;
+    return answer;
   }
 
   /** @throws {StagecraftError} the error of the work; NOT_LEADER: the term has ended meanwhile, so its answer may be old */

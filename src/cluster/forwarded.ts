@@ -9,6 +9,12 @@ export type Forwarded = Readonly<Record<string, number | undefined>>;
 type Options = RequestOptions & Record<string, unknown>;
 type AnyMethod = (...args: unknown[]) => Promise<unknown>;
 
+export interface ForwardedMethods {
+  methods: Forwarded;
+  /** Methods that read here; if only the agent that works on volumes can read what is stored, that one is asked. */
+  reads: readonly string[];
+}
+
 /**
  * Makes an object with the same methods, and serves them for other agents. Methods that are not named stay local: they read.
  * @param name names the object in messages
@@ -17,10 +23,11 @@ type AnyMethod = (...args: unknown[]) => Promise<unknown>;
 export function forwarded<T extends object>(
   target: T,
   name: string,
-  methods: Forwarded,
+  { methods, reads }: ForwardedMethods,
   cluster: Cluster | undefined,
 ): T {
   if (!cluster) return target;
+  for (const method of reads) cluster.serve(`${name}.${method}`, (args) => methodOf(target, method)(...args));
   for (const [method, place] of Object.entries(methods))
     cluster.serve(`${name}.${method}`, (args, { signal, from, onWait }) => {
       // In a message, undefined is null.
@@ -36,6 +43,9 @@ export function forwarded<T extends object>(
     get(_, key) {
       const value: unknown = Reflect.get(target, key, target);
       if (typeof value !== 'function') return value;
+      if (typeof key === 'string' && reads.includes(key))
+        return (...args: unknown[]) =>
+          methodOf(target, key)(...args).catch((why: unknown) => cluster.readElsewhere(`${name}.${key}`, args, why));
       if (typeof key !== 'string' || !Object.hasOwn(methods, key)) return value.bind(target);
       return (...args: unknown[]) => {
         const place = methods[key];

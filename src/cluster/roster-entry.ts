@@ -30,6 +30,8 @@ const entrySchema = z.object({
   host: z.string(),
   /** Version of Stagecraft. */
   version: z.string(),
+  /** Level of what is stored that it reads (engine/store-level.ts). Absent: it is older than levels. */
+  level: z.int().optional(),
   /** Start of this run, milliseconds since the epoch. */
   startedAtMs: z.number(),
   /** By registered name; seen from the controller side. */

@@ -221,7 +221,7 @@ export class Engine implements ActorSystem, Inbox {
    * Opens the store and takes the lease. May be repeated if that fails.
    * @param seenEpoch highest epoch of the lease that is known from before
    * @throws StagecraftError NODE_IN_USE, naming the holder, or the error of `inUse`; STORE_UNAVAILABLE; NOT_LEADER: the store
-   *   has lost data, and the holder from before may write it again
+   *   has lost data, and the holder from before may write it again; STORE_TOO_NEW
    */
   async open(seenEpoch?: number): Promise<void> {
     await answered(

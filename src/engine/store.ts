@@ -19,6 +19,12 @@ export interface Lease {
   ttlMs: number;
 }
 
+/** What an agent reads and writes: the level of engine/store-level.ts, and the version of the agent. */
+export interface StoreLevel {
+  level: number;
+  version: string;
+}
+
 export interface LeaseAsked {
   name: string;
   owner: string;
@@ -29,7 +35,17 @@ export interface LeaseAsked {
   above?: number;
   /** Highest epoch of this lease that the requester has seen: a store that knows of none as high has lost data. */
   seen?: number;
-  /** Keeps the wish for a refused lease for `ttlMs`, so that the holder sees the wish at its next renewal. */
+  /**
+   * What the requester reads. The store keeps the highest level to which a lease was granted, for ever, and grants it to nobody who
+   * reads less. Absent: not compared.
+   */
+  reads?: StoreLevel;
+  /** Stands by if the lease is refused: for `ttlMs`, nobody who reads a higher level is granted it. */
+  standsBy?: boolean;
+  /**
+   * Keeps the wish for a refused lease for `ttlMs`, so that the holder sees the wish at its next renewal; not of one who reads
+   * a higher level than the holder.
+   */
   wants?: boolean;
 }
 
@@ -44,11 +60,15 @@ export type LeaseResult =
   | { status: 'granted'; lease: Lease; since: number; wanted?: true }
   /**
    * Another owner holds the lease, at this epoch; `holder` describes that owner. `isSilent`: no renewal for half of the lease's
-   * time.
+   * time. `newer`: what was stored under the lease, if the requester reads less.
    */
-  | { status: 'held'; holder: string; epoch: number; isSilent?: true }
+  | { status: 'held'; holder: string; epoch: number; isSilent?: true; newer?: StoreLevel }
   /** Nobody holds the lease, and it is not granted: the store has lost data, since the requester has `seen` a higher epoch. */
-  | { status: 'forgotten' };
+  | { status: 'forgotten' }
+  /** Nobody holds the lease, and it is not granted: it was granted to this level, and the requester reads less. */
+  | ({ status: 'too-old' } & StoreLevel)
+  /** Nobody holds the lease, and it is not granted yet: one who reads this lower level stands by. */
+  | { status: 'later'; level: number };
 
 /** Latest committed state of one actor. A tombstone (`gone`) remains of a deleted actor. */
 export interface StoredRecord {

@@ -1,7 +1,7 @@
 /** Which requests any agent takes: those that change volumes, snapshots and nodes, and the claims of nodes. */
 import { isClusterOwned } from '../../machines/kit/addresses.js';
 import type { Cluster } from '../cluster/cluster.js';
-import { type Forwarded, forwarded } from '../cluster/forwarded.js';
+import { type Forwarded, type ForwardedMethods, forwarded } from '../cluster/forwarded.js';
 import type { MessageCounts } from '../cluster/message-counts.js';
 import { sealedWire } from '../cluster/sealed-wire.js';
 import type { Store, Wire } from '../engine/store.js';
@@ -28,7 +28,10 @@ const volumes: Forwarded = {
   reconcile: undefined,
   orphans: undefined,
 };
-const snapshots: Forwarded = { create: 1, delete: 1, retry: undefined, acknowledge: undefined };
+const ofSnapshots: ForwardedMethods = {
+  methods: { create: 1, delete: 1, retry: undefined, acknowledge: undefined },
+  reads: ['get'],
+};
 const nodes: Forwarded = {
   report: undefined,
   down: undefined,
@@ -51,10 +54,10 @@ type Side = Pick<ControllerSide, 'volumes' | 'snapshots' | 'groupSnapshots' | 'n
 
 /** The controller side as callers on this agent have it. */
 export const onAnyAgent = (side: Side, cluster: Cluster | undefined): Side => ({
-  volumes: deletingOnce(forwarded(side.volumes, 'volumes', volumes, cluster), cluster),
-  snapshots: deletingOnce(forwarded(side.snapshots, 'snapshots', snapshots, cluster), cluster),
-  groupSnapshots: deletingOnce(forwarded(side.groupSnapshots, 'groupSnapshots', snapshots, cluster), cluster),
-  nodes: forwarded(side.nodes, 'nodes', nodes, cluster),
+  volumes: deletingOnce(forwarded(side.volumes, 'volumes', { methods: volumes, reads: ['get'] }, cluster), cluster),
+  snapshots: deletingOnce(forwarded(side.snapshots, 'snapshots', ofSnapshots, cluster), cluster),
+  groupSnapshots: deletingOnce(forwarded(side.groupSnapshots, 'groupSnapshots', ofSnapshots, cluster), cluster),
+  nodes: forwarded(side.nodes, 'nodes', { methods: nodes, reads: ['status'] }, cluster),
 });
 
 interface Deleting {
@@ -80,10 +83,12 @@ function deletingOnce<T extends Deleting>(target: T, cluster: Cluster | undefine
 
 /** Actors of volumes, snapshots and nodes are changed by hand at the agent that works on them. */
 export function actorsOnAnyAgent(local: ActorControl, cluster: Cluster | undefined): ActorControl {
-  const far = forwarded(local, 'actors', { send: undefined, release: undefined }, cluster);
+  const methods = { send: undefined, release: undefined };
+  const far = forwarded(local, 'actors', { methods, reads: ['inspect'] }, cluster);
   const at = (address: string): ActorControl => (isClusterOwned(String(address)) ? far : local);
   return {
     ...local,
+    inspect: (address) => at(address).inspect(address),
     send: (address, ...sent) => at(address).send(address, ...sent),
     release: (address) => at(address).release(address),
   };
@@ -91,7 +96,7 @@ export function actorsOnAnyAgent(local: ActorControl, cluster: Cluster | undefin
 
 /** Claims at the agent that works on volumes. `claimAndPublish` is for claims in one process: elsewhere it is two requests. */
 export const claimsOnAnyAgent = (local: ClaimClient, cluster: Cluster | undefined): ClaimClient =>
-  forwarded(local, 'claims', claims, cluster);
+  forwarded(local, 'claims', { methods: claims, reads: [] }, cluster);
 
 /** Returns how a runtime reaches others on its store, with signatures if it has a key. */
 export function wireOf({ wire }: Store, { key }: ClusterSettings = {}, messages: MessageCounts): Wire | undefined {

@@ -31,6 +31,8 @@ export interface AgentStatus {
   host: string;
   /** Version of Stagecraft. */
   version: string;
+  /** Level of what is stored that it reads. Absent: it is older than levels. */
+  level?: number;
   /** Start of its present run, milliseconds since the epoch. */
   startedAtMs: number;
   isThis: boolean;
@@ -111,9 +113,9 @@ export function clusterOverview(options: ClusterOverviewOptions): ClusterOvervie
 type Known = Omit<RosterEntry, 'inbox'> & Pick<Member, 'nodeId' | 'silentSinceMs'>;
 
 function agentOf(known: Known, is: Pick<AgentStatus, 'isThis' | 'ownsVolumes'>): AgentStatus {
-  const { nodeId, host, version, startedAtMs, silentSinceMs } = known;
+  const { nodeId, host, version, level, startedAtMs, silentSinceMs } = known;
   return {
-    ...{ nodeId, host, version, startedAtMs, ...is },
+    ...{ nodeId, host, version, ...(level !== undefined && { level }), startedAtMs, ...is },
     ...(silentSinceMs !== undefined && { silentSinceMs }),
     plugins: pluginsIn(known),
   };

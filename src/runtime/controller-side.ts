@@ -59,7 +59,7 @@ export interface ControllerSideOptions {
   runtime: RuntimeOptions;
   /** Ports and limits that all engines of the runtime share. */
   engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy' | 'feed'> & { troubles: TroubleLog };
-  lease: Pick<EngineOptions['lease'], 'owner' | 'holder'>;
+  lease: Pick<EngineOptions['lease'], 'owner' | 'holder' | 'reads'>;
   /** Topics of the node's engine, which outlives every term. */
   topics: Topics;
   /** Inbox of the actors of this node. */
@@ -306,10 +306,11 @@ function electedEngine(
         topics,
         lease: {
           ...{ ...(owner !== undefined && { owner }), name: leaseName, holder, ttlMs: leaseTtlMs },
+          ...{ ...(lease.reads && { reads: lease.reads }), standsBy: true },
           ...{ covers: isClusterOwned, wants: canCall },
-          inUse: (by, isSilent) => {
+          inUse: (by, isSilent, tooOld) => {
             refused(isSilent);
-            return notLeader(by, isSilent, cluster !== undefined);
+            return notLeader(by, { isSilent, isForwarded: cluster !== undefined, tooOld });
           },
           wanted: () => {
             if (!hasControllers()) engine.yield(yielding());
@@ -323,9 +324,13 @@ function electedEngine(
       logger,
       readerOf: (address) => engine.engine.readerOf(address),
       unreadable: (address, why) =>
-        new StagecraftError('NOT_LEADER', `only the agent that leads can read ${address} (${why}): ask that one`, {
-          address,
-        }),
+        new StagecraftError(
+          'NOT_LEADER',
+          `only the agent that leads can read ${address} (${why}): ask that one, or update this one`,
+          {
+            address,
+          },
+        ),
     }),
     topics,
     clock,
@@ -361,15 +366,25 @@ interface Campaign {
   resigned(): void;
 }
 
-function notLeader(holder: string, isSilent: boolean, isForwarded: boolean): StagecraftError {
+interface Refused {
+  isSilent: boolean;
+  /** Whether requests made here go to the leader. */
+  isForwarded: boolean;
+  /** Why this agent can't take over. */
+  tooOld: StagecraftError | undefined;
+}
+
+function notLeader(holder: string, { isSilent, isForwarded, tooOld }: Refused): StagecraftError {
   const half = Math.ceil(leaseTtlMs / 2_000);
   if (isSilent) {
-    const message = `the agent that works on volumes (${holder}) has been silent for more than ${half} s; another takes over once its lease lapses, within ${half} s`;
-    return new StagecraftError('NOT_LEADER', isForwarded ? message : `${message}: ask again then`);
+    const next = `${tooOld ? `an agent that is not older than it` : 'another'} takes over once its lease lapses, within ${half} s`;
+    const message = `the agent that works on volumes (${holder}) has been silent for more than ${half} s; ${next}`;
+    return new StagecraftError('NOT_LEADER', isForwarded ? message : `${message}: ask again then`, { cause: tooOld });
   }
   const advice = isForwarded ? 'requests made here go there' : 'ask that agent';
   const until = `this one takes over when that one stops, or has been silent for ${leaseTtlMs / 1_000} s`;
-  return new StagecraftError('NOT_LEADER', `${holder}, works on volumes: ${advice}; ${until}`);
+  const then = tooOld?.message ?? until;
+  return new StagecraftError('NOT_LEADER', `${holder}, works on volumes: ${advice}; ${then}`, { cause: tooOld });
 }
 
 const neverOwns = (): StagecraftError =>

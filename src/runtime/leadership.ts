@@ -14,6 +14,8 @@ export interface Leadership {
   readonly refusal: string | undefined;
   /** Whether the leader, another agent, has been silent for so long that one may soon take over. */
   readonly isLeaderSilent: boolean;
+  /** Whether this runtime can't lead, as it is of an older version than what is stored. */
+  readonly isTooOld: boolean;
   /**
    * Follows the changes of the leader, from now or from after an event's id.
    * @throws StagecraftError CURSOR_EXPIRED; INVALID_ARGUMENT; STORE_UNAVAILABLE: follow again, from the last event's
@@ -103,6 +105,9 @@ export function leadershipOf(engine: ElectedEngine, isSilent: () => boolean): Le
     },
     get isOurs() {
       return engine.uncertainty === undefined;
+    },
+    get isTooOld() {
+      return engine.isTooOld;
     },
     get refusal() {
       return engine.uncertainty?.message;

@@ -6,6 +6,7 @@ import type { PresenceOptions } from '../cluster/presence.js';
 import { type RosterPlugin, rosterPluginOf } from '../cluster/roster-entry.js';
 import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
+import { storeLevel } from '../engine/store-level.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 
@@ -38,7 +39,7 @@ export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'e
           of.includes('csi-node') ? nodeSide.observation(name).trouble : undefined,
         ),
       ]);
-      return { host, version, startedAtMs, plugins: Object.fromEntries(entries) };
+      return { host, version, level: storeLevel, startedAtMs, plugins: Object.fromEntries(entries) };
     },
     watch: (changed) =>
       engine.observe(({ address }) => {

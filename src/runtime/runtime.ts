@@ -19,9 +19,11 @@ import { silentLogger } from '../engine/logger.js';
 import { systemRandom } from '../engine/random.js';
 import { SharedStore } from '../engine/storage/shared-store.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
+import { storeLevel } from '../engine/store-level.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
+import { packageVersion } from '../host/version.js';
 import { MountClient } from '../mounts/mount-client.js';
 import { MountTables } from '../mounts/mount-tables.js';
 import { mountPaths } from '../mounts/paths.js';
@@ -92,7 +94,7 @@ const openAsBefore = (path: string): string =>
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
  * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
- *   NODE_IN_USE (another runtime has this nodeId), START_FAILED
+ *   NODE_IN_USE (another runtime has this nodeId), STORE_TOO_NEW (a newer version wrote what is stored), START_FAILED
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(options);
@@ -120,6 +122,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     owner: dataDir.holderId,
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
     ttlMs: leaseTtlMs,
+    reads: { level: storeLevel, version: packageVersion() },
   };
   const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
   const engine: Engine = new Engine({

@@ -58,6 +58,33 @@ describe('the agents on one store', function () {
     ]);
   });
 
+  it('O5, 34.7 agents that are too old for what is stored: marked, also if nobody works on volumes', () => {
+    const [own, other] = report({}).agents;
+    const older = { ...agent, nodeId: 'b', version: '0.1.0', plugins: [] };
+    const agents = [
+      { ...agent, ...own, nodeId: 'a', plugins: [], level: 1 },
+      { ...agent, ...other, nodeId: 'worker-2', plugins: [], level: 2 },
+      older,
+    ];
+    const states = (text: string): string[] =>
+      text
+        .split('\n')
+        .slice(1, 4)
+        .map((line) => line.slice(line.search(/this|present/)));
+    const tooOld =
+      'this agent (1.0.0) reads level 1 of what is stored, and the store has level 2: update it to 2.0.0 or newer';
+    const beside = clusterText(report({ agents }), nowMs);
+    expect(states(beside)).to.deep.equal([
+      'this agent, too old to work on volumes',
+      'present',
+      'present, too old to work on volumes',
+    ]);
+    const { owner: _, ...alone } = report({ agents: agents.slice(0, 1), tooOld });
+    const left = clusterText(alone, nowMs);
+    expect(left).to.include('this agent, too old to work on volumes').and.include(tooOld);
+    expect(left).to.include('no agent works on volumes now: start one of a version that can');
+  });
+
   it('D9 a silent owner: for how long, what waits for another one, and which plugin nobody can call', () => {
     const silentSinceMs = nowMs - 4_200;
     const text = clusterText(

@@ -441,7 +441,7 @@ describe('requests between agents', () => {
     const stores = [memoryStore(), lmdbStore('/nowhere')];
     expect(stores.map(({ wire }) => wire)).to.deep.equal([undefined, undefined]);
     const target = { publish: async (id: string) => `${id} here` };
-    const volumes = forwarded(target, 'volumes', { publish: 1 }, undefined);
+    const volumes = forwarded(target, 'volumes', { methods: { publish: 1 }, reads: [] }, undefined);
     expect(volumes).to.equal(target);
   });
 

@@ -10,7 +10,7 @@ import type { ActorKind } from '../../src/engine/effects/effects.js';
 import { Engine } from '../../src/engine/engine.js';
 import { Feed } from '../../src/engine/feed.js';
 import type { Logger } from '../../src/engine/logger.js';
-import type { Store, TopicRow } from '../../src/engine/store.js';
+import type { Store, StoreLevel, TopicRow } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { type SimulatedClock, seededRandom, simulatedClock } from '../../src/testing/index.js';
@@ -59,9 +59,10 @@ export class Lab {
     return { engine, store, report };
   }
 
-  engine(kinds: ActorKind[], store: Store): Engine {
+  engine(kinds: ActorKind[], store: Store, reads?: StoreLevel): Engine {
     this.#lives += 1;
-    const lease = { name: 'node/n1', holder: `runtime ${this.#lives}`, ttlMs: leaseTtlMs };
+    const holder = `runtime ${this.#lives}`;
+    const lease = { name: 'node/n1', holder, ttlMs: leaseTtlMs, ...(reads && { reads }) };
     const clock = this.#mortalClock(this.#alive);
     const random = seededRandom(this.#lives);
     return new Engine({ store, clock, random, logger: this.#logger(), lease, feed: this.feed }).host(kinds);

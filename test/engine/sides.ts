@@ -29,6 +29,8 @@ export interface SideOptions {
   desk?: typeof deskKind;
   /** Wraps the store. */
   through?: (store: Store) => Store;
+  /** Level that it reads; default: not compared. */
+  level?: number;
 }
 
 export class Sides {
@@ -39,7 +41,7 @@ export class Sides {
   prepare: () => Promise<void> = async () => {};
   #seeds = 0;
 
-  async side(name: string, { desk = deskKind, through }: SideOptions = {}): Promise<Side> {
+  async side(name: string, { desk = deskKind, through, level }: SideOptions = {}): Promise<Side> {
     const store = this.lab.store(through);
     const shared = new SharedStore(keptOpen(store));
     const { clock } = this.lab;
@@ -65,6 +67,7 @@ export class Sides {
           store: handle,
           lease: {
             ...{ name: 'shared/0', holder: name, ttlMs: leaseTtlMs, covers: isShared, inUse },
+            ...(level !== undefined && { reads: { level, version: `0.${level}.0` }, standsBy: true }),
             wants: () => this.fit.has(name),
             wanted: () => {
               if (!this.fit.has(name)) elected.yield(new StagecraftError('NOT_LEADER', 'another one is to lead'));

@@ -35,7 +35,8 @@ export async function redisHarness(options: RedisStoreOptions, urls: string[]): 
       for (const client of clients) client.disconnect();
     },
     async elapse(ms) {
-      for (const kind of ['h', 'w']) for (const client of clients) await hasten(client, `${prefix}*:${kind}:*`, ms);
+      for (const kind of ['h', 'w', 's'])
+        for (const client of clients) await hasten(client, `${prefix}*:${kind}:*`, ms);
     },
   };
 }

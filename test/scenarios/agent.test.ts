@@ -147,7 +147,7 @@ describe('agent', () => {
           .replaceAll(place.directory, 'DIR'),
       );
       expect(plain).to.deep.equal([
-        'stagecraft agent 0.1.0 on node n1, pid PID',
+        'stagecraft agent 0.3.0 on node n1, pid PID',
         '  conf  DIR/agent.yaml',
         '  data  DIR/data (embedded store in state/)',
         '  api   unix://DIR/data/agent.sock',

@@ -110,6 +110,12 @@ export class ElectedEngine implements ActorSystem, Inbox {
     return this.#refusal ?? (this.#engine.holdsLease ? undefined : lapsed);
   }
 
+  /** Whether this runtime can't lead, as it is of an older version than what is stored. */
+  get isTooOld(): boolean {
+    const { cause } = this.#refusal ?? {};
+    return cause instanceof StagecraftError && cause.code === 'STORE_TOO_NEW';
+  }
+
   /** Engine of this term, or of the next one; for inspection only. */
   get engine(): Engine {
     return this.#engine;
@@ -379,8 +385,11 @@ export class ElectedEngine implements ActorSystem, Inbox {
 
 const lapsed = new StagecraftError('NOT_LEADER', 'the lease of this agent has lapsed: it asks for it again');
 
+/** Whatever the reason: this runtime does not lead, and others may be asked. */
 const asRefusal = (error: unknown): StagecraftError =>
-  error instanceof StagecraftError ? error : new StagecraftError('NOT_LEADER', messageOf(error), { cause: error });
+  error instanceof StagecraftError && error.code !== 'STORE_TOO_NEW'
+    ? error
+    : new StagecraftError('NOT_LEADER', messageOf(error), { cause: error });
 
 const outcomeUnknown = (address: string, cause: unknown): StagecraftError =>
   new StagecraftError(

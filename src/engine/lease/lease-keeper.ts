@@ -5,7 +5,7 @@
  */
 import { StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
-import type { Lease, LeaseResult, Store } from '../store.js';
+import type { Lease, LeaseResult, Store, StoreLevel } from '../store.js';
 
 export interface LeaseRequest {
   /** Name of the lease: `node/<id>`, `volumes/0`. */
@@ -16,13 +16,17 @@ export interface LeaseRequest {
   holder: string;
   /** Tells whether the store notes a refused request for the current holder; default: no. */
   wants?(): boolean;
+  /** What this runtime reads of what is stored. Default: not compared. */
+  reads?: StoreLevel;
+  /** Whether it stands by while it is refused; default: no. */
+  standsBy?: boolean;
 }
 
 /**
  * Makes the error that `acquire` throws while another owner holds the lease. `isSilent`: no renewal for half of its
- * time.
+ * time. `tooOld`: why this runtime can't take over.
  */
-export type InUse = (holder: string, isSilent: boolean) => StagecraftError;
+export type InUse = (holder: string, isSilent: boolean, tooOld?: StagecraftError) => StagecraftError;
 
 /** Events of the lease, for its user. */
 export interface LeaseEvents {
@@ -66,7 +70,8 @@ export class LeaseKeeper {
    * has the actors in memory, and writes them again.
    * @param inUse makes the error while another owner holds the lease; default: NODE_IN_USE, naming the holder
    * @param seen highest epoch of the lease that is known from before
-   * @throws {StagecraftError} the error of `inUse`; NOT_LEADER: the store has lost data
+   * @throws {StagecraftError} the error of `inUse`; NOT_LEADER: the store has lost data, or one who reads less comes first;
+   *   STORE_TOO_NEW
    */
   async acquire(request: LeaseRequest, inUse?: InUse, seen = 0): Promise<void> {
     const askedAtMs = this.#clock.monotonicMs();
@@ -78,15 +83,9 @@ export class LeaseKeeper {
       ...(isLeft ? { above: this.#seen } : { seen: this.#seen }),
       ...(wants?.() && { wants: true }),
     });
-    if (result.status === 'forgotten') {
-      this.#forgottenAtMs ??= askedAtMs;
-      throw forgotten(request);
-    }
-    this.#forgottenAtMs = undefined;
-    if (result.status === 'held') {
-      this.#seen = Math.max(this.#seen, result.epoch);
-      throw inUse?.(result.holder, result.isSilent === true) ?? nodeInUse(request, result.holder);
-    }
+    this.#forgottenAtMs = result.status === 'forgotten' ? (this.#forgottenAtMs ?? askedAtMs) : undefined;
+    if (result.status === 'held') this.#seen = Math.max(this.#seen, result.epoch);
+    if (result.status !== 'granted') throw refusedWith(result, request, inUse);
     this.#request = request;
     this.#sinceMs = this.#clock.monotonicMs();
     this.#held(result.lease, askedAtMs);
@@ -238,6 +237,28 @@ export class LeaseKeeper {
   }
 }
 
+function refusedWith(
+  result: Exclude<LeaseResult, { status: 'granted' }>,
+  request: LeaseRequest,
+  inUse: InUse | undefined,
+): StagecraftError {
+  switch (result.status) {
+    case 'held': {
+      const { holder, isSilent = false, newer } = result;
+      return inUse?.(holder, isSilent, newer && tooOld(request, newer)) ?? nodeInUse(request, holder);
+    }
+    case 'forgotten':
+      return forgotten(request);
+    case 'too-old':
+      return tooOld(request, result);
+    case 'later':
+      return new StagecraftError(
+        'NOT_LEADER',
+        'an agent of an older version takes over: it comes first while there is one',
+      );
+  }
+}
+
 function nodeInUse({ name, ttlMs }: LeaseRequest, holder: string): StagecraftError {
   const message = `${name} is run by ${holder}: stop that one first, or choose another nodeId; if it is dead, wait ${Math.ceil(ttlMs / 1_000)} s for its lease to lapse`;
   return new StagecraftError('NODE_IN_USE', message);
@@ -247,4 +268,9 @@ function forgotten({ ttlMs }: LeaseRequest): StagecraftError {
   const seconds = Math.ceil(ttlMs / 1_000);
   const message = `the store has lost data: the agent that led before has ${seconds} s to write again what it knows, then this one takes over`;
   return new StagecraftError('NOT_LEADER', message);
+}
+
+function tooOld({ reads = { level: 0, version: '' } }: LeaseRequest, { level, version }: StoreLevel): StagecraftError {
+  const message = `this agent (${reads.version}) reads level ${reads.level} of what is stored, and the store has level ${level}: update it to ${version} or newer`;
+  return new StagecraftError('STORE_TOO_NEW', message);
 }

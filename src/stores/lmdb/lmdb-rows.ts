@@ -13,7 +13,7 @@ import type {
   TopicRow,
 } from '../../engine/store.js';
 import { headOf, journalRows, refusal, seqOf } from '../commit-rule.js';
-import { hasForgotten, holderAfter, type LastHolder, nextEpoch } from '../leases.js';
+import { holderAfter, type KeptLease, type LastHolder, nextEpoch } from '../leases.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
 import type { Environment } from './lmdb-environment.js';
 
@@ -126,14 +126,16 @@ export function newestCursor(env: Environment, topic: string): number {
   return lastGiven(env, 'topic', topic);
 }
 
-/** Grants a lease that nobody else holds now. Returns undefined if the requester knows of a later grant. */
-export function grantLease(env: Environment, asked: LeaseAsked): { lease: Lease; since: number } | undefined {
+export const keptLease = (env: Environment, name: string): KeptLease => ({
+  epoch: lastGiven(env, 'epoch', name),
+  last: lastHolder(env, name),
+});
+
+export function grantLease(env: Environment, kept: KeptLease, asked: LeaseAsked): { lease: Lease; since: number } {
   const { name, owner, ttlMs } = asked;
-  const lastEpoch = lastGiven(env, 'epoch', name);
-  if (hasForgotten(lastEpoch, asked)) return undefined;
-  const epoch = nextEpoch(lastEpoch, asked);
+  const epoch = nextEpoch(kept.epoch, asked);
   env.counters.putSync(['epoch', name], String(epoch));
-  const last = holderAfter(lastHolder(env, name), owner, epoch);
+  const last = holderAfter(kept.last, asked, epoch);
   env.holders.putSync(name, JSON.stringify(last));
   return { lease: { name, epoch, owner, ttlMs }, since: last.since };
 }

@@ -89,11 +89,10 @@ class LmdbStore implements Store {
     const { name, holder } = asked;
     checkName(name);
     return this.#write((env) => {
-      const refusal = this.#leases.refusalOf(asked);
+      const kept = rows.keptLease(env, name);
+      const refusal = this.#leases.refusalOf(asked, kept);
       if (refusal) return refusal;
-      const grant = rows.grantLease(env, asked);
-      if (!grant) return { status: 'forgotten' };
-      const { lease, since } = grant;
+      const { lease, since } = rows.grantLease(env, kept, asked);
       this.#leases.grant(lease, holder);
       return { status: 'granted', lease, since, ...(this.#leases.isWanted(lease) && { wanted: true }) };
     });

@@ -25,7 +25,7 @@ import type {
   TopicPage,
 } from '../../engine/store.js';
 import { checkCommit, journalRows, refusal, seqOf } from '../commit-rule.js';
-import { hasForgotten, holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
+import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
 import { checkName, compareNames, indexFrom } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
@@ -81,13 +81,12 @@ class MemoryStore implements Store {
     this.#checkOpen();
     const { name, owner, ttlMs, holder } = asked;
     checkName(name);
-    const refusal = this.#leases.refusalOf(asked);
+    const kept = { epoch: this.#epochs.get(name) ?? 0, last: this.#lastHolders.get(name) };
+    const refusal = this.#leases.refusalOf(asked, kept);
     if (refusal) return refusal;
-    const lastEpoch = this.#epochs.get(name) ?? 0;
-    if (hasForgotten(lastEpoch, asked)) return { status: 'forgotten' };
-    const lease = { name, epoch: nextEpoch(lastEpoch, asked), owner, ttlMs };
+    const lease = { name, epoch: nextEpoch(kept.epoch, asked), owner, ttlMs };
     this.#epochs.set(name, lease.epoch);
-    const last = holderAfter(this.#lastHolders.get(name), owner, lease.epoch);
+    const last = holderAfter(kept.last, asked, lease.epoch);
     this.#lastHolders.set(name, last);
     this.#leases.grant(lease, holder);
     return { status: 'granted', lease, since: last.since, ...(this.#leases.isWanted(lease) && { wanted: true }) };

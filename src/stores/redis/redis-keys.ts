@@ -44,6 +44,8 @@ export class RedisKeys {
   held = (name: string): string => this.#named('h', name);
   /** String that expires: the owner that was refused the lease last and wants it */
   wish = (name: string): string => this.#named('w', name);
+  /** String that expires: the lowest level of those who were refused the lease and stand by */
+  standby = (name: string): string => this.#named('s', name);
 
   /** Stream: texts for one run of an agent. Expires. */
   wire = (inbox: string): string => this.#named('x', inbox);

@@ -119,23 +119,35 @@ end
 `;
 
 /**
- * KEYS: lease, held, wish. ARGV: owner, ttlMs, holder, above, whether the owner wants the lease, the highest epoch that it has seen.
- * Returns `granted` with epoch, since and whether another wants it; `held` with the holder, its epoch and whether it is silent; or
- * `forgotten`.
+ * KEYS: lease, held, wish, standby. ARGV: owner, holder, version, ttlMs, above, seen, level (0: not compared), whether the owner wants
+ * the lease, whether it stands by. Returns `granted` with epoch, since and whether another wants it; or why it is not granted: `held`
+ * with the holder, its epoch, whether it is silent, level and version; `forgotten`; `too-old` with level and version; `later` with a level.
  */
 export const acquireScript = script(`${wanted}
-local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since', 'ttl')
+local owner, holder, version, ttl = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+local above, seen, level = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
+local last = redis.call('HMGET', KEYS[1], 'epoch', 'owner', 'holder', 'since', 'ttl', 'level', 'version')
+local epoch, stored = tonumber(last[1] or '0'), tonumber(last[6] or '0')
 local left = redis.call('PTTL', KEYS[2])
-if last[2] and last[2] ~= ARGV[1] and left ~= -2 then
-  if ARGV[5] == '1' then redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2]) end
-  return {'held', last[3], last[1], left * 2 < tonumber(last[5] or '0') and 1 or 0}
+local standby = tonumber(redis.call('GET', KEYS[4]) or '')
+if last[2] and last[2] ~= owner and left ~= -2 then
+  if ARGV[8] == '1' and level <= stored then redis.call('SET', KEYS[3], owner, 'PX', ttl) end
+  if ARGV[9] == '1' and level >= stored and level <= (standby or level) then
+    redis.call('SET', KEYS[4], ARGV[7], 'PX', ttl)
+  end
+  local silent = left * 2 < tonumber(last[5] or '0') and 1 or 0
+  return {'held', last[3], last[1], silent, tostring(stored), last[7] or ''}
 end
-if tonumber(last[1] or '0') < tonumber(ARGV[6]) then return {'forgotten'} end
-local epoch = string.format('%.0f', math.max(tonumber(last[1] or '0'), tonumber(ARGV[4])) + 1)
-local since = last[2] == ARGV[1] and last[4] or epoch
-redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', ARGV[1], 'holder', ARGV[3], 'since', since, 'ttl', ARGV[2])
-redis.call('SET', KEYS[2], epoch, 'PX', ARGV[2])
-return {'granted', epoch, since, wanted(KEYS[3], ARGV[1])}
+if epoch < seen then return {'forgotten'} end
+if level > 0 and level < stored then return {'too-old', last[6], last[7]} end
+if standby and standby < level and standby >= stored then return {'later', tostring(standby)} end
+epoch = string.format('%.0f', math.max(epoch, above) + 1)
+local since = last[2] == owner and last[4] or epoch
+redis.call('HSET', KEYS[1], 'epoch', epoch, 'owner', owner, 'holder', holder, 'since', since, 'ttl', ttl)
+if level > 0 then redis.call('HSET', KEYS[1], 'level', ARGV[7], 'version', version) end
+redis.call('SET', KEYS[2], epoch, 'PX', ttl)
+redis.call('DEL', KEYS[4])
+return {'granted', epoch, since, wanted(KEYS[3], owner)}
 `);
 
 /** KEYS: fences. ARGV: lease, epoch, owner. From then on, commits of the bucket under an older epoch are refused. */
@@ -145,14 +157,14 @@ if epoch <= tonumber(ARGV[2]) then redis.call('HSET', KEYS[1], ARGV[1], ARGV[2] 
 `);
 
 /**
- * KEYS: lease, held, wish. ARGV: owner, epoch, ttlMs. Returns 0: lost, 1: renewed, 2: renewed and wanted by another.
+ * KEYS: lease, held, wish, standby. ARGV: owner, epoch, ttlMs. Returns 0: lost, 1: renewed, 2: renewed and wanted by another.
  */
 export const renewScript = script(`${wanted}
 if redis.call('GET', KEYS[2]) ~= ARGV[2] or redis.call('HGET', KEYS[1], 'owner') ~= ARGV[1] then return 0 end
 return redis.call('PEXPIRE', KEYS[2], ARGV[3]) + wanted(KEYS[3], ARGV[1])
 `);
 
-/** KEYS: lease, held, wish. ARGV: owner, epoch. Also gives back a lapsed lease, unless somebody has taken it. */
+/** KEYS: lease, held, wish, standby. ARGV: owner, epoch. Also gives back a lapsed lease, unless somebody has taken it. */
 export const releaseScript = script(`
 local last = redis.call('HMGET', KEYS[1], 'owner', 'epoch')
 if last[1] ~= ARGV[1] or last[2] ~= ARGV[2] then return end

@@ -97,16 +97,20 @@ class RedisStore implements Store {
   }
 
   async acquireLease(asked: LeaseAsked): Promise<LeaseResult> {
-    const { name, owner, ttlMs, holder, above = 0, seen = 0, wants = false } = asked;
+    const { name, owner, ttlMs, holder, above = 0, seen = 0, wants = false, standsBy = false, reads } = asked;
     checkName(name);
-    const args = [owner, String(ttlMs), holder, String(above), wants ? '1' : '0', String(seen)];
+    const { level, version } = reads ?? { level: 0, version: '' };
+    const args = [owner, holder, version, ...[ttlMs, above, seen, level, Number(wants), Number(standsBy)].map(String)];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
     const [status, ...row] = rowOf(reply);
     if (status === 'forgotten') return { status };
+    if (status === 'later') return { status, level: numberOf(row[0]) };
+    if (status === 'too-old') return { status, level: numberOf(row[0]), version: textOf(row[1]) };
     if (status === 'held') {
-      const [rival, held, isSilent] = row;
+      const [rival, held, isSilent, stored, by] = row;
       const silent = numberOf(isSilent) === 1 && { isSilent: true as const };
-      return { status, holder: textOf(rival), epoch: numberOf(held), ...silent };
+      const newer = level > 0 && level < numberOf(stored) && { level: numberOf(stored), version: textOf(by) };
+      return { status, holder: textOf(rival), epoch: numberOf(held), ...silent, ...(newer && { newer }) };
     }
     const [epoch, since, isWanted] = row;
     // Fences before the grant: the earlier holder must not write anything any more.
@@ -285,7 +289,7 @@ class RedisStore implements Store {
   }
 
   #leaseKeys(name: string): string[] {
-    return [this.#keys.lease(name), this.#keys.held(name), this.#keys.wish(name)];
+    return [this.#keys.lease(name), this.#keys.held(name), this.#keys.wish(name), this.#keys.standby(name)];
   }
 
   async #records(addresses: string[]): Promise<(StoredRecord | undefined)[]> {

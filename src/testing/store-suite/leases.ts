@@ -237,6 +237,75 @@ export function leaseSection({ describe, it }: TestRunner, subject: Subject): vo
     });
   });
 
+  describe('lease, and the level that its requester reads', () => {
+    const reads = (level: number) => ({ reads: { level, version: `0.${level}.0` } });
+
+    it('granted to a level: nobody who reads less is granted it, also after a reopen', async () => {
+      await giveBack(await acquire('a', reads(2)));
+      assert.deepEqual(await ask('b', reads(1)), { status: 'too-old', level: 2, version: '0.2.0' });
+      await subject.reopen();
+      assert.deepEqual(await ask('b', reads(1)), { status: 'too-old', level: 2, version: '0.2.0' });
+      assertHas(await acquire('b', reads(2)), { epoch: 2 });
+    });
+
+    it('its holder reads more: the level rises, and stays', async () => {
+      await giveBack(await acquire('a', reads(1)));
+      await giveBack(await acquire('a', reads(3)));
+      assertHas(await ask('a', reads(2)), { status: 'too-old', level: 3 });
+    });
+
+    it('a requester that says no level is not compared, and keeps the level', async () => {
+      await giveBack(await acquire('a', reads(2)));
+      await giveBack(await acquire('b'));
+      assertHas(await ask('c', reads(1)), { status: 'too-old', level: 2 });
+    });
+
+    it('one who reads less is refused while another holds it: told so, beside the holder', async () => {
+      await acquire('a', reads(2));
+      const newer = { level: 2, version: '0.2.0' };
+      assert.deepEqual(await ask('b', reads(1)), { status: 'held', holder: 'agent a', epoch: 1, newer });
+      assert.deepEqual(await ask('b', reads(2)), { status: 'held', holder: 'agent a', epoch: 1 });
+    });
+
+    it('those of other names have levels of their own', async () => {
+      await giveBack(await acquire('a', reads(2)));
+      assertHas(await ask('b', { ...reads(1), name: 'node/n2' }), { status: 'granted' });
+    });
+
+    it('one who reads less stands by: it comes first, and others later', async () => {
+      const lease = await acquire('a', reads(1));
+      for (const level of [2, 1, 2, 3]) await ask(`b${level}`, { ...reads(level), standsBy: true });
+      await giveBack(lease);
+      assert.deepEqual(await ask('b2', reads(2)), { status: 'later', level: 1 });
+      assertHas(await ask('b1', reads(1)), { status: 'granted' });
+    });
+
+    it('one who reads less does not stand by, or can not read what is stored: nobody waits for it', async () => {
+      const lease = await acquire('a', reads(2));
+      await ask('b', { ...reads(1), standsBy: true });
+      await ask('c', reads(2));
+      await giveBack(lease);
+      assertHas(await ask('d', reads(3)), { status: 'granted' });
+    });
+
+    it('one who stood by is gone: nobody waits for it after its term', async () => {
+      const lease = await acquire('a', { ...reads(1), ttlMs: 60_000 });
+      await ask('b', { ...reads(1), standsBy: true });
+      await giveBack(lease);
+      assertHas(await ask('c', reads(2)), { status: 'later' });
+      await lapse();
+      assertHas(await ask('c', reads(2)), { status: 'granted' });
+    });
+
+    it('one who reads more wants it: its holder does not hear of that', async () => {
+      const lease = await acquire('a', reads(1));
+      await ask('b', { ...reads(2), wants: true });
+      assert.equal(await renews(lease), true);
+      await ask('c', { ...reads(1), wants: true });
+      assert.equal(await renews(lease), 'wanted');
+    });
+  });
+
   describe('lease, since when nobody else was granted it', () => {
     it('one that nobody ever held: since now', async () => {
       assert.equal(await since('a'), 1);

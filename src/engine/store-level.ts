@@ -1,0 +1,39 @@
+/**
+ * Level of what is stored: rises with each change that older code can't read. Each lease keeps the highest level to which it was
+ * granted, so that no agent works on records that it can't read. Why: docs/decisions/0030-levels-and-emptied-stores.md
+ */
+
+interface Level {
+  /** Version of the package that has it first. */
+  since: string;
+  /** Format of records and journal entries. */
+  format: number;
+  /** Versions of the machines. */
+  machines: Readonly<Record<string, string>>;
+}
+
+const first = {
+  registry: '1',
+  plugins: '1',
+  plugin: '1',
+  task: '2',
+  node: '2',
+  alloc: '2',
+  volume: '2',
+  'volume-snapshot': '2',
+  'group-snapshot': '2',
+  mount: '2',
+};
+
+/** The levels, from 1 on. A new one goes to the end; one that was released stays as it is. */
+export const levels: readonly Level[] = [
+  { since: '0.2.0', format: 1, machines: first },
+  {
+    since: '0.3.0',
+    format: 1,
+    machines: { ...first, volume: '3', 'volume-snapshot': '3', 'group-snapshot': '3', mount: '3' },
+  },
+];
+
+/** Level that this version reads and writes. */
+export const storeLevel = levels.length;
