@@ -1,0 +1,232 @@
+/** Two hosts on one Redis, one with the release before: each lists, explains, prepares and releases, whichever leads. */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { expect } from 'chai';
+import { Redis } from 'ioredis';
+import { stringify } from 'yaml';
+import type { ClusterReport } from '../../src/api/cluster-routes.js';
+import type { AllocReport } from '../../src/api/node-routes.js';
+import { packageVersion } from '../../src/host/version.js';
+import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { AgentProcess, mainPath, mountsIn, type Place, pluginPids, unmountAll } from './agent-process.js';
+import { EarlierRelease } from './earlier-release.js';
+
+interface Said {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+type Release = 'earlier' | 'present';
+
+describe('a half-upgraded pair of hosts', function () {
+  this.timeout(400_000);
+  const hosts = ['a', 'b'] as const;
+  type Host = (typeof hosts)[number];
+  let earlier: EarlierRelease;
+  let url: string;
+  let prefix: string;
+  let directory: string;
+  let volumes: string[];
+  const agents = new Map<Host, { agent: AgentProcess; release: Release }>();
+
+  const place = (host: Host): Place => {
+    const dataDir = join(directory, host);
+    return { directory, dataDir, configPath: join(directory, `${host}.yaml`), socketPath: join(dataDir, 'agent.sock') };
+  };
+  const programOf = (release: Release): string => (release === 'earlier' ? earlier.mainPath : mainPath);
+
+  before(() => {
+    earlier = new EarlierRelease('0.2.0');
+  });
+  after(() => earlier.remove());
+  beforeEach(async () => {
+    url = await sharedUrl();
+    prefix = freshPrefix();
+    directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
+    volumes = [];
+    for (const host of hosts) {
+      const driver = ['stagecraft', 'driver', '--node-id', host, '--data-dir', join(directory, 'storage')];
+      const files = { id: 'files', type: 'monolith', command: [...driver, '--attach', '--shared'] };
+      const { configPath, dataDir } = place(host);
+      const store = { redis: { url, prefix } };
+      writeFileSync(
+        configPath,
+        stringify({ nodeId: host, dataDir, store, inspector: { listen: '127.0.0.1:0' }, tasks: [files] }),
+      );
+    }
+  });
+  afterEach(async () => {
+    for (const { agent } of agents.values()) agent.child.kill('SIGKILL');
+    for (const host of hosts) for (const pid of pluginPids(place(host))) process.kill(pid, 'SIGKILL');
+    agents.clear();
+    unmountAll({ directory });
+    rmSync(directory, { recursive: true, force: true });
+    const sweeper = new Redis(url);
+    await sweep(sweeper, prefix);
+    sweeper.disconnect();
+  });
+
+  async function start(host: Host, release: Release): Promise<void> {
+    const agent = new AgentProcess(place(host), [programOf(release), 'agent']);
+    agents.set(host, { agent, release });
+    await agent.line(/plugin files \(csi-node\): healthy/);
+  }
+
+  const agentOf = (host: Host): AgentProcess => {
+    const { agent } = agents.get(host) ?? {};
+    if (!agent) throw new Error(`no agent runs on ${host}`);
+    return agent;
+  };
+
+  /** A command on a host, of the release that runs there. */
+  function cli(host: Host, ...args: string[]): Promise<Said> {
+    const { release = 'present' } = agents.get(host) ?? {};
+    const { configPath } = place(host);
+    return new Promise((resolve) => {
+      const child = spawn(process.execPath, [programOf(release), ...args, '--config', configPath]);
+      const said = { stdout: '', stderr: '' };
+      child.stdout.on('data', (part) => {
+        said.stdout += part;
+      });
+      child.stderr.on('data', (part) => {
+        said.stderr += part;
+      });
+      child.on('close', (status) => resolve({ status, ...said }));
+    });
+  }
+  async function done(host: Host, ...args: string[]): Promise<string> {
+    const { status, stdout, stderr } = await cli(host, ...args);
+    expect(status, `${args.join(' ')}, on ${host}: ${stderr}`).to.equal(0);
+    return stdout;
+  }
+  const clusterOn = async (host: Host): Promise<ClusterReport> => JSON.parse(await done(host, 'cluster', '--json'));
+  /** Volumes that are listed on a host, and those that are only counted there. */
+  const volumesOn = async (host: Host): Promise<number> => {
+    const { stdout, stderr } = await cli(host, 'volume', 'list', '--json');
+    const [, skipped = 0] = /^(\d+) left out/m.exec(stderr) ?? [];
+    return JSON.parse(stdout).length + Number(skipped);
+  };
+
+  const create = async (host: Host): Promise<string> => {
+    const id = `made-on-${host}-${volumes.length}`;
+    await done(host, 'volume', 'create', id, '--plugin', 'files', '--size', '1Gi');
+    volumes.push(id);
+    return id;
+  };
+  const prepare = async (host: Host, alloc: string, id: string): Promise<string> => {
+    const said = await done(
+      host,
+      'alloc',
+      'prepare',
+      alloc,
+      '--volume',
+      `${id}:/srv/data`,
+      '--timeout',
+      '30',
+      '--json',
+    );
+    const [mount] = JSON.parse(said) as NonNullable<AllocReport['mounts']>;
+    return join(mount?.hostPath ?? '', 'note');
+  };
+
+  /** Each host makes a volume; the other one mounts it, writes to it and gives it back, and both see it. */
+  async function work(): Promise<void> {
+    for (const [at, host] of hosts.entries()) {
+      const other = hosts[1 - at] ?? host;
+      const id = await create(host);
+      const note = await prepare(other, `web-${id}`, id);
+      writeFileSync(note, id);
+      for (const one of hosts) {
+        expect(await volumesOn(one), `volumes listed or counted on ${one}`).to.equal(volumes.length);
+        expect(await done(one, 'why', 'volume', id))
+          .to.include(`volume/default/${id}`)
+          .and.include(`on ${other}`);
+        expect(await done(one, 'volume', 'status', id)).to.include('published');
+      }
+      await done(other, 'alloc', 'release', `web-${id}`);
+      expect(existsSync(note)).to.equal(false);
+    }
+  }
+
+  const versions = async (host: Host): Promise<unknown> => {
+    const { agents: known, owner } = await clusterOn(host);
+    return { owner: owner?.nodeId, ...Object.fromEntries(known.map(({ nodeId, version }) => [nodeId, version])) };
+  };
+  const present = packageVersion();
+
+  /** Waits for what an agent says of the cluster. */
+  async function until(host: Host, isSo: (report: ClusterReport) => boolean): Promise<ClusterReport> {
+    for (let tries = 0; ; tries += 1) {
+      const report = await clusterOn(host);
+      if (isSo(report)) return report;
+      if (tries === 60) throw new Error(`on ${host} it stays so: ${JSON.stringify(report)}`);
+      await setTimeout(50);
+    }
+  }
+
+  it('O6, 34.7 the earlier release leads, and is killed: all goes on at any moment, on both hosts', async () => {
+    await start('a', 'earlier');
+    await start('b', 'present');
+    for (const host of hosts) expect(await versions(host)).to.deep.equal({ owner: 'a', a: '0.2.0', b: present });
+    await work();
+    const id = await create('a');
+    const note = await prepare('b', 'stays', id);
+    writeFileSync(note, 'hello');
+    await agentOf('a').kill('SIGKILL');
+    await until('b', ({ owner }) => owner?.nodeId === 'b');
+    expect(await done('b', 'volume', 'list')).to.include(id);
+    await start('a', 'present');
+    await work();
+    expect(readFileSync(note, 'utf8')).to.equal('hello');
+    await done('b', 'alloc', 'release', 'stays');
+    for (const one of volumes) await done('a', 'volume', 'delete', one);
+    expect(mountsIn({ directory }).filter((path) => path.includes('/per-alloc/'))).to.deep.equal([]);
+  });
+
+  it('O4 O5 O6, 34.7 the present one leads, and is killed: the earlier one says what it needs, then all goes on', async () => {
+    await start('a', 'present');
+    await start('b', 'earlier');
+    for (const host of hosts) expect(await versions(host)).to.deep.equal({ owner: 'a', a: present, b: '0.2.0' });
+    await work();
+    expect(await done('b', 'cluster')).to.match(/^b .* too old to work on volumes$/m);
+    expect(await done('a', 'cluster')).to.match(/^b .* too old to work on volumes$/m);
+    expect((await cli('b', 'volume', 'list')).stderr).to.match(/^\d+ left out, as they can't be read/m);
+    const id = await create('b');
+    const note = await prepare('b', 'stays', id);
+    writeFileSync(note, 'hello');
+    await agentOf('a').kill('SIGKILL');
+    const needs = `this agent (0.2.0) reads level 1 of what is stored, and the store has level 2: update it to ${present} or newer`;
+    await until('b', ({ tooOld }) => tooOld === needs);
+    expect(readFileSync(note, 'utf8')).to.equal('hello');
+    await start('a', 'present');
+    await until('b', ({ owner: now }) => now !== undefined && now.silentSinceMs === undefined);
+    await work();
+    await done('b', 'alloc', 'release', 'stays');
+    for (const one of volumes) await done('b', 'volume', 'delete', one);
+    expect(mountsIn({ directory }).filter((path) => path.includes('/per-alloc/'))).to.deep.equal([]);
+  });
+
+  it('O5 O6, 34.7 a rolling upgrade, host by host: a volume stays mounted, and the level rises last', async () => {
+    for (const host of hosts) await start(host, 'earlier');
+    const id = await create('a');
+    const note = await prepare('b', 'stays', id);
+    writeFileSync(note, 'hello');
+    await work();
+    // The one that does not lead first, and the earlier one is to lead while there is one.
+    await agentOf('b').kill('SIGTERM');
+    await start('b', 'present');
+    await until('b', ({ owner }) => owner?.nodeId === 'a');
+    await work();
+    await agentOf('a').kill('SIGTERM');
+    await until('b', ({ owner }) => owner?.nodeId === 'b');
+    await start('a', 'present');
+    await work();
+    expect(readFileSync(note, 'utf8')).to.equal('hello');
+    await done('b', 'alloc', 'release', 'stays');
+    expect(await versions('a')).to.deep.equal({ owner: 'b', a: present, b: present });
+  });
+});
