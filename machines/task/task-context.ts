@@ -34,6 +34,19 @@ export const newRun = (id: string, { at, random }: Stamped): TaskRun => {
   return { allocId, token: `${allocId}.${at.toString(36)}` };
 };
 
+/** Tokens of the runs whose children stay when the process ends. */
+export function keptRuns({ spec, spawned, kept = [] }: TaskContext): string[] {
+  if (spec?.restart.keep !== 'children') return [];
+  return spawned?.process && !kept.includes(spawned.token) ? [...kept, spawned.token] : kept;
+}
+
+/** The same as part of a record, or of the input of an effect: nothing if there are none. */
+export function keeping(context: TaskContext): Pick<TaskContext, 'kept'> {
+  const kept = keptRuns(context);
+  if (kept.length > 0) return { kept };
+  return context.kept ? { kept: undefined } : {};
+}
+
 export const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
   context.endedAtMs.filter((endedAt) => endedAt > nowMs - mustSpec(context).restart.windowMs);
 

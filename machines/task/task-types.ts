@@ -32,6 +32,8 @@ export interface RestartPolicy {
   maxRestarts: number;
   windowMs: number;
   backoff: BackoffPolicy;
+  /** `children`: processes that the process has started stay when it ends. Absent: they are ended with it. */
+  keep?: 'children' | undefined;
 }
 
 /** One start of a task: committed before the process is spawned, so that the process can be found again. */
@@ -54,6 +56,9 @@ export interface SpawnedRun extends TaskRun {
   process: ProcessIdentity | null;
   socketPath: string;
 }
+
+/** Answer to a spawn. `kept`: those of the runs to be kept of which something lives. */
+export type Spawned = SpawnedRun & { kept?: string[] };
 
 /** Run whose process is started and ended by its task. */
 export type OwnRun = SpawnedRun & { process: ProcessIdentity };
@@ -104,6 +109,8 @@ export interface TaskContext {
   spawned: SpawnedRun | null;
   /** Last spawned process, of this run or an earlier one, until it is known to have ended. */
   process: ProcessIdentity | null;
+  /** Tokens of earlier runs whose children may live, and stay. Absent: none. */
+  kept?: string[] | undefined;
   /** Registered instances, until another run replaces them. */
   registered: Registered | null;
   ready: ReadyReport | null;

@@ -8,6 +8,8 @@ import {
   endsInWindow,
   exitText,
   instancesOf,
+  keeping,
+  keptRuns,
   limitText,
   losses,
   mustRun,
@@ -24,6 +26,7 @@ import type {
   ProcessIdentity,
   ReadyReport,
   Registered,
+  Spawned,
   SpawnedRun,
   TaskChanged,
   TaskContext,
@@ -33,6 +36,22 @@ import type {
   TaskRun,
   TaskSpec,
 } from './task-types.js';
+
+/** `kept`: tokens of runs whose children stay. */
+interface SpawnInput extends Pick<TaskContext, 'kept'> {
+  spec: TaskSpec;
+  run: TaskRun;
+  previous: ProcessIdentity | null;
+}
+
+/** Without `kept`, everything of the task ends. */
+interface EndInput extends Pick<TaskContext, 'kept'> {
+  spec: TaskSpec;
+  registered: Registered | null;
+  process: ProcessIdentity | null;
+  /** The task has failed; absent: it is stopped, or goes on. */
+  isFailed?: boolean;
+}
 
 /** Reason of an end that was asked for. */
 const askedFor = 'a restart was asked for';
@@ -46,18 +65,20 @@ export const taskMachine = setup({
   types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
   actors: {
     /** Ends what is left of earlier runs, then spawns this one, or finds it if it runs already. */
-    spawnProcess: unbound<SpawnedRun, { spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>(),
+    spawnProcess: unbound<Spawned, SpawnInput>(),
     awaitReady: unbound<ReadyReport, { spec: TaskSpec; spawned: SpawnedRun }>(),
     /** One long effect: an event when the health of all instances together changes. */
     watchHealth: unboundLoop<HealthEvent, { instances: PluginKey[] }>(),
     watchProcess: unbound<ProcessEnd, { spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>(),
     /** Waits until the instances have shut down, then ends every process of the task and removes its sockets. */
-    endProcesses: unbound<void, { spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null }>(),
+    endProcesses: unbound<void, EndInput>(),
   },
   guards: {
     isAnotherSpec: ({ context }, spec: TaskSpec) => !isSameData(context.spec, spec),
     mayRestart: ({ context }) => context.endedAtMs.length <= mustSpec(context).restart.maxRestarts,
     hasReason: ({ context }) => context.reason !== null,
+    /** Whether the stop under way leaves processes. */
+    isKeeping: ({ context }) => context.reason !== null && keptRuns(context).length > 0,
     hasSpec: ({ context }) => context.spec !== null,
     hasProcess: (_, spawned: SpawnedRun) => spawned.process !== null,
     becomesHealthy: ({ context }, { healthy }: TaskHealth) => healthy && context.health?.healthy === false,
@@ -70,8 +91,12 @@ export const taskMachine = setup({
       run: newRun(mustSpec(context).id, stampOf(event)),
       spawned: null,
       ready: null,
+      ...keeping(context),
     })),
-    keepSpawned: assign((_, spawned: SpawnedRun) => ({ spawned, process: spawned.process })),
+    keepSpawned: assign(({ context }, { kept, ...spawned }: Spawned) => ({
+      ...{ spawned, process: spawned.process },
+      ...(context.kept && { kept }),
+    })),
     keepReady: assign((_, ready: ReadyReport) => ({ ready, health: { healthy: true, description: 'ready' } })),
     keepHealth: assign((_, health: TaskHealth) => ({ health })),
     forgetHealth: assign({ health: null }),
@@ -79,7 +104,10 @@ export const taskMachine = setup({
       registered: { allocId: mustSpawned(context).allocId, types: [...pluginTypes[mustSpec(context).type]] },
       reason: null,
     })),
-    forgetRuns: assign({ run: null, spawned: null, process: null, ready: null, registered: null }),
+    forgetRuns: assign(({ context }) => ({
+      ...{ run: null, spawned: null, process: null, ready: null, registered: null },
+      ...(context.reason !== null ? keeping(context) : context.kept && { kept: undefined }),
+    })),
     clearReason: assign({ reason: null }),
     clearEnds: assign({ endedAtMs: [], reason: null }),
     countEnd: assign(({ context, event }, reason: string) => {
@@ -173,7 +201,10 @@ export const taskMachine = setup({
       invoke: {
         id: 'spawnProcess',
         src: 'spawnProcess',
-        input: ({ context }) => ({ spec: mustSpec(context), run: mustRun(context), previous: context.process }),
+        input: ({ context }) => ({
+          ...{ spec: mustSpec(context), run: mustRun(context), previous: context.process },
+          ...(context.kept && { kept: context.kept }),
+        }),
         onDone: [
           {
             guard: { type: 'hasProcess', params: ({ event }) => event.output },
@@ -278,7 +309,10 @@ export const taskMachine = setup({
       invoke: {
         id: 'endLeftovers',
         src: 'endProcesses',
-        input: ({ context }) => ({ spec: mustSpec(context), registered: null, process: context.process }),
+        input: ({ context }) => ({
+          ...{ spec: mustSpec(context), registered: null, process: context.process },
+          ...keeping(context),
+        }),
         onError: {}, // the next run tries again, before it spawns
       },
       after: { backoff: 'starting' },
@@ -291,12 +325,18 @@ export const taskMachine = setup({
       },
       on: {
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
-        'task.stop': { actions: 'clearReason' }, // under way: its grace time does not begin again
+        'task.stop': [
+          { guard: 'isKeeping', target: 'stopping', reenter: true, actions: 'clearReason' },
+          { actions: 'clearReason' }, // under way: its grace time does not begin again
+        ],
       },
       invoke: {
         id: 'endProcesses',
         src: 'endProcesses',
-        input: ({ context }) => ({ spec: mustSpec(context), registered: context.registered, process: context.process }),
+        input: ({ context }) => ({
+          ...{ spec: mustSpec(context), registered: context.registered, process: context.process },
+          ...(context.reason !== null && { isFailed: true, ...keeping(context) }),
+        }),
         onDone: [
           { guard: 'hasReason', target: 'failed', actions: 'forgetRuns' },
           { target: 'stopped', actions: ['forgetRuns', { type: 'emitDone', params: 'stopped' }] },

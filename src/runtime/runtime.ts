@@ -205,7 +205,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       checked: (address, seen) => plugins.checked(address, seen),
     }),
     taskKind({
-      ...{ paths, logs, clock },
+      ...{ paths, logs, clock, logger },
       prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
       probe: (info, signal) => clients.look(info, signal),
       gone: (instance, signal) => plugins.gone(instance, signal),

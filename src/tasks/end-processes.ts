@@ -4,7 +4,15 @@ import { join } from 'node:path';
 import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { isRunOf, pluginsDirectory, type TaskPaths, taskMark } from './paths.js';
-import { type EndSignal, type FoundProcess, findProcesses, groupOf, isAlive, signalGroup } from './processes.js';
+import {
+  type EndSignal,
+  type FoundProcess,
+  findProcesses,
+  groupOf,
+  isAlive,
+  signalGroup,
+  signalProcess,
+} from './processes.js';
 
 export interface EndRequest {
   id: string;
@@ -12,6 +20,10 @@ export interface EndRequest {
   known: ProcessIdentity | null;
   /** Run that stays; absent: none stays. */
   except?: { allocId: string; token: string };
+  /** Tokens of runs of which only the last recorded process is ended: what it has started stays. */
+  kept?: readonly string[] | undefined;
+  /** Called once with what is ended beside the last recorded process, if anything is. */
+  others?: (pids: number[]) => void;
   signal: AbortSignal;
 }
 
@@ -27,22 +39,31 @@ const lookEveryMs = 25;
 export async function endProcesses(
   paths: TaskPaths,
   clock: Clock,
-  { id, known, except, signal }: EndRequest,
+  { id, known, except, kept = [], others, signal }: EndRequest,
 ): Promise<void> {
   // Looked up once, while the leader can be told from a later process: as long as a member lives, no other process gets the number.
   // If the leader is dead, the group does not count: daemons may live in a later group with the same number.
   const group = known ? groupOf(known) : undefined;
-  const find = async (): Promise<FoundProcess[]> =>
-    (await findProcesses(taskMark(paths, id), group)).filter(({ token }) => !except || token !== except.token);
+  const isKnown = ({ identity }: FoundProcess): boolean => known !== null && isSame(identity, known);
+  const isToEnd = (one: FoundProcess): boolean =>
+    one.token === undefined || (one.token !== except?.token && (!kept.includes(one.token) || isKnown(one)));
+  const find = async (): Promise<FoundProcess[]> => {
+    // Members of the group without the mark may be children.
+    const found = await findProcesses(taskMark(paths, id), kept.length > 0 ? undefined : group);
+    const isMissing =
+      kept.length > 0 && known !== null && group !== undefined && isAlive(known) && !found.some(isKnown);
+    return [...(isMissing ? [{ identity: known, group }] : []), ...found].filter(isToEnd);
+  };
   /**
    * Signals the groups unless the stop was cancelled: another run may have begun, and a number may belong to another
    * process.
    */
   const signalAll = (found: FoundProcess[], name: EndSignal): void => {
     signal.throwIfAborted();
-    for (const group of new Set(found.map(({ identity }) => groupOf(identity)))) {
-      if (group !== undefined) signalGroup(group, name);
-    }
+    const alone = found.filter((one) => kept.length > 0 && isKnown(one));
+    for (const { identity } of alone) if (isAlive(identity)) signalProcess(identity.pid, name);
+    const groups = found.filter((one) => !alone.includes(one)).map(({ identity }) => groupOf(identity));
+    for (const group of new Set(groups)) if (group !== undefined) signalGroup(group, name);
   };
   /** Waits for the found processes; once they are gone, searches for processes that they have started meanwhile. */
   const leftOf = async (found: FoundProcess[], withinMs: number): Promise<FoundProcess[]> => {
@@ -57,6 +78,8 @@ export async function endProcesses(
     return left;
   };
   const found = await find();
+  const beside = found.filter((one) => !isKnown(one)).map(({ identity }) => identity.pid);
+  if (beside.length > 0) others?.(beside);
   signalAll(found, 'SIGTERM');
   if ((await leftOf(found, graceMs)).length > 0) {
     const deaf = await find();
@@ -72,6 +95,9 @@ export async function endProcesses(
   signal.throwIfAborted();
   removeSockets(paths, id, except?.allocId);
 }
+
+const isSame = (one: ProcessIdentity, other: ProcessIdentity): boolean =>
+  one.pid === other.pid && one.startTime === other.startTime && one.bootId === other.bootId;
 
 /** The directory has other files in it, or a mount on it. */
 const isTheirs = new Set<unknown>(['ENOTEMPTY', 'EBUSY']);

@@ -13,9 +13,11 @@ import type {
 import { untilAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { ActorKind, EffectCall, Migration } from '../engine/effects/effects.js';
+import type { Logger } from '../engine/logger.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
-import type { TaskPaths } from './paths.js';
+import { type TaskPaths, taskMark } from './paths.js';
+import { livingRuns, namesOf } from './processes.js';
 import { type Children, spawnRun } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
@@ -24,6 +26,7 @@ export interface TaskKindOptions {
   paths: TaskPaths;
   logs: TaskLogs;
   clock: Clock;
+  logger: Logger;
   probe: ProbePlugin;
   /** Prepares this host for the process. */
   prepareHost(spec: TaskSpec): Promise<void> | undefined;
@@ -42,8 +45,14 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 /** Slack beyond the health timeout: for a last probe and the end of the log. */
 const readySlackMs = 10_000;
 
-export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHealth }: TaskKindOptions): ActorKind {
+export function taskKind(options: TaskKindOptions): ActorKind {
+  const { paths, logs, clock, logger, prepareHost, probe, gone, watchHealth } = options;
   const children: Children = new Map();
+  const tellOthers = (id: string) => (pids: number[]) => {
+    const named = namesOf(pids).map((name, at) => `${name} (${pids[at]})`);
+    const message = `task ${id}: with its process, what that has started is ended, ${named.join(', ')}: mounts that it serves, as FUSE daemons do, are dead. restart.keep: children leaves it`;
+    logger.warn({ task: id, pids }, message);
+  };
   return {
     machine: taskMachine,
     migrations: [healthKept],
@@ -52,14 +61,16 @@ export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHe
     effects: {
       spawnProcess: {
         async run({
-          input: { spec, run, previous },
+          input: { spec, run, previous, kept },
           signal,
-        }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }>) {
-          await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, signal });
+        }: EffectCall<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null; kept?: string[] }>) {
+          const others = tellOthers(spec.id);
+          await endProcesses(paths, clock, { id: spec.id, known: previous, except: run, kept, others, signal });
           await logs.bound(spec.id);
           await prepareHost(spec);
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
-          return spawnRun(paths, children, { spec, run, signal });
+          const spawned = await spawnRun(paths, children, { spec, run, signal });
+          return kept ? { ...spawned, kept: await livingRuns(taskMark(paths, spec.id), kept) } : spawned;
         },
       },
       awaitReady: {
@@ -88,13 +99,21 @@ export function taskKind({ paths, logs, clock, prepareHost, probe, gone, watchHe
       },
       endProcesses: {
         async run({
-          input: { spec, registered, process },
+          input: { spec, registered, process, kept, isFailed },
           signal,
-        }: EffectCall<{ spec: TaskSpec; registered: Registered | null; process: ProcessIdentity | null }>) {
+        }: EffectCall<{
+          spec: TaskSpec;
+          registered: Registered | null;
+          process: ProcessIdentity | null;
+          kept?: string[];
+          isFailed?: boolean;
+        }>) {
           const { types, allocId } = registered ?? { types: [], allocId: '' };
           await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId }, signal)));
           signal.throwIfAborted();
-          await endProcesses(paths, clock, { id: spec.id, known: process, signal });
+          const isStopped = registered !== null && !isFailed;
+          const others = isStopped ? {} : { others: tellOthers(spec.id) };
+          await endProcesses(paths, clock, { id: spec.id, known: process, kept, ...others, signal });
           children.delete(spec.id);
         },
       },

@@ -119,6 +119,22 @@ export async function findProcesses(mark: TaskMark, group?: number): Promise<Fou
     .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }
 
+/** Those of these tokens that a living process of the task has. */
+export async function livingRuns(mark: TaskMark, tokens: readonly string[]): Promise<string[]> {
+  const living = new Set((await findProcesses(mark)).map(({ token }) => token));
+  return tokens.filter((token) => living.has(token));
+}
+
+/** Names of the programs that these processes run, for messages. */
+export const namesOf = (pids: readonly number[]): string[] =>
+  pids.map((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();
+    } catch {
+      return 'gone by now';
+    }
+  });
+
 /** A process that leads a session: all that it starts is found by the session. */
 export interface SessionLeader {
   process: ProcessIdentity;
@@ -218,8 +234,18 @@ export type EndSignal = 'SIGTERM' | 'SIGKILL';
  */
 export function signalGroup(group: number, signal: EndSignal): void {
   if (!(group > 1)) throw new Error(`${group} is not the process group of a task`);
+  send(-group, signal);
+}
+
+/** Signals one process; a process that is gone is no error. */
+export function signalProcess(pid: number, signal: EndSignal): void {
+  if (!(pid > 1)) throw new Error(`${pid} is not the process of a task`);
+  send(pid, signal);
+}
+
+function send(to: number, signal: EndSignal): void {
   try {
-    process.kill(-group, signal);
+    process.kill(to, signal);
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }

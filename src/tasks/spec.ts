@@ -115,6 +115,13 @@ const taskFields = z.strictObject({
         })
         .prefault({})
         .describe('Doubles from initialMs to maxMs, with full jitter.'),
+      keep: z
+        .enum(['children'])
+        .optional()
+        .describe(
+          'children: processes that the process has started, such as FUSE daemons, stay when it ends or is restarted; a ' +
+            'stop ends them. Default: they are ended with it.',
+        ),
     })
     .prefault({})
     .describe('More ends than maxRestarts within windowMs fail the task.'),

@@ -238,7 +238,7 @@ stats: { intervalMs: 5000 }`;
   it('A3 an unknown key of a task is refused at its own line', () => {
     const text = 'tasks:\n  - id: a\n    type: node\n    command: [x]\n    restart:\n      maxRestart: 3\n';
     expect(faultsOf(text)).to.deep.equal([
-      'agent.yaml:6: tasks.0.restart.maxRestart: unknown key; allowed here: maxRestarts, windowMs, backoff',
+      'agent.yaml:6: tasks.0.restart.maxRestart: unknown key; allowed here: maxRestarts, windowMs, backoff, keep',
     ]);
   });
 

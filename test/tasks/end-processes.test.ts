@@ -9,7 +9,7 @@ import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { endProcesses } from '../../src/tasks/end-processes.js';
 import { taskMark } from '../../src/tasks/paths.js';
-import { findProcesses, groupOf, identify, isAlive, signalGroup } from '../../src/tasks/processes.js';
+import { findProcesses, groupOf, identify, isAlive, livingRuns, signalGroup } from '../../src/tasks/processes.js';
 import { until } from '../until.js';
 
 /** Ends the thread that calls it, not the process. */
@@ -46,6 +46,46 @@ describe('ending the processes of a task', () => {
     expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.have.lengthOf(2);
     await end(known);
     expect(await findProcesses(taskMark({ dataDir }, 'ebs'), known.pid)).to.deep.equal([]);
+  });
+
+  /** A process of the task that has started another one, which has left its session. */
+  const startRun = async (token: string): Promise<[main: ProcessIdentity, child: ProcessIdentity]> => {
+    const { task, directory } = taskMark({ dataDir }, 'ebs');
+    const env = {
+      PATH: process.env.PATH,
+      STAGECRAFT_TASK: task,
+      STAGECRAFT_DATA_DIR_ID: directory,
+      STAGECRAFT_TOKEN: token,
+    };
+    const main = spawn('/bin/sh', ['-c', 'setsid sleep 605 & echo $!; wait'], {
+      ...{ env, detached: true, stdio: ['ignore', 'pipe', 'ignore'] },
+    });
+    const [line] = main.stdout ? await once(main.stdout, 'data') : [];
+    const pids = [main.pid ?? 0, Number(String(line))];
+    await until(() => readFileSync(`/proc/${pids[1]}/comm`, 'utf8').trim() === 'sleep');
+    const [one, other] = pids.map(identify);
+    if (!one || !other) throw new Error('they did not start');
+    return [one, other];
+  };
+
+  it('T7, 34.33 of a run that is kept only the recorded process is ended; later all of it', async () => {
+    const [main, daemon] = await startRun('t1');
+    const [unrecorded, itsChild] = await startRun('t2');
+    try {
+      const told: number[][] = [];
+      const request = { id: 'ebs', known: main, signal: new AbortController().signal };
+      const others = (pids: number[]): void => void told.push(pids);
+      await endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { ...request, kept: ['t1'], others });
+      expect([main, daemon, unrecorded, itsChild].map(isAlive)).to.deep.equal([false, true, false, false]);
+      expect(told).to.have.length(1);
+      expect(told[0]).to.have.members([unrecorded.pid, itsChild.pid]);
+      expect(await livingRuns(taskMark({ dataDir }, 'ebs'), ['t1', 't2'])).to.deep.equal(['t1']);
+
+      await endProcesses({ dataDir, socketRoot: dataDir }, systemClock, { ...request, others });
+      expect([isAlive(daemon), told.at(-1)]).to.deep.equal([false, [daemon.pid]]);
+    } finally {
+      for (const one of [main, daemon, unrecorded, itsChild]) if (isAlive(one)) process.kill(one.pid, 'SIGKILL');
+    }
   });
 
   it('T9 one that only has the pid of what was recorded is let be', async () => {

@@ -32,6 +32,7 @@ describe('task restarts', () => {
       spec,
       registered: { allocId: scene.allocId(maxRestarts), types: ['csi-node'] },
       process: scene.context.process,
+      isFailed: true,
     });
     await scene.ended();
     expect(scene.state).to.equal('failed');
@@ -48,6 +49,50 @@ describe('task restarts', () => {
     expect(scene.takeMessages()).to.deep.equal([`plugins/worker-1/csi-node/ebs plugins.deregister ${dead}`]);
     scene.elapse(10 * windowMs);
     expect(scene.spawns.all).to.have.lengthOf(maxRestarts + 1);
+  });
+
+  describe('34.33 of a task that keeps children', () => {
+    const keeping = { ...spec, restart: { ...spec.restart, keep: 'children' as const } };
+    const kept = (input: object): unknown => ('kept' in input ? input.kept : undefined);
+    const token = (scene: TaskScene, nth: number): string => scene.spawns.all[nth]?.input.run.token ?? '';
+
+    it('T4 its runs are told to whatever ends processes, until nothing of them lives', async () => {
+      const scene = await endTimes(new TaskScene().start(keeping), 1);
+      expect(kept(scene.endings.last.input)).to.deep.equal([token(scene, 0)]);
+      await scene.backOff();
+      expect(kept(scene.spawns.last.input)).to.deep.equal([token(scene, 0)]);
+      await scene.spawn([]);
+      await (await scene.answer()).exit();
+      expect(kept(scene.endings.last.input)).to.deep.equal([token(scene, 1)]);
+    });
+
+    it('T4 a restart that was asked for and a failure leave them, a stop does not, also one while it fails', async () => {
+      const scene = await new TaskScene().start(keeping).run();
+      scene.restart();
+      expect(kept(scene.spawns.last.input)).to.deep.equal([token(scene, 0)]);
+      await scene.run();
+      scene.stop();
+      expect(kept(scene.endings.last.input)).to.equal(undefined);
+      expect((await scene.ended()).context.kept).to.equal(undefined);
+
+      const failing = await endTimes(new TaskScene().start(keeping), maxRestarts + 1);
+      const runs = failing.spawns.all.map((_, nth) => token(failing, nth));
+      expect(kept(failing.endings.last.input)).to.deep.equal(runs);
+      failing.stop();
+      expect(kept(failing.endings.last.input)).to.equal(undefined);
+      expect((await failing.ended()).state).to.equal('stopped');
+
+      const failed = await (await endTimes(new TaskScene().start(keeping), maxRestarts + 1)).ended();
+      const count = failed.spawns.all.length;
+      failed.start(keeping);
+      expect(kept(failed.spawns.last.input)).to.have.length(count);
+    });
+
+    it('T4 without that, and once its definition has changed, none is kept', async () => {
+      const scene = await new TaskScene().start(keeping).run();
+      scene.start(spec);
+      expect([kept(scene.spawns.last.input), scene.context.kept]).to.deep.equal([undefined, undefined]);
+    });
   });
 
   it('T4 no restarts allowed: the first end fails it', async () => {

@@ -9,6 +9,7 @@ import type {
   ProcessIdentity,
   ReadyReport,
   Registered,
+  Spawned,
   SpawnedRun,
   TaskChanged,
   TaskContext,
@@ -35,7 +36,10 @@ export const ready: ReadyReport = { pluginName: 'ebs.csi.aws.com', vendorVersion
 type State = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
 
 export class TaskScene {
-  readonly spawns = new Runs<{ spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null }, SpawnedRun>();
+  readonly spawns = new Runs<
+    { spec: TaskSpec; run: TaskRun; previous: ProcessIdentity | null; kept?: string[] | undefined },
+    Spawned
+  >();
   readonly readies = new Runs<{ spec: TaskSpec; spawned: SpawnedRun }, ReadyReport>();
   readonly watches = new Runs<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }, ProcessEnd>();
   readonly endings = new Runs<
@@ -140,10 +144,11 @@ export class TaskScene {
   }
 
   /** The process of the present run is there. */
-  async spawn(): Promise<this> {
+  async spawn(kept = this.spawns.last.input.kept): Promise<this> {
     const { spec, run } = this.spawns.last.input;
     const process = spec.socket ? null : { pid: 100 + this.spawns.all.length, bootId: 'boot', startTime: 7 };
-    this.spawns.last.resolve({ ...run, process, socketPath: spec.socket ?? `/data/plugins/${run.allocId}/csi.sock` });
+    const socketPath = spec.socket ?? `/data/plugins/${run.allocId}/csi.sock`;
+    this.spawns.last.resolve({ ...run, process, socketPath, ...(kept && { kept }) });
     return this.reaches('waiting');
   }
 
