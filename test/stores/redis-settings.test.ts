@@ -5,10 +5,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { redisStore } from '../../src/stores/redis/redis.js';
-import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
+import { type RedisStoreOptions, redisSettings } from '../../src/stores/redis/redis-options.js';
+import { RedisServer } from '../../src/stores/redis/redis-servers.js';
 import { commitOf, done, failureOf } from '../../src/testing/store-suite/subject.js';
 import { commitOne, RedisLab } from '../redis/lab.js';
-import { freePort, RedisProcess } from '../redis/servers.js';
+import { freePort, RedisProcess, until } from '../redis/servers.js';
 
 /** As documented at redisStore. */
 const rights =
@@ -150,6 +151,34 @@ describe('redis store, settings', () => {
   it('a file that is synced every second is warned of; one that always is, is not', async () => {
     expect(await warningsOf(['appendonly yes'])).to.match(/last second .* set appendfsync always/);
     expect(await warningsOf(['appendonly yes', 'appendfsync always'])).to.equal('');
+  });
+
+  it('34.28 settings that change under an open store are warned of, once, and again after they were mended', async () => {
+    const server = await lab.server({ config: ['appendonly yes', 'appendfsync always'] });
+    const warnings: string[] = [];
+    const events = { warn: (line: string) => void warnings.push(line), suspect: () => {} };
+    const servers = new RedisServer(redisSettings(server.url), events, 5);
+    await servers.open();
+    try {
+      const client = server.client();
+      const looks = async (): Promise<number> => Number(/cmdstat_info:calls=(\d+)/.exec(await client.info('all'))?.[1]);
+      const looked = async (): Promise<void> => {
+        const before = await looks();
+        await until(async () => (await looks()) > before + 10);
+      };
+      for (let round = 1; round <= 2; round += 1) {
+        await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+        await looked();
+        expect(warnings).to.have.length(round);
+        expect(warnings.at(-1)).to.include('allkeys-lru');
+        await client.config('SET', 'maxmemory-policy', 'noeviction');
+        await looked();
+      }
+      await client.config('SET', 'appendonly', 'no');
+      await until(async () => warnings.some((line) => line.includes('set appendonly yes')));
+    } finally {
+      servers.close();
+    }
   });
 
   it('a user with the documented rights can do all; a missing right is refused at open', async () => {

@@ -5,9 +5,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { StoreEvents } from '../../engine/store.js';
-import { greet, type Identity } from './redis-greeting.js';
+import { greet, type Identity, SettingsWatch } from './redis-greeting.js';
 import { allBuckets, slotOf } from './redis-keys.js';
-import { isReply, NotSentError, RedisLink } from './redis-link.js';
+import { isReply, type LinkOptions, NotSentError, RedisLink } from './redis-link.js';
 import { type RedisSettings, whereOf } from './redis-options.js';
 import { numberOf, rowOf } from './redis-replies.js';
 import { type Call, command } from './redis-script.js';
@@ -53,6 +53,8 @@ export class RedisCluster implements RedisServers {
   /** Links to every master, and to nodes that have begun to take over buckets. */
   readonly #links = new Map<string, RedisLink>();
   readonly #known = new Map<string, Identity>();
+  /** By node, as links are made again. */
+  readonly #watches = new Map<string, SettingsWatch>();
   #masters = new Set<string>();
   /** Node of each bucket, by the bucket's number. */
   #places: string[] = [];
@@ -174,11 +176,16 @@ export class RedisCluster implements RedisServers {
   async #meet(node: Node | undefined): Promise<void> {
     if (node === undefined || this.#isClosed || this.#links.has(whereOf(node))) return;
     const where = whereOf(node);
-    const link = this.#linkTo(node, async (say) => {
-      const known = this.#known.get(where);
-      const identity = await greet(say, { where, db: 0, onlyMaster: false, known, events: this.#events });
-      this.#known.set(where, identity);
-      return identity.isMaster;
+    const settings = this.#watches.get(where) ?? new SettingsWatch(where, this.#events);
+    this.#watches.set(where, settings);
+    const link = this.#linkTo(node, {
+      look: (say) => settings.look(say),
+      greet: async (say) => {
+        const known = this.#known.get(where);
+        const identity = await greet(say, { where, db: 0, onlyMaster: false, known, events: this.#events, settings });
+        this.#known.set(where, identity);
+        return identity.isMaster;
+      },
     });
     this.#links.set(where, link);
     await link.open().catch(() => {
@@ -187,9 +194,9 @@ export class RedisCluster implements RedisServers {
     });
   }
 
-  #linkTo(node: Node, greetNode: ConstructorParameters<typeof RedisLink>[0]['greet']): RedisLink {
+  #linkTo(node: Node, checks: Pick<LinkOptions, 'greet' | 'look'>): RedisLink {
     const { connection, durability, commandTimeoutMs } = this.#settings;
-    return new RedisLink({ connection: { ...connection, ...node }, durability, commandTimeoutMs, greet: greetNode });
+    return new RedisLink({ connection: { ...connection, ...node }, durability, commandTimeoutMs, ...checks });
   }
 
   /** Returns the slots as reported by the first node that answers: one in use, else one from the configuration. */
@@ -206,7 +213,7 @@ export class RedisCluster implements RedisServers {
       if (ranges !== undefined) return ranges;
     }
     for (const seed of this.#seeds) {
-      const link = this.#linkTo(seed, async () => true);
+      const link = this.#linkTo(seed, { greet: async () => true, look: async () => {} });
       try {
         await link.open();
         const ranges = await ask(link, seed);

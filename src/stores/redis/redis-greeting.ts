@@ -1,6 +1,6 @@
 /**
  * Checks made on every new connection before anything else: whether this is the same server with the same data as
- * before, and whether its settings keep the store's promises.
+ * before, and whether its settings keep the store's promises. The settings are looked at again from time to time.
  */
 
 import type { StoreEvents } from '../../engine/store.js';
@@ -24,6 +24,8 @@ export interface Greeting {
   /** Identity seen on the last connection. */
   known: Identity | undefined;
   events: StoreEvents;
+  /** Settings of the server. */
+  settings: SettingsWatch;
 }
 
 /** Oldest supported version: its streams number their entries, and its scripts fail before their first write. */
@@ -33,7 +35,7 @@ const oldestMajor = 7;
  * Checks the server, calls `suspect` and `warn` as needed, and resolves with its identity.
  * @throws {Error} the server cannot be used, or not yet
  */
-export async function greet(say: Say, { where, db, onlyMaster, known, events }: Greeting): Promise<Identity> {
+export async function greet(say: Say, { where, db, onlyMaster, known, events, settings }: Greeting): Promise<Identity> {
   // Selects explicitly: ioredis would go on in the first database if it may not select another.
   if (db !== 0) await answered(say('select', String(db)), 'SELECT');
   const info = parseInfo(await answered(say('info'), 'INFO'));
@@ -51,7 +53,10 @@ export async function greet(say: Say, { where, db, onlyMaster, known, events }: 
 
   const change = known && changeBetween(known, identity);
   if (change !== undefined) events.suspect(`Redis at ${where}: ${change}`);
-  if (identity.runId !== known?.runId) await warnOfSettings(say, where, info, events);
+  if (identity.runId !== known?.runId) {
+    settings.forget();
+    await settings.look(say, info);
+  }
   return identity;
 }
 
@@ -61,22 +66,46 @@ function changeBetween(before: Identity, now: Identity): string | undefined {
   return undefined;
 }
 
-async function warnOfSettings(say: Say, where: string, info: Map<string, string>, events: StoreEvents): Promise<void> {
-  const warn = (message: string) => events.warn(`Redis at ${where} ${message}`);
+/** Warns of settings that do not keep the store's promises: of each once, and again if it was mended meanwhile. */
+export class SettingsWatch {
+  readonly #where: string;
+  readonly #events: Pick<StoreEvents, 'warn'>;
+  #told: readonly string[] = [];
+
+  constructor(where: string, events: Pick<StoreEvents, 'warn'>) {
+    this.#where = where;
+    this.#events = events;
+  }
+
+  /** Called when another process answers: all is said of it that has to be said. */
+  forget(): void {
+    this.#told = [];
+  }
+
+  /** @param known what INFO has just answered; default: it is asked */
+  async look(say: Say, known?: Map<string, string>): Promise<void> {
+    const info = known ?? parseInfo(await answered(say('info'), 'INFO'));
+    const faults = await faultsOf(say, info);
+    for (const fault of faults) if (!this.#told.includes(fault)) this.#events.warn(`Redis at ${this.#where} ${fault}`);
+    this.#told = faults;
+  }
+}
+
+async function faultsOf(say: Say, info: Map<string, string>): Promise<string[]> {
+  const faults: string[] = [];
   const policy = info.get('maxmemory_policy');
   if (policy !== undefined && policy !== 'noeviction')
-    warn(`may evict what it holds when memory is short (${policy}): set maxmemory-policy noeviction.`);
-  if (info.get('role') !== 'master') warn('is a replica: it takes no writes until it is promoted.');
-  if (info.get('aof_enabled') !== '1') {
-    warn('loses all writes since its last dump when it stops: set appendonly yes.');
-    return;
-  }
+    faults.push(`may evict what it holds when memory is short (${policy}): set maxmemory-policy noeviction.`);
+  if (info.get('role') !== 'master') faults.push('is a replica: it takes no writes until it is promoted.');
+  if (info.get('aof_enabled') !== '1')
+    return [...faults, 'loses all writes since its last dump when it stops: set appendonly yes.'];
   const fsync = await say('config', 'get', 'appendfsync');
   const policyOfSync = Array.isArray(fsync) ? fsync[1] : undefined;
   if (policyOfSync === 'everysec')
-    warn('may lose the last second of writes in a power cut (appendfsync everysec): set appendfsync always.');
+    faults.push('may lose the last second of writes in a power cut (appendfsync everysec): set appendfsync always.');
   if (policyOfSync === 'no')
-    warn('may lose what the host had not written in a power cut (appendfsync no): set appendfsync always.');
+    faults.push('may lose what the host had not written in a power cut (appendfsync no): set appendfsync always.');
+  return faults;
 }
 
 async function answered(reply: Promise<unknown>, name: string): Promise<string> {

@@ -26,7 +26,13 @@ export interface LinkOptions {
    * checked again.
    */
   greet(say: Say): Promise<boolean>;
+  /** Called every few minutes while a connection is in use. A rejection changes nothing: the next call tries again. */
+  look(say: Say): Promise<void>;
+  /** Default: three minutes. */
+  lookEveryMs?: number;
 }
+
+const defaultLookEveryMs = 180_000;
 
 /** Error codes of a server that has become a replica: its data may be replaced. */
 const signsOfChange = ['READONLY', 'LOADING', 'MASTERDOWN'];
@@ -215,6 +221,7 @@ export class RedisLink {
       await this.#greet(redis);
       if (redis.status !== 'ready') throw new Error(this.#lastError);
       this.#live = redis;
+      void this.#keepLooking(redis, signal);
       this.#lastError = 'the connection was lost';
       return redis;
     } catch (error) {
@@ -223,6 +230,19 @@ export class RedisLink {
       redis.disconnect();
       throw new Error(`Redis at ${this.where}: ${reason}`, { cause: error });
     }
+  }
+
+  async #keepLooking(redis: Redis, signal: AbortSignal): Promise<void> {
+    const { look, lookEveryMs = defaultLookEveryMs } = this.#options;
+    const say: Say = (name, ...args) => this.#answered(redis, this.#say(redis, name, args), 0);
+    const ended = new AbortController();
+    const unsubscribe = onAbort(signal, () => ended.abort());
+    redis.once('end', () => ended.abort());
+    while (!ended.signal.aborted) {
+      await sleep(lookEveryMs, undefined, { signal: ended.signal, ref: false }).catch(() => undefined);
+      if (!ended.signal.aborted) await look(say).catch(() => undefined);
+    }
+    unsubscribe();
   }
 
   /** Explains a failure: ioredis reports a closed connection and its cause separately. */

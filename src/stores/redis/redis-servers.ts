@@ -4,9 +4,9 @@
  */
 
 import type { StoreEvents } from '../../engine/store.js';
-import { greet, type Identity } from './redis-greeting.js';
+import { greet, type Identity, SettingsWatch } from './redis-greeting.js';
 import { isReply, NotSentError, RedisLink } from './redis-link.js';
-import type { RedisSettings } from './redis-options.js';
+import { type RedisSettings, whereOf } from './redis-options.js';
 import type { Call } from './redis-script.js';
 
 export interface RedisServers {
@@ -45,18 +45,24 @@ export class RedisServer implements RedisServers {
   readonly #link: RedisLink;
   #known: Identity | undefined;
 
-  constructor(settings: RedisSettings, events: StoreEvents) {
+  /** @param lookEveryMs @see LinkOptions.lookEveryMs */
+  constructor(settings: RedisSettings, events: StoreEvents, lookEveryMs?: number) {
+    const { connection } = settings;
+    const where = whereOf(connection);
+    const watch = new SettingsWatch(where, events);
     this.#link = new RedisLink({
       ...settings,
+      ...(lookEveryMs !== undefined && { lookEveryMs }),
+      look: (say) => watch.look(say),
       greet: async (say) => {
-        const { where } = this.#link;
-        const onlyMaster = settings.connection.sentinels !== undefined;
+        const onlyMaster = connection.sentinels !== undefined;
         this.#known = await greet(say, {
           where,
-          db: settings.connection.db ?? 0,
+          db: connection.db ?? 0,
           onlyMaster,
           known: this.#known,
           events,
+          settings: watch,
         });
         return this.#known.isMaster;
       },
