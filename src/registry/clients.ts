@@ -8,8 +8,9 @@ import { onAbort, unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
+import { placeFault } from '../host/socket-place.js';
 import { Change } from './change.js';
-import { type Dispenser, fingerprintOf } from './dispenser.js';
+import { type Dispenser, type FingerprintRequest, fingerprintOf, type Looked } from './dispenser.js';
 import { noDispenser } from './validate.js';
 
 interface Connection {
@@ -137,7 +138,7 @@ export class Clients {
     const connection = this.#connect(info);
     const { client, dispenser } = connection;
     try {
-      return fingerprintOf(await unlessAborted(signal, () => dispenser.fingerprint(client, { info, signal })));
+      return fingerprintOf(await unlessAborted(signal, () => fingerprintBy(dispenser, client, { info, signal })));
     } finally {
       const { type, name, allocId } = info;
       this.#close({ type, name, allocId }, connection);
@@ -235,4 +236,14 @@ export class Clients {
   #tellFailed(owner: Owner, error: unknown): void {
     this.#logger.warn(owner, `a client could not be closed: ${messageOf(error)}`);
   }
+}
+
+/**
+ * Asks a plugin how it is, unless another user may be behind its socket.
+ * @throws Error with the reason
+ */
+export function fingerprintBy(dispenser: Dispenser, client: unknown, request: FingerprintRequest): Promise<Looked> {
+  const fault = placeFault(request.info.connection.socketPath);
+  if (fault !== undefined) throw new Error(`it is not called: ${fault}`);
+  return dispenser.fingerprint(client, request);
 }

@@ -10,7 +10,7 @@ import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Waiters } from '../engine/waiters.js';
 import { messageOf } from '../errors.js';
 import type { Change } from './change.js';
-import type { Clients } from './clients.js';
+import { type Clients, fingerprintBy } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
 import { bounded } from './limits.js';
 import { watchSocket } from './socket-watch.js';
@@ -125,7 +125,7 @@ async function round(
       const dispenser = clients.dispenser(info.type);
       const client = clients.get(address, info);
       wake.on((look) => dispenser.onDisconnect?.(client, look));
-      return dispenser.fingerprint(client, { info, signal: limit, ...known });
+      return fingerprintBy(dispenser, client, { info, signal: limit, ...known });
     });
     const seen: Fingerprint = Object.assign({}, known, fingerprintOf(found));
     // A replaced dispenser makes a first look; the registry knows better.

@@ -3,7 +3,7 @@
  * what happens, not a timer. With real processes where a process is what dies or stands still.
  */
 import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { expect } from 'chai';
@@ -43,6 +43,21 @@ describe('instances of real drivers: sockets, looked at only when something happ
     await scene.seenUnhealthy(/no socket at /);
     renameSync(`${scene.socketPath}.away`, scene.socketPath);
     await scene.seenHealthy();
+  });
+
+  it('I10, 34 below /tmp of another user: not called, and said why', async () => {
+    const { scene } = scenes;
+    const shared = join(scene.folder, 'tmp');
+    mkdirSync(shared);
+    chmodSync(shared, 0o1777);
+    const socketPath = join(shared, 'csi.sock');
+    const dataDir = join(scene.folder, 'own');
+    const server = await serveFaulty({ socketPath, nodeId: 'node-1', dataDir, mounts: 'memory' });
+    scene.finally(() => server.stop());
+    chownSync(socketPath, 12_345, 12_345);
+    await scene.runtime.plugins.register(scene.instance('csi-node', { connection: { socketPath } }));
+    await scene.seenUnhealthy(new RegExp(`it is not called: every user can write ${shared}`));
+    expect(openChannels()).to.equal(0);
   });
 
   it('I10 a file that is no socket: said so', async () => {
