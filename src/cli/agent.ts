@@ -25,10 +25,12 @@ async function runAgent({ config }: { config?: string }): Promise<void> {
   };
   // Without a listener a SIGHUP ends the process, as when the terminal of an agent is closed.
   process.on('SIGHUP', () => reload());
-  const [{ loadConfig }, { startAgent }] = await Promise.all([
+  const [{ loadConfig }, { startAgent }, { quietLmdb }] = await Promise.all([
     import('../agent/config.js'),
     import('../agent/agent.js'),
+    import('../agent/quiet-lmdb.js'),
   ]);
+  quietLmdb();
   const say = (line: string): void => print(firstLine(line));
   const read = (): AgentConfig => loadConfig(findConfig(config));
   const agent = await startAgent(read(), say);
