@@ -58,7 +58,7 @@ export type AnswerClass =
   | 'already-so'
   /** `already-so` if the mount table shows nothing mounted there */
   | 'already-so-if-unmounted'
-  /** Repeat the call until it is OK or there is evidence. Never taken as done. */
+  /** The thing is not known where it should be. Repeat the call until it is OK or there is evidence. Never taken as done. */
   | 'not-so'
   /** Another operation on the volume is under way, perhaps one of ours: repeat the same call, with backoff. */
   | 'busy'

@@ -40,6 +40,9 @@ const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, Answ
   DeleteSnapshot: { NOT_FOUND: 'already-so' },
   DeleteVolumeGroupSnapshot: { NOT_FOUND: 'already-so' },
   ControllerUnpublishVolume: { NOT_FOUND: 'not-so' },
+  // The volume is published to the node, which may see it a little later.
+  NodeStageVolume: { NOT_FOUND: 'not-so' },
+  NodePublishVolume: { NOT_FOUND: 'not-so' },
   NodeUnstageVolume: { NOT_FOUND: 'already-so-if-unmounted' },
   NodeUnpublishVolume: { NOT_FOUND: 'already-so-if-unmounted' },
   NodeExpandVolume: { FAILED_PRECONDITION: 'final' },
