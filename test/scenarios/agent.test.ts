@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { stringify } from 'yaml';
+import { packageVersion } from '../../src/host/version.js';
 import { lmdbStore } from '../../src/stores/index.js';
 import {
   AgentProcess,
@@ -84,7 +85,7 @@ describe('agent', () => {
       expect(list.status).to.equal(0);
       expect(list.stdout.split('\n')[0]).to.match(/^NAME +TYPE +STATE +DRIVER +VERSION +INSTANCES +DESCRIPTION$/);
       expect(list.stdout.split('\n')[1]).to.match(
-        /^hostpath +csi-node +healthy +hostpath\.csi\.stagecraft +0\.1\.0 +1 +ready$/,
+        /^hostpath +csi-node +healthy +hostpath\.csi\.stagecraft +\d+\.\d+\.\d+ +1 +ready$/,
       );
       const [plugin] = JSON.parse(cli('plugin', 'list', '--json', '--config', place.configPath).stdout);
       expect(plugin).to.deep.include({ info, state: 'healthy', healthy: true, instances: 1 });
@@ -147,7 +148,7 @@ describe('agent', () => {
           .replaceAll(place.directory, 'DIR'),
       );
       expect(plain).to.deep.equal([
-        'stagecraft agent 0.3.0 on node n1, pid PID',
+        `stagecraft agent ${packageVersion()} on node n1, pid PID`,
         '  conf  DIR/agent.yaml',
         '  data  DIR/data (embedded store in state/)',
         '  api   unix://DIR/data/agent.sock',

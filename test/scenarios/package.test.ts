@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
+import { packageVersion } from '../../src/host/version.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -114,7 +115,7 @@ describe('the packed package', function () {
   });
 
   it('brings a command that says its version', () => {
-    expect(run('npx', 'stagecraft', '--version')).to.equal('0.1.0\n');
+    expect(run('npx', 'stagecraft', '--version')).to.equal(`${packageVersion()}\n`);
   });
 
   it('holds what is built, with types, and no test', () => {

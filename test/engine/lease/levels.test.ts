@@ -1,7 +1,8 @@
 /** Runtimes of different versions compete for one lease: none works on what it can't read. */
 import { expect } from 'chai';
+import { setup } from 'xstate';
 import { StagecraftError } from '../../../src/errors.js';
-import { note } from '../desk.js';
+import { deskKind, note } from '../desk.js';
 import { failureOf, leaseTtlMs } from '../lab.js';
 import { leads, notes, type Side, Sides } from '../sides.js';
 
@@ -85,4 +86,40 @@ describe('the level of what is stored', () => {
     const { cause } = older.elected.refusal ?? {};
     expect(cause).to.be.instanceOf(StagecraftError).and.include({ code: 'STORE_TOO_NEW' });
   });
+
+  it('O3, 34.7 a record of an older machine version: who stands by reads it migrated, and writes nothing', async () => {
+    const older = await sides.side('older', { level: 1 });
+    await older.elected.ask(address, note('one'));
+    const newer = await sides.side('newer', { level: 2, desk: renamedDesk });
+    const before = await sides.lab.data.load(address);
+    const page = await newer.elected.page({ prefix: 'desk/shared/', limit: 10 });
+    for (const context of [(await newer.elected.read(address))?.context, page.rows[0]?.[1].context])
+      expect(context).to.deep.equal({ name: address, lines: ['one'] });
+    expect(await sides.lab.data.load(address)).to.deep.equal(before);
+  });
 });
+
+/** Desks of a later version, which call their notes lines. */
+const renamedDesk: typeof deskKind = {
+  ...deskKind,
+  machine: setup({
+    types: {} as { context: { name: string; lines: string[] }; input: { name: string } },
+  }).createMachine({
+    id: 'desk',
+    version: '2',
+    context: ({ input }) => ({ name: input.name, lines: [] }),
+    initial: 'open',
+    states: { open: {} },
+  }),
+  migrations: [
+    {
+      name: 'notes become lines',
+      from: '1',
+      to: '2',
+      migrate: ({ context, ...snapshot }) => ({
+        ...snapshot,
+        context: { name: Reflect.get(context, 'name'), lines: Reflect.get(context, 'notes') },
+      }),
+    },
+  ],
+};
