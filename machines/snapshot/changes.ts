@@ -105,14 +105,17 @@ export const found = (_: SnapshotContext, { made }: Made): SnapshotChange => ({
   context: { csi: made, untrusted: 0, tries: null },
 });
 
+/** Begins the doubt: the runtime ended during the call. Attempts before it have made nothing. */
+export const interrupted = (): SnapshotChange => ({ context: { tries: null } });
+
 /**
  * Discards a snapshot that an earlier call without an answer may have begun: it may be incomplete, or of another
- * moment.
+ * moment. A call that only the end of the runtime cut off says nothing of the plugin, and is not counted.
  */
-export const distrusted = (context: SnapshotContext, { made }: Made): SnapshotChange => untrust(context, [made]);
+export const distrusted = (context: SnapshotContext, { made }: Made): SnapshotChange =>
+  untrust(context, [made], context.untrusted + (context.tries ? 1 : 0));
 
-function untrust(context: SnapshotContext, made: MadeSnapshot[]): SnapshotChange {
-  const untrusted = context.untrusted + 1;
+function untrust(context: SnapshotContext, made: MadeSnapshot[], untrusted = context.untrusted + 1): SnapshotChange {
   const failure = untrusted < maxUnproven ? null : unproven(context);
   const broadcasts: Broadcast[] = made.map(({ csiId }) => ({ type: 'untrusted', csiId }));
   if (failure) broadcasts.push({ type: 'failed', failure });

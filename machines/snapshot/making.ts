@@ -11,6 +11,7 @@ import {
   foundOther,
   gone,
   hadNoRoom,
+  interrupted,
   lookedAt,
   lookedMeanwhile,
   refusedAndGone,
@@ -72,7 +73,7 @@ export const pendingCreate = snapshotSetup.createStateConfig({
         'create.unknown': { target: '#create-in-doubt.backing-off', actions: becomes(attemptFailed) },
         'create.changed-nothing': { target: '#pending-create.backing-off', actions: becomes(attemptFailed) },
         'call.again': { target: '#pending-create.calling', reenter: true, actions: settleHome },
-        'call.interrupted': '#create-in-doubt.calling',
+        'call.interrupted': { target: '#create-in-doubt.calling', actions: becomes(interrupted) },
         'call.must-wait': mustWait,
       },
       states: {

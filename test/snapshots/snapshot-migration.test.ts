@@ -62,6 +62,19 @@ function asPresent(event: AnyEventObject, before: AnyMachineSnapshot, invoke: st
   return status === 'not-begun' ? { ...event, output: { ...event.output, status: 'not-sent' } } : event;
 }
 
+/** Version 1 counted every round in doubt; now a round that only the end of the runtime cut off is not counted. */
+function counted(before: AnyMachineSnapshot, event: AnyEventObject | undefined): AnyMachineSnapshot {
+  if (event?.output?.status !== 'done' || before.context.tries || !pathOf(before).startsWith('create-in-doubt.calling'))
+    return before;
+  const tries = {
+    count: 1,
+    notBeforeMs: 0,
+    sinceMs: 0,
+    failure: { code: 'INTERRUPTED', message: 'cut off', final: false },
+  };
+  return before.machine.resolveState({ value: before.value, context: { ...before.context, tries } });
+}
+
 describe('snapshots of version 1', () => {
   it('each commit equals the step of version 2 from the one before: state, data, calls and broadcasts', () => {
     const machines = new Map(
@@ -80,7 +93,7 @@ describe('snapshots of version 1', () => {
       if (row.kind === 'event') {
         const event = row.event && before ? asPresent(row.event, before, invokeOf(before)) : row.event;
         const entry = { ...row, version: '3', source: { kind: 'engine' as const }, ...(event && { event }) };
-        const { snapshot, started, emitted } = applyEntry(machine, before, entry);
+        const { snapshot, started, emitted } = applyEntry(machine, before && counted(before, event), entry);
         present = isGone(snapshot) ? undefined : snapshot;
         expect(plain(emitted), `broadcasts of ${name}`).to.deep.equal(row.told ?? []);
         const reason = row.context?.awaiting?.reason;

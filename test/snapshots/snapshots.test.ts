@@ -312,6 +312,27 @@ describe('a snapshot', () => {
     expect(names()).to.have.length(3);
   });
 
+  it('V11, 34.31 runtime closed in each of ten rounds: not counted against the plugin, and created in the end', async () => {
+    house.plugin.overlaps = 'allowed'; // The calls of closed runtimes never end.
+    let calls = 0;
+    house.plugin.script = ({ rpc }) => {
+      calls += rpc === 'CreateSnapshot' ? 1 : 0;
+      return rpc === 'CreateSnapshot' && calls <= 20 && calls % 2 === 1 ? { work: true, after: never } : undefined;
+    };
+    snapshots()
+      .create(asked)
+      .catch(() => {});
+    for (let round = 1; round <= 10; round += 1) {
+      await house.rest();
+      expect(await state()).to.equal('pending-create');
+      await house.restart();
+      await house.clock.advance(130_000);
+    }
+    expect(await snapshots().get(key)).to.deep.include({ state: 'ready' });
+    expect(new Set(names()).size).to.equal(11);
+    expect(house.plugin.snapshots.size).to.equal(1);
+  });
+
   it('V13 runtime closed during the deletion: the next one deletes it', async () => {
     await snapshots().create(asked);
     tells('DeleteSnapshot', { before: never });

@@ -143,10 +143,13 @@ const rows: Row[] = [
   },
   {
     name: 'V10 untrusted for the third time: said at once, and failed when it is removed',
-    record: ['create-in-doubt.calling.wanted', { round: 2, untrusted: 2 }],
+    record: ['create-in-doubt.calling.wanted', { round: 2, untrusted: 2, ...tries(1, lost) }],
     event: ended('createSnapshot', { status: 'done', answer: snap }),
     calls: ['deleteSnapshot snap-1'],
-    becomes: ['removing-untrusted.calling.wanted', { discards: [snap], round: 3, untrusted: 3, failure: unproven }],
+    becomes: [
+      'removing-untrusted.calling.wanted',
+      { discards: [snap], round: 3, untrusted: 3, tries: null, failure: unproven },
+    ],
     broadcasts: [
       { type: 'untrusted', csiId: 'snap-1' },
       { type: 'failed', failure: unproven },
