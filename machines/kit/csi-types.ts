@@ -66,6 +66,8 @@ export type AnswerClass =
   | 'start-over'
   /** Repeat the call until its answer is final: it may have taken effect, and may still. */
   | 'unknown'
+  /** Nothing was made, for lack of room: repeat the call, with backoff. */
+  | 'no-room'
   /** An earlier step is missing: do that step, then repeat the call, with backoff. */
   | 'repair'
   /** The same call fails again until the request or the caller's rights change. */

@@ -5,8 +5,8 @@
 
 /** Outcomes that only a call that was made can have. */
 type OfMadeCall =
-  `${string}.${'done' | 'unknown' | 'unproven' | 'interrupted' | 'not-found' | 'not-needed' | 'not-as-asked' | 'made-nothing'}`;
-const ofMadeCall = /\.(done|unknown|unproven|interrupted|not-found|not-needed|not-as-asked|made-nothing)$/;
+  `${string}.${'done' | 'unknown' | 'unproven' | 'no-room' | 'interrupted' | 'not-found' | 'not-needed' | 'not-as-asked' | 'made-nothing'}`;
+const ofMadeCall = /\.(done|unknown|unproven|no-room|interrupted|not-found|not-needed|not-as-asked|made-nothing)$/;
 
 /** Leaves out the outcomes of a call that was made: a waiting call was not. */
 const ofWaitingCall = <TOutcomes extends object>(outcomes: TOutcomes) =>

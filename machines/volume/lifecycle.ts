@@ -19,7 +19,7 @@ export interface LifecycleData {
   madeOtherwise?: CreatedVolume | undefined;
   /** Number of times that the creation was begun again with another name. */
   round?: number | undefined;
-  /** Number of those in a row whose volume was removed, as it may lack the content of its source. */
+  /** Number of those in a row that the plugin did not answer, and whose volume may lack the content of its source. */
   unproven?: number | undefined;
   /** The deletion goes on without what can't be confirmed. */
   force?: true | undefined;
@@ -60,6 +60,8 @@ export type LifecycleEvent =
   | ({ type: 'create.refused' } & FailedCall)
   /** The plugin has nothing that belongs to this volume, whatever earlier calls did. */
   | ({ type: 'create.made-nothing' } & FailedCall)
+  /** The plugin has no room, and so has made nothing. */
+  | ({ type: 'create.no-room' } & FailedCall)
   /** No call was made. */
   | ({ type: 'create.not-sent' } & FailedCall)
   /** The call may have made the volume, or may still. */
@@ -86,6 +88,7 @@ const createEnds = <const TTarget extends string>(target: TTarget) => ({
   'create.done': target,
   'create.refused': target,
   'create.made-nothing': target,
+  'create.no-room': target,
   'create.not-sent': target,
   'create.unknown': target,
   'create.interrupted': target,
@@ -96,7 +99,7 @@ export const lifecycleMachine = setup({
   types: {} as { context: LifecycleData; events: LifecycleEvent; tags: 'has-turn' },
   guards: {
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
-    isLastRound: ({ context: { unproven = 0 } }) => unproven + 1 >= maxUnproven,
+    isLastRound: ({ context: { unproven = 0 } }) => unproven >= maxUnproven,
     hasFailedBefore: ({ context }) => context.tries !== undefined,
     isNewlyForced: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
@@ -112,9 +115,14 @@ export const lifecycleMachine = setup({
     keepFailure: assign(({ event }) => ({ failure: 'failure' in event ? event.failure : undefined, tries: undefined })),
     keepMade: assign(({ event }) => ('made' in event ? { madeOtherwise: event.made } : {})),
     forgetTries: assign({ tries: undefined }),
-    nextRound: assign(({ context: { round = 0, unproven = 0 } }) => ({
+    /** A call that only the end of the runtime cut off says nothing of the plugin, and is not counted. */
+    countUnproven: assign(({ context: { unproven = 0, tries } }) => ({
+      unproven: unproven + (tries ? 1 : 0),
+      tries: undefined,
+    })),
+    nextRound: assign(({ context: { round = 0 } }) => ({
       round: round + 1,
-      unproven: unproven + 1,
+      tries: undefined,
       madeOtherwise: undefined,
     })),
   },
@@ -145,9 +153,11 @@ export const lifecycleMachine = setup({
           'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
           'create.refused': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
           'create.made-nothing': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
+          'create.no-room': { target: 'backing-off', actions: 'count' },
           'create.not-sent': { target: 'backing-off', actions: 'count' },
           'create.unknown': { target: '#lifecycle.create-in-doubt.backing-off', actions: 'count' },
-          'create.interrupted': '#lifecycle.create-in-doubt.due',
+          // Attempts before the doubt have made nothing.
+          'create.interrupted': { target: '#lifecycle.create-in-doubt.due', actions: 'forgetTries' },
         },
         calling: {
           delete: { target: '#lifecycle.finding-out.first-call', actions: ['startOver', 'noteForce'] },
@@ -168,7 +178,7 @@ export const lifecycleMachine = setup({
         outcomes: {
           'create.done': { target: '#lifecycle.created', actions: 'startOver' },
           'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
-          'create.unproven': { target: '#lifecycle.removing-unproven', actions: ['keepMade', 'forgetTries'] },
+          'create.unproven': { target: '#lifecycle.removing-unproven', actions: ['keepMade', 'countUnproven'] },
           'create.refused': [
             { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
             { target: '#lifecycle.failed.in-doubt', actions: 'keepFailure' },
@@ -176,6 +186,10 @@ export const lifecycleMachine = setup({
           'create.made-nothing': [
             { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
             { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
+          ],
+          'create.no-room': [
+            { guard: 'isMadeOtherwise', target: 'backing-off', actions: 'count' },
+            { target: '#lifecycle.pending-create.backing-off', actions: 'count' },
           ],
           'create.not-sent': { target: 'backing-off', actions: 'count' },
           'create.unknown': { target: 'backing-off', actions: 'count' },
@@ -210,7 +224,7 @@ export const lifecycleMachine = setup({
         outcomes: {
           'remove.done': [
             { guard: 'isLastRound', target: '#lifecycle.failed.unproven', actions: ['nextRound', 'keepFailure'] },
-            { target: '#lifecycle.pending-create', actions: ['nextRound', 'forgetTries'] },
+            { target: '#lifecycle.pending-create', actions: 'nextRound' },
           ],
           'delete.refused': { target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
           'delete.failed': { target: 'backing-off', actions: 'count' },
@@ -254,6 +268,7 @@ export const lifecycleMachine = setup({
             'create.done': { target: '#lifecycle.emptying', actions: 'startOver' },
             'create.refused': { target: '#lifecycle.failed.finding-out', actions: 'keepFailure' },
             'create.made-nothing': '#lifecycle.absent',
+            'create.no-room': '#lifecycle.absent',
             'create.not-sent': { target: 'backing-off', actions: 'count' },
             'create.unknown': { target: 'backing-off', actions: 'count' },
             'create.interrupted': 'due',

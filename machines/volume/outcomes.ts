@@ -121,7 +121,8 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   else if (failure.code === idTaken && failure.final) {
     step({ type: 'create.made-nothing', ...outcome });
     if (!isLeaving(lifecycle)) draft.broadcasts.push({ type: 'failed', in: 'create', failure });
-  } else if (isGivenUp(draft, outcome)) {
+  } else if (failure.answerClass === 'no-room') step({ type: 'create.no-room', ...outcome });
+  else if (isGivenUp(draft, outcome)) {
     const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.status === 'not-sent');
     if (!isRefused && !draft.csi) leaveBehind(draft, failure);
     step({ type: 'create.given-up' });

@@ -36,6 +36,7 @@ const general: Readonly<Record<GrpcCode, AnswerClass>> = {
 
 /** Meaning for one RPC, if it differs. */
 const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, AnswerClass>>>>> = {
+  CreateVolume: { RESOURCE_EXHAUSTED: 'no-room' },
   DeleteVolume: { NOT_FOUND: 'already-so' },
   DeleteSnapshot: { NOT_FOUND: 'already-so' },
   DeleteVolumeGroupSnapshot: { NOT_FOUND: 'already-so' },
@@ -53,8 +54,15 @@ const particular: Readonly<Partial<Record<RpcName, Partial<Record<GrpcCode, Answ
 /** Marks an INTERNAL that wraps the status of a driver's backend. */
 const wrappedStatus = /\brpc error: code = \w+/;
 
-/** @param text the message of the status: an INTERNAL that wraps another status is of unknown outcome */
+/** Texts of the gRPC libraries, about messages that are too large and connections that are overloaded. */
+const ofGrpc = /message larger than max|message too large|answer is too large|memory limit exceeded|ENHANCE_YOUR_CALM/i;
+
+/**
+ * @param text the message of the status: an INTERNAL that wraps another status is of unknown outcome, and so is a
+ *   RESOURCE_EXHAUSTED of gRPC itself
+ */
 export function answerClassOf(rpc: RpcName, code: GrpcCode, text = ''): AnswerClass {
+  if (code === 'RESOURCE_EXHAUSTED' && ofGrpc.test(text)) return 'unknown';
   if (code === 'INTERNAL' && wrappedStatus.test(text)) return 'unknown';
   return particular[rpc]?.[code] ?? general[code];
 }

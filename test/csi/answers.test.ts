@@ -14,7 +14,7 @@ const table = `
 GetPluginInfo                  ok  ?   ?   fin ?   fin fin fin ?   rep bsy fin fin bug ?   bug fin
 GetPluginCapabilities          ok  ?   ?   fin ?   fin fin fin ?   rep bsy fin fin bug ?   bug fin
 Probe                          ok  ?   ?   fin ?   fin fin fin ?   rep bsy fin fin bug ?   bug fin
-CreateVolume                   ok  ?   ?   fin ?   fin fin fin ?   rep bsy fin fin bug ?   bug fin
+CreateVolume                   ok  ?   ?   fin ?   fin fin fin roo rep bsy fin fin bug ?   bug fin
 DeleteVolume                   ok  ?   ?   fin ?   so  fin fin ?   rep bsy fin fin bug ?   bug fin
 ControllerPublishVolume        ok  ?   ?   fin ?   fin fin fin ?   rep bsy fin fin bug ?   bug fin
 ControllerUnpublishVolume      ok  ?   ?   fin ?   not fin fin ?   rep bsy fin fin bug ?   bug fin
@@ -69,6 +69,7 @@ const cells: Record<string, AnswerClass> = {
   ok: 'done',
   '?': 'unknown',
   fin: 'final',
+  roo: 'no-room',
   rep: 'repair',
   bsy: 'busy',
   bug: 'driver-bug',

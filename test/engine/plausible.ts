@@ -289,11 +289,11 @@ const unstageWaiting: StagingEvent[] = [
   { type: 'call.waits' },
 ];
 
-/** Creates a snapshot three times by an interrupted call, and removes it each time. */
+/** Creates a snapshot three times by a call that is not answered, and removes it each time. */
 const threeUntrusted = [
   { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
   ...[1, 2, 3].flatMap(() => [
-    { type: 'call.interrupted' },
+    { type: 'create.unknown', failure: { code: 'CSI_ERROR', message: 'lost', final: false } },
     { type: 'create.done', made: { csiId: 'snap-1', isReady: true, members: [] } },
     { type: 'remove.done' },
   ]),
@@ -545,6 +545,7 @@ const lifecycleEvents: Drafts<LifecycleEvent> = {
   'create.unproven': () => ({ made: madeVolume }),
   'create.refused': failedCall,
   'create.made-nothing': failedCall,
+  'create.no-room': failedCall,
   'create.not-sent': failedCall,
   'create.unknown': failedCall,
   'create.interrupted': none,
@@ -557,12 +558,17 @@ const lifecycleEvents: Drafts<LifecycleEvent> = {
   'delete.given-up': none,
 };
 
+const unknownTwice = {
+  failure: { code: 'CSI_ERROR', message: 'lost', final: false },
+  tries: { count: 1, notBeforeMs: 0, sinceMs: 0, failure: { code: 'CSI_ERROR', message: 'lost', final: false } },
+};
+
 /** Three copies in a row without proof of their content. */
 const threeUnproven: object[] = [
   { type: 'create' },
   ...Array.from({ length: 3 }).flatMap(() => [
     { type: 'turn.given' },
-    { type: 'create.interrupted' },
+    { type: 'create.unknown', ...unknownTwice },
     { type: 'turn.given' },
     { type: 'create.unproven', made: madeVolume },
     { type: 'turn.given' },

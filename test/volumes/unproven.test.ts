@@ -103,6 +103,27 @@ describe('a restore whose answer is lost', () => {
     expect(house.plugin.volumes.size).to.equal(2);
   });
 
+  it('V11, 34.31 runtime closed in each of ten rounds: not counted against the plugin, and made in the end', async () => {
+    house.plugin.overlaps = 'allowed'; // The calls of closed runtimes never end.
+    let calls = 0;
+    house.plugin.script = ({ rpc }) => {
+      calls += rpc === 'CreateVolume' ? 1 : 0;
+      return calls <= 20 && calls % 2 === 1 && rpc === 'CreateVolume'
+        ? { work: true, after: new Promise(() => {}) }
+        : {};
+    };
+    restore().catch(() => {});
+    for (let round = 1; round <= 10; round += 1) {
+      await house.rest();
+      expect((await view())?.state).to.equal('pending-create');
+      await house.restart();
+      await house.clock.advance(130_000);
+    }
+    expect((await view())?.state).to.equal('created');
+    expect(new Set(names()).size).to.equal(11);
+    expect(house.plugin.volumes.size).to.equal(2);
+  });
+
   for (const force of [false, true])
     for (const rest of ['under way', 'refused', 'that waits'] as const)
       it(`V13, 34.4 deleted ${force ? 'with force ' : ''}during a removal ${rest}: deleted once, by its id`, async () => {
