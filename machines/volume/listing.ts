@@ -6,7 +6,7 @@ import { claimBroadcast, type Draft, drafted, put } from './draft.js';
 import { isKeptByHolds } from './modes.js';
 import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
-import type { Change, Claim, Seen, VolumeContext, VolumeObservation } from './types.js';
+import type { Change, Claim, Seen, Stray, VolumeContext, VolumeObservation } from './types.js';
 
 /** Publications of the record, one entry each, to be compared with a later listing. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -33,8 +33,10 @@ export const observed = (
     if (!attached) return;
     // The answer of a call under way decides about its publication.
     const lost = isInCall(context) ? [] : takeLost(draft, attached);
-    const undone = strays.filter((stray) => !draft.publications[stray.nodeId] && !isToStay(draft, stray));
-    for (const { nodeId, csiNodeId } of undone) addStray(draft, nodeId, csiNodeId);
+    const undone = strays.filter(
+      (stray) => !draft.publications[stray.nodeId] && !isToStay(draft, stray) && !stray.isUnknown,
+    );
+    for (const stray of undone) addStray(draft, stray);
     if (lost.length + undone.length > 0)
       draft.broadcasts.push({ type: 'drifted', lost, strays: undone.map(({ nodeId }) => nodeId) });
   });
@@ -45,18 +47,40 @@ const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
 /** Returns the part of a listing that the volume keeps. */
 export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: VolumeObservation): Seen {
   const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
-  return { isMissing, ...(condition && { condition }), ...(held.length > 0 && { heldOn: held }) };
+  const others = strays.filter((stray) => stray.isUnknown && !isToStay(context, stray));
+  return {
+    isMissing,
+    ...(condition && { condition }),
+    ...(held.length > 0 && { heldOn: held }),
+    ...(others.length > 0 && { attachedElsewhere: others.map(({ csiNodeId }) => csiNodeId) }),
+  };
 }
 
 /**
- * Whether an attachment stays: the volume is claimed there, or was taken over and may be used by others. A node that
+ * Whether an attachment stays: the volume is claimed there, or no call has made it, so that others may use it. A node that
  * has not reported its name keeps its claims all the same.
  */
 const isToStay = (
-  { spec, claims }: Pick<VolumeContext, 'spec' | 'claims'>,
-  { nodeId, csiNodeId }: { nodeId: string; csiNodeId: string },
+  { spec, origin, claims }: Pick<VolumeContext, 'spec' | 'origin' | 'claims'>,
+  { nodeId, csiNodeId }: Stray,
 ): boolean =>
-  spec?.external !== undefined || claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
+  spec?.external !== undefined ||
+  origin === 'found' ||
+  claims.some((claim) => claim.nodeId === nodeId || claim.csiNodeId === csiNodeId);
+
+/**
+ * Detaches the volume from a machine that is not among the nodes, as somebody has asked for that.
+ * @returns whether it was listed there
+ */
+export function detachElsewhere(draft: Draft, csiNodeId: string): boolean {
+  const { sighting, publications } = draft;
+  if (publications[csiNodeId] || !sighting?.attachedElsewhere?.includes(csiNodeId)) return false;
+  const { attachedElsewhere, ...seen } = sighting;
+  const left = attachedElsewhere.filter((one) => one !== csiNodeId);
+  draft.sighting = { ...seen, ...(left.length > 0 && { attachedElsewhere: left }) };
+  addStray(draft, { nodeId: csiNodeId, csiNodeId });
+  return true;
+}
 
 /**
  * Finds lost publications. A list may be old: so a publication that is to go is unpublished by a call all the same,
@@ -87,7 +111,7 @@ function detachClaims(draft: Draft, nodeId: string): void {
   });
 }
 
-function addStray(draft: Draft, nodeId: string, csiNodeId: string): void {
+function addStray(draft: Draft, { nodeId, csiNodeId }: Stray): void {
   const [capability] = draft.spec?.capabilities ?? [];
   if (!capability) return;
   begin(draft, nodeId, { capability, readOnly: false, csiNodeId }, 'found-attached');

@@ -2,6 +2,7 @@
 import { claim, grant, releaseDetached } from './claim-changes.js';
 import { publishOf } from './claims.js';
 import { type Draft, drafted } from './draft.js';
+import { detachElsewhere } from './listing.js';
 import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
 import { begin, step } from './publications.js';
 import { isSameWish } from './requests.js';
@@ -99,6 +100,7 @@ function withHold<T extends QueuedWish>(draft: Draft, wish: T, allocId: string):
 
 export const unpublish = (context: VolumeContext, nodeId: string): Change =>
   drafted(context, (draft) => {
+    if (detachElsewhere(draft, nodeId)) return;
     step(draft, nodeId, { type: 'wish.dropped' });
     step(draft, nodeId, { type: 'withdrawn' });
   });

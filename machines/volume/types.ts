@@ -120,13 +120,24 @@ export interface VolumeObservation {
   /** Nodes where the volume is attached, by the plugin's names; absent if the plugin does not say. */
   attached?: string[];
   /** Nodes where the volume is attached and should not be. */
-  strays?: { nodeId: string; csiNodeId: string }[];
+  strays?: Stray[];
+}
+
+/** An attachment that nobody here has asked for. */
+export interface Stray {
+  /** Without a known node: the same as `csiNodeId`. */
+  nodeId: string;
+  csiNodeId: string;
+  /** No node has reported this id: the machine belongs to somebody else, or is not known any more. */
+  isUnknown?: true;
 }
 
 /** Part of a listing that the volume keeps and broadcasts. */
 export interface Seen extends Pick<VolumeObservation, 'isMissing' | 'condition'> {
   /** Nodes where the volume is attached without a request, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
+  /** CSI node ids of machines that are not among the nodes: the volume is attached there until somebody unpublishes it. */
+  attachedElsewhere?: string[];
 }
 
 export interface VolumeInput extends VolumeKey {

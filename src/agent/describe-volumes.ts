@@ -64,12 +64,18 @@ function changeIn(event: VolumeEvent): string | undefined {
   }
 }
 
-function seenIn({ isMissing, condition, heldOn = [] }: Seen): string {
+function seenIn({ isMissing, condition, heldOn = [], attachedElsewhere = [] }: Seen): string {
   if (isMissing) return 'its plugin does not list it';
   const health = condition && `its condition is ${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`;
   const places =
     heldOn.length > 0 ? `it is on node ${heldOn.join(', ')} without a request, and stays there` : undefined;
-  return [health, places].filter((part) => part !== undefined).join('; ') || 'its plugin lists it as it should be';
+  const others =
+    attachedElsewhere.length > 0
+      ? `it is on machine ${attachedElsewhere.join(', ')}, which is not among the nodes, and stays there until somebody unpublishes it`
+      : undefined;
+  return (
+    [health, places, others].filter((part) => part !== undefined).join('; ') || 'its plugin lists it as it should be'
+  );
 }
 
 /** Summarizes a volume in one line. */

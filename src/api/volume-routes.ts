@@ -104,6 +104,10 @@ export const volumeReport = z
     modification: z.object({ mutableParameters: texts, ...change }).exactOptional(),
     nodeExpansionRequired: z.boolean().exactOptional(),
     missing: z.literal(true).exactOptional().describe('The plugin does not list it any more.'),
+    attachedElsewhere: z
+      .array(z.string())
+      .exactOptional()
+      .describe('Machines that are not among the nodes, by their CSI node ids, where it is attached.'),
     condition: condition.exactOptional(),
     deleting: z.literal(true).exactOptional(),
     leftovers: z.array(leftover).exactOptional().describe('What a forced deletion may have left.'),

@@ -86,6 +86,10 @@ export function volumeDetails(volume: VolumeReport): string {
     ],
     ['condition', condition && `${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`],
     ['missing', volume.missing && 'its plugin does not list it'],
+    [
+      'attached elsewhere',
+      volume.attachedElsewhere && `to ${volume.attachedElsewhere.join(', ')}, not among the nodes here`,
+    ],
     ...describeLeftovers(leftovers).map((one): [string, string] => ['left behind', one]),
   ];
   const known = facts.flatMap(([name, value]): [string, string][] => (value === undefined ? [] : [[name, value]]));

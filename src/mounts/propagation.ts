@@ -4,6 +4,7 @@
  */
 import { messageOf, StagecraftError } from '../errors.js';
 import { isSameSource, isWithin, type MountEntry, MountTable } from '../host/mount-table.js';
+import { shellWord } from '../host/shell-word.js';
 import type { LeftBehind } from './index-files.js';
 import { type MountDirectoriesOptions, makeRoot } from './mount-directories.js';
 
@@ -66,12 +67,12 @@ async function makeShared(options: PropagationOptions): Promise<void> {
     ...(isOwnMount ? [] : [['mount', '--bind', root, root] as const]),
     ['mount', '--make-rshared', root] as const,
   ];
-  const run = commands.map((command) => command.map(quoted).join(' ')).join(' && ');
+  const run = commands.map((command) => command.map(shellWord).join(' ')).join(' && ');
   const wanted = `what is mounted below ${root} would not be seen elsewhere, since the mount at ${holder.path} is not shared`;
 
   const hidden = isOwnMount ? undefined : table.entries.find(({ path }) => isWithin(path, root));
   if (hidden) {
-    const advice = `make that one shared, as root: mount --make-shared ${quoted(holder.path)}`;
+    const advice = `make that one shared, as root: mount --make-shared ${shellWord(holder.path)}`;
     throw unfit(`${wanted}; and with a mount of its own it would hide what is mounted at ${hidden.path}: ${advice}`);
   }
   if (!isRoot) throw unfit(`${wanted}: run this as root: ${run}`);
@@ -113,6 +114,3 @@ function isBoundOnItself(table: MountTable, mount: MountEntry): boolean {
 
 const unfit = (message: string, cause?: unknown): StagecraftError =>
   new StagecraftError('HOST_UNFIT', message, cause === undefined ? {} : { cause });
-
-/** Quotes a word for a shell. */
-const quoted = (word: string): string => (/^[\w/.-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);

@@ -6,7 +6,7 @@
 import { isSameData } from '../../machines/kit/same-data.js';
 import { beliefOf, seenIn } from '../../machines/volume/listing.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
-import type { VolumeContext, VolumeObservation } from '../../machines/volume/types.js';
+import type { Stray, VolumeContext, VolumeObservation } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
@@ -379,7 +379,10 @@ function sightingOf(
   const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
   const strays = attached
     .filter((csiNodeId) => csiNodeId !== '' && !known.includes(csiNodeId))
-    .map((csiNodeId) => ({ nodeId: nodes.get(csiNodeId) ?? csiNodeId, csiNodeId }));
+    .map((csiNodeId): Stray => {
+      const nodeId = nodes.get(csiNodeId);
+      return nodeId === undefined ? { nodeId: csiNodeId, csiNodeId, isUnknown: true } : { nodeId, csiNodeId };
+    });
   return { ...sighting, attached, strays };
 }
 
@@ -395,5 +398,6 @@ function differs(context: VolumeContext, sighting: VolumeObservation): boolean {
   const lost = Object.values(context.publications).some(
     (one) => settled.has(publicStateOf(one)) && !attached.includes(one.csiNodeId),
   );
-  return lost || strays.length > (seen.heldOn?.length ?? 0);
+  const { heldOn = [], attachedElsewhere = [] } = seen;
+  return lost || strays.length > heldOn.length + attachedElsewhere.length;
 }

@@ -32,6 +32,7 @@ import type { PublicationState, VolumeKey } from '../../machines/volume/wishes.j
 import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
+import { shellWord } from '../host/shell-word.js';
 import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {
@@ -99,6 +100,8 @@ export interface Volume {
   nodeExpansionRequired?: boolean;
   /** The plugin does not list the volume any more. */
   missing?: true;
+  /** Machines that are not among the nodes, by their CSI node ids, where the plugin lists the volume as attached. */
+  attachedElsewhere?: string[];
   /** Health as reported by the plugin; absent if not reported. */
   condition?: { abnormal: boolean; message: string };
   /** Deletion was requested, and follows after the current work. */
@@ -153,6 +156,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   if (modification) volume.modification = { mutableParameters: modification.wish, ...changeIn(modification) };
   if (nodeExpansion) volume.nodeExpansionRequired = true;
   if (sighting?.isMissing) volume.missing = true;
+  if (sighting?.attachedElsewhere) volume.attachedElsewhere = sighting.attachedElsewhere;
   if (sighting?.condition) volume.condition = sighting.condition;
   if (isLeaving(context.lifecycle) && volume.state !== 'deleted') volume.deleting = true;
   if (leftovers.length > 0) volume.leftovers = leftovers;
@@ -217,9 +221,23 @@ export function errorOf(context: VolumeContext): Failure | undefined {
 }
 
 /** Names the nodes and claims that have the volume and block the call, as far as the plugin lists them. */
-function holdersIn({ claims, sighting }: VolumeContext, { answerClass }: CallFailure): string {
-  const { heldOn = [] } = sighting ?? {};
-  if (answerClass !== 'repair' || heldOn.length === 0) return '';
+function holdersIn({ key, claims, sighting }: VolumeContext, { answerClass }: CallFailure): string {
+  const { heldOn = [], attachedElsewhere = [] } = sighting ?? {};
+  if (answerClass !== 'repair') return '';
+  return `${heldIn(claims, heldOn)}${attachedElsewhere.map((machine) => elsewhereText(key, machine)).join('')}`;
+}
+
+function elsewhereText({ namespace, id }: VolumeKey, machine: string): string {
+  const words = ['stagecraft', 'volume', 'unpublish', id, machine];
+  if (namespace !== 'default') words.push('--namespace', namespace);
+  return (
+    `; its plugin lists it on machine ${machine}, which is not among the nodes here, so it stays there: ` +
+    `once nothing there uses it, run ${words.map(shellWord).join(' ')}`
+  );
+}
+
+function heldIn(claims: Claim[], heldOn: string[]): string {
+  if (heldOn.length === 0) return '';
   const holders = claims.filter(({ nodeId }) => heldOn.includes(nodeId)).map(describeClaim);
   const by = holders.length > 0 ? `, claimed by ${holders.join(', ')}: release that first` : '';
   return `; its plugin lists it on node ${heldOn.join(', ')}${by}`;

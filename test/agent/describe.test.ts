@@ -89,6 +89,10 @@ describe('A1 the lines of the agent', () => {
         'its condition is normal: fine; it is on node b without a request, and stays there',
       ],
       [
+        { kind: 'seen', isMissing: false, attachedElsewhere: ['csi-x'] },
+        'it is on machine csi-x, which is not among the nodes, and stays there until somebody unpublishes it',
+      ],
+      [
         { kind: 'drifted', lost: ['a'], strays: ['b'] },
         'it was not on node a any more, and is published there again; it was on node b without a request, and is unpublished there',
       ],

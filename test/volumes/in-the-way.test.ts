@@ -107,6 +107,33 @@ describe('unknown attachments in the way of calls', () => {
     expect(await house.volumes.get(key)).to.not.have.property('error');
   });
 
+  it('V20, 34.34 attached to a machine that is not among the nodes: left alone, the error names the command', async () => {
+    kept().attached.add('csi-rescue');
+    const published = house.volumes.publish(key, 'b');
+    await house.clock.advance(300_000);
+    expect([...kept().attached]).to.deep.equal(['csi-rescue']);
+    const { error } = (await house.volumes.get(key)) ?? {};
+    expect(error?.message).to.include('machine csi-rescue').and.include('stagecraft volume unpublish data csi-rescue');
+    const detached = house.volumes.unpublish(key, 'csi-rescue');
+    await house.clock.advance(600_000);
+    await Promise.all([published, detached]);
+    expect([...kept().attached]).to.deep.equal(['csi-b']);
+  });
+
+  it('V20, V13, 34.34 deletion refused as it is attached to such a machine: waits until it is unpublished there', async () => {
+    kept().attached.add('csi-rescue');
+    const deleted = house.volumes.delete(key);
+    await house.clock.advance(120_000);
+    expect((await house.volumes.get(key))?.error?.message).to.include('stagecraft volume unpublish data csi-rescue');
+    house.volumes.unpublish(key, 'csi-rescue').catch(() => {});
+    await house.clock.advance(600_000);
+    await deleted;
+    expect(house.plugin.told().slice(-2)).to.deep.equal([
+      'ControllerUnpublishVolume csi-rescue: OK',
+      'DeleteVolume: OK',
+    ]);
+  });
+
   it('V20 V13 deletion refused because of an attachment from outside: detached, then deleted', async () => {
     kept().attached.add('csi-c');
     const deleted = house.volumes.delete(key);

@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
 import { allCapabilities, type KeptVolume } from './fake-plugin.js';
 import { always, gate, inOrder } from './scripts.js';
-import { spec, VolumeHouse } from './volume-house.js';
+import { pluginName, spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
 
@@ -63,17 +63,46 @@ describe('volumes compared with their plugins', () => {
   });
 
   it('V20 attached without a request: detached there, by the listed CSI node id', async () => {
-    kept().attached.add('csi-b').add('csi-unknown');
+    kept().attached.add('csi-b');
     await house.volumes.reconcile();
     await house.rest();
     expect([...kept().attached]).to.deep.equal(['csi-a']);
-    expect(house.plugin.told()).to.have.members([
-      'ControllerUnpublishVolume csi-b: OK',
-      'ControllerUnpublishVolume csi-unknown: OK',
-    ]);
+    expect(house.plugin.told()).to.have.members(['ControllerUnpublishVolume csi-b: OK']);
     expect((await house.volumes.get(key))?.publications).to.have.all.keys('a');
     const drift = (await house.events()).find(({ kind }) => kind === 'drifted');
-    expect(drift).to.deep.include({ lost: [], strays: ['b', 'csi-unknown'] });
+    expect(drift).to.deep.include({ lost: [], strays: ['b'] });
+  });
+
+  it('V20, 34.34 attached to a machine that is not among the nodes: stays there, and is shown', async () => {
+    kept().attached.add('csi-rescue');
+    await house.volumes.reconcile();
+    await house.clock.advance(600_000);
+    expect([...kept().attached]).to.deep.equal(['csi-a', 'csi-rescue']);
+    expect(await house.volumes.get(key)).to.deep.include({ attachedElsewhere: ['csi-rescue'] });
+    const seen = (await house.events()).filter(({ kind }) => kind === 'seen' || kind === 'drifted');
+    expect(seen.map((event) => event.kind === 'seen' && event.attachedElsewhere)).to.deep.equal([['csi-rescue']]);
+    kept().attached.delete('csi-rescue');
+    await house.volumes.reconcile();
+    expect(await house.volumes.get(key)).not.to.have.property('attachedElsewhere');
+  });
+
+  it('V20, 34.34 unpublished from such a machine: detached there, and from nowhere else', async () => {
+    kept().attached.add('csi-rescue').add('csi-other');
+    await house.volumes.reconcile();
+    await house.volumes.unpublish(key, 'csi-rescue');
+    expect([...kept().attached]).to.deep.equal(['csi-a', 'csi-other']);
+    expect(await house.volumes.get(key)).to.deep.include({ attachedElsewhere: ['csi-other'] });
+    await house.volumes.unpublish(key, 'csi-rescue');
+    expect(house.plugin.told()).to.deep.equal(['ControllerUnpublishVolume csi-rescue: OK']);
+  });
+
+  it('V20, 34.34 the machine reports itself as a node: a further list has it detached', async () => {
+    kept().attached.add('csi-rescue');
+    await house.volumes.reconcile();
+    await house.runtime.nodes.report({ id: 'd', plugins: [{ name: pluginName, nodeId: 'csi-rescue' }] });
+    await house.volumes.reconcile();
+    await house.rest();
+    expect([...kept().attached]).to.deep.equal(['csi-a']);
   });
 
   it('V20 attached where it is claimed but not published: left alone', async () => {
