@@ -24,7 +24,7 @@ export interface VolumeCall {
 export interface CreateCall extends VolumeCall {
   name: string;
   spec: VolumeSpec;
-  /** An earlier call may have made the volume. */
+  /** An earlier call was sent, and may have made the volume. */
   mayBeMade?: true;
   /** The spec names no topology, so that of `spec` is settled just before the call. `first`: node that comes first. */
   toBePlaced?: { first?: string };
@@ -79,13 +79,14 @@ const callOf = (context: VolumeContext): VolumeCall => {
 const madeOf = ({ csi, lifecycle }: VolumeContext): CreatedVolume | undefined => csi ?? lifecycle.madeOtherwise;
 
 export const createCallOf = (context: VolumeContext): CreateCall => {
-  const { topology, askedOn } = context;
+  const { topology, askedOn, origin, lifecycle } = context;
   const spec = mustSpec(context);
   const asked = topology ? { ...spec, topology } : spec;
   const call: CreateCall = Object.assign(callOf(context), { name: nameWithPlugin(context), spec: asked });
+  if (origin === 'call') call.mayBeMade = true;
+  const isNamed = spec.topology.requisite.length + spec.topology.preferred.length > 0;
   // A call that is repeated is the same.
-  if (topState(context.lifecycle) !== 'pending-create') call.mayBeMade = true;
-  else if (spec.topology.requisite.length + spec.topology.preferred.length === 0)
+  if (topState(lifecycle) === 'pending-create' && !isNamed)
     call.toBePlaced = askedOn === undefined ? {} : { first: askedOn };
   return call;
 };

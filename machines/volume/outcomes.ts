@@ -119,6 +119,7 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   if (attempt.status === 'interrupted') step({ type: hasMadeNothing ? 'turn.lost' : 'create.interrupted' });
   else if (isIn(lifecycle, 'letting-go')) step({ type: 'create.not-sent', ...outcome });
   else if (failure.code === idTaken && failure.final) {
+    draft.origin = null;
     step({ type: 'create.made-nothing', ...outcome });
     if (!isLeaving(lifecycle)) draft.broadcasts.push({ type: 'failed', in: 'create', failure });
   } else if (failure.answerClass === 'no-room') step({ type: 'create.no-room', ...outcome });
@@ -130,8 +131,11 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
     const told = adviceFor(lifecycle, failure);
     step({ type: 'create.refused', ...outcome, failure: told });
     draft.broadcasts.push({ type: 'failed', in: 'create', failure: told });
+  } else if (hasMadeNothing) {
+    step({ type: 'create.not-sent', ...outcome });
   } else {
-    step({ type: hasMadeNothing ? 'create.not-sent' : 'create.unknown', ...outcome });
+    draft.origin = 'call';
+    step({ type: 'create.unknown', ...outcome });
   }
 }
 
@@ -163,8 +167,9 @@ function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
   } else step({ type: 'delete.failed', ...outcome });
 }
 
-/** Keeps as a leftover what the plugin may still have. */
+/** Keeps as a leftover what the plugin may still have. In doubt a call has made it: nobody may take its lack for its end. */
 function leaveBehind(draft: Draft, { message }: CallFailure): void {
+  draft.origin ??= 'call';
   draft.leftovers = [...draft.leftovers, { what: 'created', ...atPlugin(draft), message }];
 }
 

@@ -155,7 +155,7 @@ export interface VolumeContext {
   name: string;
   spec: VolumeSpec | null;
   csi: CreatedVolume | null;
-  /** Null: nothing is known to be there yet. */
+  /** `call` also while a sent call may have made it. Null: nothing is known to be there yet. */
   origin: VolumeOrigin | null;
   lifecycle: Lifecycle;
   publications: Record<string, Publication>;

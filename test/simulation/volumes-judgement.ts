@@ -124,11 +124,16 @@ export class CommitJudge {
       this.#judgeRoom(id, snapshot?.context as NodeContext | undefined, event);
     }
     if (kind.endsWith('snapshot')) this.#judgeSnapshot(address, snapshot);
-    if (!snapshot || kind !== 'volume') return;
+    if (kind !== 'volume') return;
+    const last = this.#last.get(address);
+    if (!snapshot) {
+      // A volume that is forgotten leaves its last node in the same commit.
+      if (last) this.#last.set(address, { ...last, publications: {}, claims: [], waiting: [], slots: undefined });
+      return;
+    }
     // What is stored is what the machine made.
     const context = snapshot.context as VolumeContext;
     this.faults.push(...claimFaults(context));
-    const last = this.#last.get(address);
     const event = decodeEntry(journal).event?.type ?? '';
     this.faults.push(...slotFaults(last, context, { event, nodes: this.#nodeContexts }));
     if (last) this.faults.push(...proofFaults(last, context, decodeEntry(journal).event));

@@ -5,6 +5,8 @@ import { memoryStore } from '../../src/stores/memory/memory.js';
 import { volumeMigrations } from '../../src/volumes/migrations.js';
 import { contextOf } from '../machines/volume/situations.js';
 import { refusalOf } from '../refusal.js';
+import { Cable } from '../registry/cable.js';
+import { inMemory } from '../registry/kept-data.js';
 import { faultyStore, type How } from '../support/faulty-store.js';
 import { allCapabilities } from './fake-plugin.js';
 import { gate } from './scripts.js';
@@ -109,6 +111,29 @@ describe('origin of a volume', () => {
     await house.clock.advance(300_000);
     expect(await house.volumes.get(key)).to.include({ state: 'created', csiId: 'vol-1' });
     expect(house.plugin.volumes.size).to.equal(1);
+  });
+
+  it('V13, 34.1 killed while the creation finds out that no call is needed: found after the restart', async () => {
+    const kept = inMemory();
+    const cable = new Cable(kept.store());
+    const one = new VolumeHouse();
+    one.store = cable;
+    one.plugin.capabilities = [];
+    await one.furnish({ nodeId: 'one' });
+    cable.cutAt({ is: ({ journal }) => JSON.parse(journal).event?.output?.status === 'done', done: false });
+    one.volumes.create(spec('data')).catch(() => {});
+    await one.rest();
+    await cable.whenCut;
+    await one.dispose().catch(() => {}); // A killed runtime can't be closed in order.
+    await kept.bury(kept.store());
+    await house.dispose();
+    house = new VolumeHouse();
+    house.store = kept.store();
+    house.plugin.capabilities = [];
+    await house.furnish({ nodeId: 'two' });
+    await house.clock.advance(60_000);
+    expect(await house.volumes.get(key)).to.include({ state: 'created', origin: 'found', csiId: 'data' });
+    expect(house.plugin.told()).to.deep.equal([]);
   });
 
   it('V13, 34.1 external volume: its deletion makes no call', async () => {
