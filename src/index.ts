@@ -23,7 +23,7 @@ export type { AllocStatus, AllocVolumeState, AllocVolumeStatus } from './allocs/
 export type { EntrySource, JournalEntry } from './engine/actor/actor-record.js';
 export type { QuarantinedActor } from './engine/actor/actors.js';
 export type { Clock } from './engine/clock.js';
-export type { ActorPhase, EffectPhase, FeedBody, FeedListener, FeedRecord } from './engine/feed.js';
+export type { ActorPhase, EffectPhase, FeedBody, FeedRecord } from './engine/feed.js';
 export type { Logger } from './engine/logger.js';
 export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
 export type { Moment, Replayed } from './engine/machine/replay.js';
@@ -72,13 +72,16 @@ export type { CallOptions, LogOptions, Retention, RuntimeOptions } from './runti
 export {
   type Allocations,
   createRuntime,
+  type FeedListener,
   type GroupSnapshots,
   type Mounts,
   type Nodes,
   type Plugins,
   type Runtime,
+  type Shown,
   type Snapshots,
   type StoreStatus,
+  shown,
   type Tasks,
   type Volumes,
 } from './runtime/runtime.js';

@@ -25,6 +25,12 @@ export const mustSpawned = (context: TaskContext): SpawnedRun => {
   return context.spawned;
 };
 
+/** Names in a broadcast. */
+export const namesOf = (context: TaskContext): { id: string; plugin?: string } => {
+  const { id, plugin } = mustSpec(context);
+  return plugin === id ? { id } : { id, plugin };
+};
+
 /** Short enough for a socket path, and never the same twice. */
 export const newRun = (id: string, { at, random }: Stamped): TaskRun => {
   const suffix = Math.floor(random * 36 ** 8)
@@ -52,7 +58,7 @@ export const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
 
 /** Instances that the plugin of the task is registered as. */
 export const instancesOf = ({ registered, spec }: TaskContext): PluginKey[] =>
-  (registered?.types ?? []).map((type) => ({ type, name: spec?.id ?? '', allocId: registered?.allocId ?? '' }));
+  (registered?.types ?? []).map((type) => ({ type, name: spec?.plugin ?? '', allocId: registered?.allocId ?? '' }));
 
 /** @param dependents known users of the plugin */
 export const deregistrations = (context: TaskContext, dependents?: string[]): MessageParams[] =>
@@ -72,7 +78,7 @@ export const losses = (context: TaskContext, description: string): MessageParams
 
 /** New instances are registered before the dead ones are deregistered: no other one is promoted in between. */
 export const registrations = (context: TaskContext): MessageParams[] => {
-  const { id, type, stagePublishBaseDir, scope, controllers } = mustSpec(context);
+  const { plugin, type, stagePublishBaseDir, scope, controllers } = mustSpec(context);
   const { allocId, socketPath } = mustSpawned(context);
   const version = context.ready?.vendorVersion;
   const options = {
@@ -85,10 +91,10 @@ export const registrations = (context: TaskContext): MessageParams[] => {
     ...(Object.keys(options).length > 0 && { options }),
   };
   const added = pluginTypes[type].map((pluginType) => ({
-    to: pluginsAddress(context.node, pluginType, id),
+    to: pluginsAddress(context.node, pluginType, plugin),
     event: {
       type: 'plugins.register',
-      info: { type: pluginType, name: id, allocId, connection: { socketPath }, ...more },
+      info: { type: pluginType, name: plugin, allocId, connection: { socketPath }, ...more },
     },
   }));
   return [...added, ...deregistrations(context)];

@@ -1,6 +1,6 @@
 /** Types of a task (task.ts): its events, its record and its broadcasts. */
 import type { BackoffPolicy } from '../kit/backoff.js';
-import type { PluginScope } from '../kit/csi-types.js';
+import type { PluginScope, SecretRef } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 
 export type TaskType = 'node' | 'controller' | 'monolith';
@@ -9,11 +9,15 @@ export type TaskType = 'node' | 'controller' | 'monolith';
 export interface TaskSpec {
   id: string;
   type: TaskType;
+  /** Name that the plugin is registered under. */
+  plugin: string;
   /** Program and arguments; absent with `socket`. */
   command?: string[] | undefined;
   /** Socket of a plugin that somebody else runs: it is registered and watched, never started or ended. */
   socket?: string | undefined;
-  env: Record<string, string>;
+  env: Record<string, TaskVariable>;
+  /** Digest of all values that are not secrets, so that other values make another spec. Absent: there are none. */
+  envDigest?: ValuesDigest | undefined;
   /** Directory of the socket as the process sees it, e.g. in a container; absent: as on this host. */
   mountDir?: string | undefined;
   /** Directory below which the plugin stages and publishes volumes, as it sees the path. */
@@ -25,6 +29,20 @@ export interface TaskSpec {
   /** Limit of a start until the plugin answers, milliseconds. */
   healthTimeoutMs: number;
   restart: RestartPolicy;
+}
+
+/** Variable of a task's environment, as its record has it. */
+export type TaskVariable =
+  /** The value is given with each start, and is never in a record. */
+  | { given: true }
+  /** A reference: the value is fetched when the process is started. */
+  | { secret: SecretRef }
+  /** The value itself: the user has chosen to have it in the record. */
+  | { stored: string };
+
+export interface ValuesDigest {
+  salt: string;
+  digest: string;
 }
 
 export interface RestartPolicy {
@@ -136,9 +154,10 @@ export type TaskEvent = (
 ) &
   Stamped;
 
-/** Broadcasts. */
-export type TaskChanged =
-  | { type: 'started' | 'healthy'; id: string; allocId: string }
-  | { type: 'stopped' | 'removed'; id: string }
-  | { type: 'exited'; id: string; allocId: string; end: ProcessEnd }
-  | { type: 'unhealthy' | 'restarting' | 'failed'; id: string; reason: string };
+/** Broadcasts. `plugin` is absent where it is the id of the task. */
+export type TaskChanged = { id: string; plugin?: string } & (
+  | { type: 'started' | 'healthy'; allocId: string }
+  | { type: 'stopped' | 'removed' }
+  | { type: 'exited'; allocId: string; end: ProcessEnd }
+  | { type: 'unhealthy' | 'restarting' | 'failed'; reason: string }
+);

@@ -15,6 +15,7 @@ import {
   mustRun,
   mustSpawned,
   mustSpec,
+  namesOf,
   newRun,
   pluginTypes,
   registrations,
@@ -121,38 +122,38 @@ export const taskMachine = setup({
     nameLimit: assign(({ context }) => ({ reason: limitText(context) })),
     emitRun: emit(({ context }, type: 'started' | 'healthy') => ({
       type,
-      id: mustSpec(context).id,
+      ...namesOf(context),
       allocId: mustRun(context).allocId,
     })),
     emitExited: emit(({ context }, end: ProcessEnd) => ({
       type: 'exited' as const,
-      id: mustSpec(context).id,
+      ...namesOf(context),
       allocId: mustRun(context).allocId,
       end,
     })),
     emitReason: emit(({ context }, type: 'restarting' | 'failed') => ({
       type,
-      id: mustSpec(context).id,
+      ...namesOf(context),
       reason: context.reason ?? 'unknown',
     })),
     emitUnhealthy: emit(({ context }, reason: string) => ({
       type: 'unhealthy' as const,
-      id: mustSpec(context).id,
+      ...namesOf(context),
       reason,
     })),
     emitRestarting: emit(({ context }, reason: string) => ({
       type: 'restarting' as const,
-      id: mustSpec(context).id,
+      ...namesOf(context),
       reason,
     })),
-    emitDone: emit(({ context }, type: 'stopped' | 'removed') => ({ type, id: mustSpec(context).id })),
+    emitDone: emit(({ context }, type: 'stopped' | 'removed') => ({ type, ...namesOf(context) })),
   },
   delays: {
     backoff: ({ context, event }) => untilNextStart(context, stampOf(event).random),
   },
 }).createMachine({
   id: 'task',
-  version: '2',
+  version: '3',
   context: ({ input }) => ({
     node: input.node,
     spec: null,

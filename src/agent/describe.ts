@@ -55,7 +55,7 @@ export function pluginTellers(): { plugin(event: PluginEvent): string; task(upda
     task: (update) => {
       const { at, change } = update;
       const line = describeUpdate(update);
-      const isRepeated = change.type === 'unhealthy' && isTold(change.id, change.reason);
+      const isRepeated = change.type === 'unhealthy' && isTold(change.plugin ?? change.id, change.reason);
       return isRepeated ? `${timeOf(at)} task ${change.id}: unhealthy too` : line;
     },
   };

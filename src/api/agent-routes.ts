@@ -97,6 +97,7 @@ export const taskReport = z
     spec: z.object({
       id: z.string(),
       type: z.enum(['node', 'controller', 'monolith']),
+      plugin: z.string().describe('Name that its plugin is registered under.'),
       command: z.array(z.string()).optional(),
       socket: z.string().optional(),
       env: z.array(z.string()).describe('Names alone: the values may be secrets.'),

@@ -25,7 +25,7 @@ export const preparedTable = (mounts: PreparedMount[]): string =>
 
 /** Describes the tasks of this node that run one of the plugins, and are not running. */
 const tasksUnder = (plugins: (string | undefined)[], tasks: TaskReport[]): string[] =>
-  tasks.flatMap((task) => (plugins.includes(task.id) ? (taskTrouble(task) ?? []) : []));
+  tasks.flatMap((task) => (plugins.includes(task.spec.plugin) ? (taskTrouble(task) ?? []) : []));
 
 const pluginsOf = ({ volumes }: AllocReport): (string | undefined)[] => volumes.map(({ plugin }) => plugin);
 

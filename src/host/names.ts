@@ -45,6 +45,12 @@ export const mapOf = <T extends z.ZodType>(values: T) => {
     .pipe(record);
 };
 
+/** Reference to a secret; its value is fetched when it is used. */
+export const secretRefSchema: z.ZodType<string | Record<string, string>> = z.union(
+  [z.string().min(1, 'must not be empty'), mapOf(z.string())],
+  { error: 'must be a reference to a secret: a text that is not empty, or a map of texts' },
+);
+
 /** First fault of a value, as `must …`; undefined without one. */
 export const faultIn = (schema: z.ZodType, value: unknown): string | undefined =>
   schema.safeParse(value, { error: inPlainWords }).error?.issues[0]?.message;

@@ -7,7 +7,7 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/actor-routes.js';
 import { pathOf } from '../journal/history.js';
 import { rpcOf } from '../journal/history-words.js';
-import type { InspectedActor, Runtime } from '../runtime/runtime.js';
+import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
 import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { healthOfStep } from './state-health.js';
@@ -83,7 +83,7 @@ export async function overviewOf(
 
 /** @param orphans mounts of it here that no record has */
 export function detailOf(
-  actor: InspectedActor,
+  actor: Shown<InspectedActor>,
   orphans: readonly { path: string; plugin?: string }[] = [],
 ): ActorDetail {
   const { address, state, context, effects, timers, version, unread, quarantined: reason } = actor;

@@ -4,9 +4,10 @@
  * records that are kept for long cost the runtime more than those that are read at once.
  */
 import type { FeedRecord } from '../engine/feed.js';
+import type { FeedListener, Shown } from '../runtime/runtime.js';
 
 /** Source of records: `runtime.inspect`. */
-export type Inspectable = { inspect(listener: (record: FeedRecord) => void): () => void };
+export type Inspectable = { inspect(listener: FeedListener): () => void };
 
 export interface ViewerOptions {
   /** Records kept for this viewer, at most; default 10,000. */
@@ -17,7 +18,7 @@ export interface ViewerOptions {
 
 /** Records in their order, and how many were dropped before the first of them. */
 export interface FeedBatch {
-  records: FeedRecord[];
+  records: Shown<FeedRecord>[];
   dropped: number;
   /** More than `dropped` were lost: the viewer had stopped listening. What it knows of actors may be out of date. */
   stopped?: true;
@@ -30,7 +31,7 @@ export class FeedViewer {
   /** Ends the listening; undefined: it has stopped, until the next read. */
   #unwatch: (() => void) | undefined;
   /** Ring of the newest records; `#next` is where the next one goes, and once it is full also the oldest. */
-  #ring: FeedRecord[] = [];
+  #ring: Shown<FeedRecord>[] = [];
   #next = 0;
   #dropped = 0;
   #wake: (() => void) | undefined;
@@ -69,7 +70,7 @@ export class FeedViewer {
     this.#unwatch = this.#source.inspect((record) => this.#keep(record));
   }
 
-  #keep(record: FeedRecord): void {
+  #keep(record: Shown<FeedRecord>): void {
     if (!this.#wants(record)) return;
     if (this.#ring.length < this.#most) {
       this.#ring.push(record);

@@ -6,6 +6,7 @@ import { type AnyEventObject, type AnyStateMachine, pathToStateValue, type State
 import { catalogEntryOf } from '../../machines/catalog.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { FeedRecord } from '../engine/feed.js';
+import type { Shown } from '../runtime/runtime.js';
 import { machineOf } from './actor-answers.js';
 import { partsIn } from './health.js';
 
@@ -61,7 +62,7 @@ export class StatelyMessages {
   }
 
   /** An actor that is there already, and its parts. */
-  present({ address, state, context }: Present, at: number): Message[] {
+  present({ address, state, context }: Shown<Present>, at: number): Message[] {
     const parts = partsIn(machineOf(address), context);
     return [
       this.#actor(address, { status: 'active', value: state, context }, at),
@@ -70,7 +71,7 @@ export class StatelyMessages {
   }
 
   /** Messages for a record of the feed. */
-  of(record: FeedRecord): Message[] {
+  of(record: Shown<FeedRecord>): Message[] {
     const { address, at } = record;
     switch (record.kind) {
       case 'event': {

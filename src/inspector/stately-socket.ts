@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { WebSocket } from 'ws';
 import { registryAddress } from '../../machines/kit/addresses.js';
-import type { Runtime } from '../runtime/runtime.js';
+import { type Runtime, shown } from '../runtime/runtime.js';
 import type { FeedSocketOptions } from './feed-socket.js';
 import { FeedViewer } from './feed-viewer.js';
 import { StatelyMessages } from './stately-messages.js';
@@ -31,7 +31,7 @@ export async function statelySocket(
   };
   for await (const { rows } of runtime.actors.pages()) {
     for (const [address, { state, context }] of rows)
-      if (address.startsWith(prefix)) say(messages.present({ address, state, context }, Date.now()));
+      if (address.startsWith(prefix)) say(messages.present(shown({ address, state, context }), Date.now()));
     if (!(await whenDrained(socket))) return viewer.close();
   }
   for (;;) {

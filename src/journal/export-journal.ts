@@ -4,13 +4,14 @@ import { catalogEntryOf } from '../../machines/catalog.js';
 import type { JournalEntry, UnreadableEntry } from '../engine/actor/actor-record.js';
 import { HostedMachine, type PersistedSnapshot } from '../engine/machine/hosted-machine.js';
 import { type Moment, Replay } from '../engine/machine/replay.js';
+import type { Shown } from '../host/shown.js';
 import type { After, EndLine, EntryLine, JournalLine } from './journal-text.js';
 import { journalFormat, journalVersion } from './journal-text.js';
 
 export interface JournalSource {
   addresses: AsyncIterable<string> | Iterable<string>;
   /** Entries of one actor, oldest first, without secrets. @param skipped called for each that can't be read */
-  entries(address: string, skipped: (entry: UnreadableEntry) => void): AsyncIterable<JournalEntry>;
+  entries(address: string, skipped: (entry: UnreadableEntry) => void): AsyncIterable<Shown<JournalEntry>>;
   /** Moment of the export, in milliseconds since the epoch. */
   at: number;
   /** Version of Stagecraft. */

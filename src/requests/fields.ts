@@ -3,10 +3,10 @@
  * every fault with its path.
  */
 import { z } from 'zod';
-import type { Bytes, Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
+import type { Bytes, Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
-import { mapOf, maxMapBytes, maxTextBytes, nameSchema, sized, textSchema } from '../host/names.js';
+import { mapOf, maxMapBytes, maxTextBytes, nameSchema, secretRefSchema, sized, textSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 
 const bytesOf = (map: Record<string, string>): number =>
@@ -108,10 +108,7 @@ export const capabilitySchema = fitting(z.strictObject(capabilityShape));
 export const namespaceSchema = nameSchema.default('default');
 export const keySchema = z.strictObject({ namespace: namespaceSchema, id: nameSchema });
 
-const secretRef: z.ZodType<SecretRef> = z.union([z.string().min(1, 'must not be empty'), mapOf(z.string())], {
-  error: 'must be a reference to a secret: a text that is not empty, or a map of texts',
-});
-export const secretsSchema = mapOf(secretRef)
+export const secretsSchema = mapOf(secretRefSchema)
   .refine((refs) => !('' in refs), 'must have no empty key')
   .refine(
     (refs) => Object.keys(refs).every((key) => Buffer.byteLength(key) <= maxTextBytes),

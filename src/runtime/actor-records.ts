@@ -16,13 +16,14 @@ import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Journals } from '../engine/journals.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
+import { asData } from '../engine/machine/data.js';
 import type { Moment, Replayed } from '../engine/machine/replay.js';
 import { StagecraftError } from '../errors.js';
+import { type Shown, shown } from '../host/shown.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
 import { checked } from '../requests/fields.js';
 import { type Requested, sendByHand } from './requests-by-hand.js';
-import { withoutEnvironment } from './without-environment.js';
 
 /**
  * Journals of the actors of this node, of volumes and nodes, and of deleted actors as long as they are kept.
@@ -30,16 +31,16 @@ import { withoutEnvironment } from './without-environment.js';
  */
 export interface Journal {
   /** Journal entries of the actor at this address, oldest first. */
-  entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<JournalEntry>;
+  entries(address: string, options?: { from?: number; to?: number }): AsyncIterable<Shown<JournalEntry>>;
   /** Seqs of the oldest and the newest entry that is kept. */
   range(address: string): Promise<{ first: number; last: number }>;
   /** State of the actor after entry `to`, rebuilt from its journal; no effect runs. */
-  replay(address: string, options?: { to?: number }): Promise<Replayed>;
+  replay(address: string, options?: { to?: number }): Promise<Shown<Replayed>>;
   /**
    * The same step by step: each entry, the state after it, and what it asked for. Leaves out steps whose state can't be
    * known: their beginning was forgotten, or they are of another version of the machine.
    */
-  moments(address: string, options?: { from?: number; to?: number }): AsyncIterable<Moment>;
+  moments(address: string, options?: { from?: number; to?: number }): AsyncIterable<Shown<Moment>>;
   /**
    * Lines of a file that `openJournal` reads, each with its line break, without secrets. The format: docs/journals.md
    * @param addresses default: all actors that this runtime can see, in memory or not, and deleted ones while their journals are kept
@@ -55,7 +56,7 @@ export interface ActorControl {
    * the store has them, without effects and timers.
    * @throws {StagecraftError} ACTOR_NOT_FOUND, STORE_UNAVAILABLE, INVALID_ARGUMENT
    */
-  inspect(address: string): Promise<InspectedActor>;
+  inspect(address: string): Promise<Shown<InspectedActor>>;
   /**
    * Sends an actor a request by hand, such as `volume.retry`: by the method of the runtime that programs use, with all of
    * its checks. The journal keeps who sent it. Resolves with the result of that method, or with TIMEOUT after ten seconds:
@@ -65,7 +66,8 @@ export interface ActorControl {
    */
   send(address: string, event: AnyEventObject, sender: { by: string }): Promise<unknown>;
   /**
-   * All actors that this runtime can see, in memory or not, in pages: those of this node, volumes, snapshots and nodes.
+   * All actors that this runtime can see, in memory or not, in pages: those of this node, volumes, snapshots and nodes. They
+   * are as the runtime has them, which may be secret: let people see only what `shown` makes of them.
    * `skipped`: those whose records can't be read.
    * @throws {StagecraftError} STORE_UNAVAILABLE
    */
@@ -113,7 +115,7 @@ export function actorControl(node: string, { own, elected, requested }: ActorCon
     inspect: async (address) => {
       const known = checkedAddress(address);
       const found = await (isClusterOwned(known) ? elected : own).inspect(known);
-      if (found) return { ...withoutEnvironment(found), address: known };
+      if (found) return shown(asData({ ...found, address: known }));
       throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}: see stagecraft actor list`, {
         address: known,
       });
@@ -174,12 +176,6 @@ const rangeSchema = z.strictObject({ from: seqSchema, to: seqSchema });
 const addressSchema = z.string().min(1, 'must not be empty');
 const addressesSchema = z.array(addressSchema);
 
-/** Masks a moment; an error would lose its stack as JSON. */
-const masked = ({ thrown, ...moment }: Moment): Moment => ({
-  ...withoutEnvironment(moment),
-  ...(thrown && { thrown }),
-});
-
 /** @throws StagecraftError INVALID_ARGUMENT */
 const checkedAddress = (address: unknown): string => checked(addressSchema, address, 'the address');
 
@@ -223,8 +219,8 @@ export function journalIn(
   ): AsyncGenerator<JournalEntry, void> {
     yield* (await demand(address)).entries(address, from, skipped);
   }
-  async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Moment, void> {
-    for await (const moment of (await demand(address)).moments(address, from, to)) yield masked(moment);
+  async function* moments(address: string, from?: number, to?: number): AsyncGenerator<Shown<Moment>, void> {
+    for await (const moment of (await demand(address)).moments(address, from, to)) yield shown(moment);
   }
   return {
     entries: (address, options = {}) => {
@@ -241,7 +237,7 @@ export function journalIn(
     replay: async (address, options = {}) => {
       const known = checkedAddress(address);
       const { to } = checked(replaySchema, options, 'the options');
-      return withoutEnvironment(await (await demand(known)).replay(known, to));
+      return shown(await (await demand(known)).replay(known, to));
     },
     moments: (address, options = {}) => {
       const known = checkedAddress(address);
@@ -263,9 +259,9 @@ export function journalIn(
 async function* upTo(
   entries: AsyncIterable<JournalEntry>,
   to = Number.POSITIVE_INFINITY,
-): AsyncGenerator<JournalEntry, void> {
+): AsyncGenerator<Shown<JournalEntry>, void> {
   for await (const entry of entries) {
     if (entry.seq > to) return;
-    yield withoutEnvironment(entry);
+    yield shown(entry);
   }
 }

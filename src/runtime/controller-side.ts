@@ -53,7 +53,7 @@ import { actorsTopic } from './event-topics.js';
 import { callsAnywhere, callsOf } from './far-calls.js';
 import { keepTelling, type Leadership, leadershipOf, type Term, tellElected } from './leadership.js';
 import type { RuntimeOptions } from './options.js';
-import { type IsTasked, nodePluginsPort, pluginPort } from './plugin-port.js';
+import { nodePluginsPort, pluginPort, type TaskIdOf } from './plugin-port.js';
 
 export interface ControllerSideOptions {
   runtime: RuntimeOptions;
@@ -67,7 +67,7 @@ export interface ControllerSideOptions {
   /** Commits of the actors of this node. */
   watched: Pick<Engine, 'observe' | 'epoch'>;
   plugins: PluginRegistry;
-  isTasked: IsTasked;
+  taskIdOf: TaskIdOf;
   /**
    * Paths where the kernel of this host shows a volume.
    * @throws StagecraftError HOST_UNFIT
@@ -111,12 +111,12 @@ export class ControllerSide {
 
   constructor(options: ControllerSideOptions) {
     this.#options = options;
-    const { runtime, plugins, isTasked, locks } = options;
+    const { runtime, plugins, taskIdOf, locks } = options;
     const { nodeId, calls: limits = {}, secrets = noSecrets } = runtime;
     const { clock, random, logger, troubles } = options.engine;
     const { timeoutMs = 120_000, maxInFlightPerPlugin: maxInFlight = 64 } = limits;
     const { cluster } = options;
-    const local = pluginPort(plugins, isTasked);
+    const local = pluginPort(plugins, taskIdOf);
     this.plugins = local;
     const engine = electedEngine(options, {
       hasControllers: () => plugins.registered('csi-controller').length > 0,

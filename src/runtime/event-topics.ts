@@ -119,8 +119,8 @@ export function toldOf(topic: EventTopic, row: FollowedRow, node: string): Told<
     }
     case 'tasks': {
       const event = taskUpdateOf(row);
-      const { id, type: kind } = event.change;
-      return told(topic, event, { address: taskAddress(node, id), kind, plugin: id });
+      const { id, type: kind, plugin = id } = event.change;
+      return told(topic, event, { address: taskAddress(node, id), kind, plugin });
     }
     case 'volumes': {
       const event = volumeEventOf(row);

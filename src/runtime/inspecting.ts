@@ -1,14 +1,12 @@
 /** `runtime.inspect`: hands the feed of the engines on, without secrets. */
-import type { Feed, FeedListener, FeedRecord } from '../engine/feed.js';
+import type { Feed, FeedRecord } from '../engine/feed.js';
 import { StagecraftError } from '../errors.js';
-import { withoutEnvironment } from './without-environment.js';
+import { type Shown, shown } from '../host/shown.js';
 
-/** Only the actors of tasks, and messages to them, can hold an environment. */
-const mayHoldEnvironment = (record: FeedRecord): boolean =>
-  record.address.startsWith('task/') || (record.kind === 'message' && record.to.startsWith('task/'));
+export type FeedListener = (record: Shown<FeedRecord>) => void;
 
 export const inspecting = (feed: Feed, listener: FeedListener): (() => void) =>
-  feed.watch((record) => listener(mayHoldEnvironment(record) ? withoutEnvironment(record) : record));
+  feed.watch((record) => listener(shown(record)));
 
 /** @throws StagecraftError INVALID_ARGUMENT */
 export function checkedListener(listener: unknown): FeedListener {

@@ -45,7 +45,7 @@ import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import type { NodeNotice } from '../volumes/node-notices.js';
 import type { RuntimeOptions } from './options.js';
-import { type IsTasked, nodeSidePort } from './plugin-port.js';
+import { nodeSidePort, type TaskIdOf } from './plugin-port.js';
 
 export interface NodeSideOptions {
   runtime: RuntimeOptions;
@@ -61,7 +61,7 @@ export interface NodeSideOptions {
   /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
   plugins: PluginRegistry;
-  isTasked: IsTasked;
+  taskIdOf: TaskIdOf;
   /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
   processes: NodeProcesses;
@@ -119,7 +119,7 @@ export class NodeSide {
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
-    const access = new PluginAccess(nodeSidePort(options.plugins, options.isTasked), { clock, maxInFlight });
+    const access = new PluginAccess(nodeSidePort(options.plugins, options.taskIdOf), { clock, maxInFlight });
 
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     this.#stats = new Stats({

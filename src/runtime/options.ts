@@ -3,7 +3,6 @@ import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 import type { BackoffPolicy } from '../../machines/kit/backoff.js';
 import type { Clock } from '../engine/clock.js';
-import type { FeedListener } from '../engine/feed.js';
 import type { Logger } from '../engine/logger.js';
 import type { Random } from '../engine/random.js';
 import type { Store } from '../engine/store.js';
@@ -18,6 +17,7 @@ import { dispenserFaults } from '../registry/validate.js';
 import { checked } from '../requests/fields.js';
 import { ownSchema, settingsShape, shortestKeyBytes } from '../requests/settings.js';
 import type { SecretsProvider } from '../secrets/secrets.js';
+import type { FeedListener } from './inspecting.js';
 
 export interface RuntimeOptions {
   /** Name of this host, 1 to 256 bytes. */

@@ -13,15 +13,15 @@ type Registry = Pick<PluginRegistry, 'has' | 'seen' | 'allSeen' | 'dispense' | '
 
 const none: ReadonlySet<string> = new Set();
 
-/** Whether a task of this runtime runs a plugin of this type. */
-export type IsTasked = (type: string, plugin: string) => boolean;
+/** Id of the task of this runtime that runs a plugin of this type; undefined: none does. */
+export type TaskIdOf = (type: string, plugin: string) => string | undefined;
 
 /** Port to the controller services of plugins. */
-export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
+export function pluginPort(registry: Registry, taskIdOf: TaskIdOf): PluginPort {
   return {
     isKnown: (plugin) => types.some((type) => registry.has(type, plugin)),
-    observation: (plugin) => observationOf(registry, plugin, isTasked),
-    client: (plugin) => registry.dispense(controllerType, plugin, observationOf(registry, plugin, isTasked).instance),
+    observation: (plugin) => observationOf(registry, plugin, taskIdOf),
+    client: (plugin) => registry.dispense(controllerType, plugin, observationOf(registry, plugin, taskIdOf).instance),
     lookAgain: (plugin) => registry.lookAgain(controllerType, plugin),
     watch: (plugin, changed) => {
       const ends = types.map((type) => registry.watch(type, plugin, changed));
@@ -33,9 +33,9 @@ export function pluginPort(registry: Registry, isTasked: IsTasked): PluginPort {
 }
 
 /** Port to the node services of plugins on this host. */
-export const nodeSidePort = (registry: Registry, isTasked: IsTasked): PluginPort => ({
+export const nodeSidePort = (registry: Registry, taskIdOf: TaskIdOf): PluginPort => ({
   isKnown: (plugin) => registry.has(nodeType, plugin),
-  observation: (plugin) => nodeObservationOf(registry, plugin, isTasked),
+  observation: (plugin) => nodeObservationOf(registry, plugin, taskIdOf),
   client: (plugin) => registry.dispense(nodeType, plugin),
   lookAgain: (plugin) => registry.lookAgain(nodeType, plugin),
   watch: (plugin, changed) => registry.watch(nodeType, plugin, changed),
@@ -83,12 +83,12 @@ const absent: PluginObservation = {
 /** Healthy by its record, but not seen healthy in this run. */
 const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as const;
 
-function observationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
-  const instances = instancesOf(plugins, plugin, isTasked);
+function observationOf(plugins: Registry, plugin: string, taskIdOf: TaskIdOf): PluginObservation {
+  const instances = instancesOf(plugins, plugin, taskIdOf);
   const best = chosen(instances)?.observation;
   if (!best) {
-    const why = types.some((type) => isTasked(type, plugin)) ? `: ${taskOf(plugin)}` : '';
-    return { ...absent, trouble: `${absent.trouble}${why}` };
+    const [task] = types.flatMap((type) => taskIdOf(type, plugin) ?? []);
+    return { ...absent, trouble: `${absent.trouble}${task === undefined ? '' : `: ${absentTask(task)}`}` };
   }
   if (instances.length === 1) return best;
   return { ...best, ...(best.trouble !== undefined && troubleOf(instances)), ...offeredByOthers(best, instances) };
@@ -98,13 +98,13 @@ function observationOf(plugins: Registry, plugin: string, isTasked: IsTasked): P
  * Lists the instances that controller calls may go to, the newest first. If none of them has the service, the node side comes
  * last: it may know of one.
  */
-function instancesOf(plugins: Registry, plugin: string, isTasked: IsTasked): Instance[] {
+function instancesOf(plugins: Registry, plugin: string, taskIdOf: TaskIdOf): Instance[] {
   const controllers = plugins.allSeen(controllerType, plugin).map(asController);
   const node = plugins.seen(nodeType, plugin);
   if (!node || controllers.some(({ observation }) => observation.hasService)) return controllers;
   // A task that is to bring up the controller side speaks against a node side that denies it.
-  const isToCome = controllers.length === 0 && isTasked(controllerType, plugin);
-  return [...controllers, asNodeSide(node, isToCome ? taskOf(plugin) : undefined)];
+  const toCome = controllers.length === 0 ? taskIdOf(controllerType, plugin) : undefined;
+  return [...controllers, asNodeSide(node, toCome === undefined ? undefined : absentTask(toCome))];
 }
 
 /** Whether the plugin says that it has no controller service. */
@@ -164,16 +164,16 @@ function offeredByOthers(best: PluginObservation, all: readonly Instance[]): Pic
   return Object.keys(offeredBy).length > 0 ? { offeredBy } : {};
 }
 
-function nodeObservationOf(plugins: Registry, plugin: string, isTasked: IsTasked): PluginObservation {
+function nodeObservationOf(plugins: Registry, plugin: string, taskIdOf: TaskIdOf): PluginObservation {
   const seen = plugins.seen(nodeType, plugin);
   if (seen) return { ...healthOf(seen), hasService: true, ...offered(seen) };
-  const next = isTasked(nodeType, plugin) ? taskOf(plugin) : `register it as ${nodeType}`;
+  const task = taskIdOf(nodeType, plugin);
+  const next = task === undefined ? `register it as ${nodeType}` : absentTask(task);
   return { ...absent, trouble: `its node side is not registered here: ${next}` };
 }
 
 /** In words that hold whatever its task does: a waiting call is reported once. */
-const taskOf = (plugin: string): string =>
-  `its task ${plugin} has not brought it up, see stagecraft task status ${plugin}`;
+const absentTask = (id: string): string => `its task ${id} has not brought it up, see stagecraft task status ${id}`;
 
 /** Scope from the registration, else from the driver. Default for a driver that has answered: `shared`. */
 function scopeOf({ status: { info, fingerprint } }: SeenInstance): PluginScope | undefined {

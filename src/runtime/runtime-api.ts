@@ -1,6 +1,5 @@
 /** Types of a runtime: the public parts of its managers. */
 import type { Allocations as AllocationManager } from '../allocs/allocations.js';
-import type { FeedListener } from '../engine/feed.js';
 import type { StagecraftError } from '../errors.js';
 import type { MountManager } from '../mounts/mount-manager.js';
 import type { NodeManager } from '../nodes/node-manager.js';
@@ -10,6 +9,7 @@ import type { VolumeManager } from '../volumes/volume-manager.js';
 import type { ActorControl, Journal } from './actor-records.js';
 import type { ClusterOverview } from './cluster-overview.js';
 import type { ControllerSide } from './controller-side.js';
+import type { FeedListener } from './inspecting.js';
 import type { Leadership } from './leadership.js';
 import type { Events } from './runtime-events.js';
 import type { RuntimeStats } from './runtime-stats.js';

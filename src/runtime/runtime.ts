@@ -33,7 +33,9 @@ import { InstanceHealth } from '../registry/instance-health.js';
 import { pluginKinds } from '../registry/kinds.js';
 import { PluginRegistry } from '../registry/plugin-registry.js';
 import { defaultTimes } from '../requests/settings.js';
+import { noSecrets, resolveSecrets } from '../secrets/secrets.js';
 import { lmdbStore } from '../stores/lmdb/lmdb.js';
+import { TaskEnvironments } from '../tasks/environments.js';
 import { taskKind } from '../tasks/kinds.js';
 import { haveNodeCallsEnded, nodeCallsProcess } from '../tasks/own-process.js';
 import { TaskLogs } from '../tasks/task-logs.js';
@@ -50,17 +52,19 @@ import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import { PluginNames } from './plugin-names.js';
-import { type IsTasked, nodeSidePort } from './plugin-port.js';
+import { nodeSidePort, type TaskIdOf } from './plugin-port.js';
 import { presenceOf } from './presence-of.js';
 import { RegistryActor, registryKind } from './registry-actor.js';
 import type { Runtime } from './runtime-api.js';
 import { RuntimeEvents } from './runtime-events.js';
 import { Stats } from './runtime-stats.js';
 
+export { type Shown, shown } from '../host/shown.js';
 export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
 export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './cluster-overview.js';
 export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
+export type { FeedListener } from './inspecting.js';
 export type { LeadershipEvent } from './leadership.js';
 export type {
   Allocations,
@@ -150,16 +154,19 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const { socketRoot, salt } = dataDir;
   const paths = { dataDir: dataDir.path, socketRoot, ...(salt !== undefined && { salt }) };
   const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
+  const { secrets = noSecrets } = options;
+  const environments = new TaskEnvironments({
+    clock,
+    resolve: (refs, signal) => resolveSecrets(secrets, refs, { clock, signal }),
+  });
   const tasks = new TaskSupervisor({
-    ...{ node: nodeId, engine, logs },
+    ...{ node: nodeId, engine, logs, environments },
     dependents: (instances) => plugins.dependentsOf(instances),
     mounted: (plugin) => mounts.needing(plugin),
   });
-  const taskOf = (plugin: string): TaskStatus | undefined => tasks.list().find(({ id }) => id === plugin);
-  const isTasked: IsTasked = (type, plugin) => {
-    const task = taskOf(plugin);
-    return task !== undefined && pluginTypes[task.spec.type].includes(type);
-  };
+  const taskOf = (type: string, plugin: string): TaskStatus | undefined =>
+    tasks.list().find(({ spec }) => spec.plugin === plugin && pluginTypes[spec.type].includes(type));
+  const taskIdOf: TaskIdOf = (type, plugin) => taskOf(type, plugin)?.id;
   const locks = new VolumeLocks();
   const tables = new MountTables();
   const store = shared.handle();
@@ -177,7 +184,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   const controllerSide: ControllerSide = new ControllerSide({
     ...{ runtime: options, cluster },
     engine: { store: shared.handle(), clock, random, logger, troubles, policy, feed },
-    ...{ lease, plugins, isTasked, locks },
+    ...{ lease, plugins, taskIdOf, locks },
     topics: engine.topics,
     node: engine,
     watched: engine,
@@ -186,9 +193,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     shownHere: (key, allocId) => shownHere({ paths: mountPaths(paths), tables }, key, allocId),
   });
   const nodeSide: NodeSide = new NodeSide({
-    ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, isTasked },
+    ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, taskIdOf },
     claims: options.claims ?? claimsOnAnyAgent(localClaims(controllerSide.volumes), cluster),
-    baseDirOf: (plugin) => taskOf(plugin)?.spec.stagePublishBaseDir,
+    baseDirOf: (plugin) => taskOf('csi-node', plugin)?.spec.stagePublishBaseDir,
     processes: {
       of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
       hasEnded: haveNodeCallsEnded,
@@ -205,7 +212,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
       checked: (address, seen) => plugins.checked(address, seen),
     }),
     taskKind({
-      ...{ paths, logs, clock, logger },
+      ...{ paths, logs, environments, clock, logger },
       prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
       probe: (info, signal) => clients.look(info, signal),
       gone: (instance, signal) => plugins.gone(instance, signal),
@@ -238,7 +245,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   };
   const ownActors = actorControl(nodeId, { own: engine, elected: controllerSide.engine, requested });
   const actors = actorsOnAnyAgent(ownActors, cluster);
-  const nodeSidePlugins = nodeSidePort(plugins, isTasked);
+  const nodeSidePlugins = nodeSidePort(plugins, taskIdOf);
   const presence = presenceOf({
     ...{ nodeId, engine, plugins, clock },
     ...{ port: controllerSide.plugins, nodeSide: nodeSidePlugins },

@@ -5,6 +5,7 @@ import { pluginTypes } from '../../machines/task/task-context.js';
 import type { ReadyReport, SpawnedRun, TaskSpec } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import type { TaskEnvironments } from './environments.js';
 import { tailOf } from './log-tail.js';
 import { isServedBy } from './own-process.js';
 import { logPathOf, type TaskPaths } from './paths.js';
@@ -23,11 +24,16 @@ const probeMs = 5_000;
 const socketWaitMs = 20;
 const probeWaitMs = 500;
 
+export interface ReadyPorts {
+  paths: TaskPaths;
+  clock: Clock;
+  probe: ProbePlugin;
+  environments: Pick<TaskEnvironments, 'knownValues'>;
+}
+
 /** @throws StagecraftError NOT_READY with the last answer and the end of the log */
 export async function awaitReady(
-  paths: TaskPaths,
-  clock: Clock,
-  probe: ProbePlugin,
+  { paths, clock, probe, environments }: ReadyPorts,
   { spec, spawned, signal }: ReadyRequest,
 ): Promise<ReadyReport> {
   const untilMs = clock.monotonicMs() + spec.healthTimeoutMs;
@@ -54,7 +60,9 @@ export async function awaitReady(
     await pause(clock, probeWaitMs, signal);
   }
   signal.throwIfAborted();
-  const said = spawned.process === null ? '' : `; end of its log:\n${tailOf(logPathOf(paths, spec.id), spec.env)}`;
+  const tail = async (): Promise<string> =>
+    tailOf(logPathOf(paths, spec.id), await environments.knownValues(spec, signal));
+  const said = spawned.process === null ? '' : `; end of its log:\n${await tail()}`;
   throw new StagecraftError('NOT_READY', `not ready within ${spec.healthTimeoutMs} ms: ${last}${said}`);
 }
 
@@ -63,7 +71,12 @@ async function look(clock: Clock, probe: ProbePlugin, { spec, spawned, signal }:
   const cancel = clock.after(probeMs, () => limit.abort(new Error(`no answer within ${probeMs} ms`)));
   const { allocId, socketPath } = spawned;
   try {
-    const infos = pluginTypes[spec.type].map((type) => ({ type, name: spec.id, allocId, connection: { socketPath } }));
+    const infos = pluginTypes[spec.type].map((type) => ({
+      type,
+      name: spec.plugin,
+      allocId,
+      connection: { socketPath },
+    }));
     return await Promise.all(infos.map((info) => probe(info, AbortSignal.any([signal, limit.signal]))));
   } catch (error) {
     return [{ healthy: false, description: messageOf(error) }];

@@ -12,10 +12,12 @@ import type {
 } from '../../machines/task/task-types.js';
 import { untilAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import type { ActorKind, EffectCall, Migration } from '../engine/effects/effects.js';
+import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
 import type { Logger } from '../engine/logger.js';
 import { awaitReady, type ProbePlugin } from './await-ready.js';
 import { endProcesses } from './end-processes.js';
+import type { TaskEnvironments } from './environments.js';
+import { taskMigrations } from './migrations.js';
 import { type TaskPaths, taskMark } from './paths.js';
 import { livingRuns, namesOf } from './processes.js';
 import { type Children, spawnRun } from './spawn.js';
@@ -25,6 +27,7 @@ import { watchProcess } from './watch-process.js';
 export interface TaskKindOptions {
   paths: TaskPaths;
   logs: TaskLogs;
+  environments: TaskEnvironments;
   clock: Clock;
   logger: Logger;
   probe: ProbePlugin;
@@ -46,7 +49,7 @@ export const tasksTopic = (node: string): string => `tasks/${encodeURIComponent(
 const readySlackMs = 10_000;
 
 export function taskKind(options: TaskKindOptions): ActorKind {
-  const { paths, logs, clock, logger, prepareHost, probe, gone, watchHealth } = options;
+  const { paths, logs, environments, clock, logger, prepareHost, probe, gone, watchHealth } = options;
   const children: Children = new Map();
   const tellOthers = (id: string) => (pids: number[]) => {
     const named = namesOf(pids).map((name, at) => `${name} (${pids[at]})`);
@@ -55,7 +58,7 @@ export function taskKind(options: TaskKindOptions): ActorKind {
   };
   return {
     machine: taskMachine,
-    migrations: [healthKept],
+    migrations: taskMigrations,
     begin: (address) => ({ node: nodeOf(address) }),
     topic: (address) => tasksTopic(nodeOf(address)),
     effects: {
@@ -69,14 +72,14 @@ export function taskKind(options: TaskKindOptions): ActorKind {
           await logs.bound(spec.id);
           await prepareHost(spec);
           if (spec.socket !== undefined) return { ...run, process: null, socketPath: spec.socket };
-          const spawned = await spawnRun(paths, children, { spec, run, signal });
+          const spawned = await spawnRun({ paths, children, environments }, { spec, run, signal });
           return kept ? { ...spawned, kept: await livingRuns(taskMark(paths, spec.id), kept) } : spawned;
         },
       },
       awaitReady: {
         deadlineMs: ({ spec }: { spec: TaskSpec }) => spec.healthTimeoutMs + readySlackMs,
         run: ({ input, signal }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun }>) =>
-          awaitReady(paths, clock, probe, { ...input, signal }),
+          awaitReady({ paths, clock, probe, environments }, { ...input, signal }),
       },
       watchProcess: {
         deadlineMs: Number.POSITIVE_INFINITY,
@@ -86,7 +89,10 @@ export function taskKind(options: TaskKindOptions): ActorKind {
         }: EffectCall<{ spec: TaskSpec; spawned: SpawnedRun; withTail: boolean }>) {
           const { process } = spawned;
           if (process === null) return untilAborted(signal); // run by somebody else: there is nothing to watch
-          return watchProcess(logs, clock, children, { spec, spawned: { ...spawned, process }, withTail, signal });
+          return watchProcess(
+            { logs, clock, children, environments },
+            { spec, spawned: { ...spawned, process }, withTail, signal },
+          );
         },
       },
       watchHealth: {
@@ -120,14 +126,3 @@ export function taskKind(options: TaskKindOptions): ActorKind {
     },
   };
 }
-
-/** Version 2 keeps the health of a running task's plugin; it was healthy when the state began. */
-export const healthKept: Migration = {
-  name: 'health is kept',
-  from: '1',
-  to: '2',
-  migrate: ({ context, ...snapshot }) => ({
-    ...snapshot,
-    context: { ...context, health: snapshot.value === 'running' ? { healthy: true, description: 'ready' } : null },
-  }),
-};

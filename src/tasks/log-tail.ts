@@ -2,6 +2,7 @@
 import { closeSync, constants, fstatSync, readSync } from 'node:fs';
 import { messageOf } from '../errors.js';
 import { maskSecrets } from '../host/mask-secrets.js';
+import { endpointVariable } from './environments.js';
 import { olderLogOf } from './paths.js';
 import { openPlain } from './plain-file.js';
 
@@ -20,28 +21,28 @@ export function runHeader(path: string, allocId: string): string {
 
 const isHeader = (line: string): boolean => /^--- \S+ \d{4}-\d\d-\d\dT[\d:.]+Z$/.test(line);
 
-/** Variables whose values are no secrets. */
-const isPublic = new Set(['CSI_ENDPOINT']);
 /** Shorter values occur in every text. */
 const minSecretChars = 6;
 
 /** Masks values of the environment: a driver may print its secrets. */
-function masked(text: string, env: Record<string, string>): string {
-  const secrets = Object.entries(env).flatMap(([name, value]) => (isPublic.has(name) ? [] : [value]));
+function masked(text: string, values: Record<string, string>): string {
+  const secrets = Object.entries(values).flatMap(([name, value]) => (name === endpointVariable ? [] : [value]));
   return maskSecrets(text, secrets, minSecretChars);
 }
 
 /**
  * First and last lines of the last run in a log, with the reason of a Go program between them; also right after the
  * log was cut off. Without lines: why there are none.
- * @param env environment of the task: its values are masked
+ * @param values environment of the task, which is masked; undefined: not known, so that nothing can be shown
  */
-export function tailOf(path: string, env: Record<string, string>): string {
+export function tailOf(path: string, values: Record<string, string> | undefined): string {
+  if (!values)
+    return `(not shown: values of its environment may be in it, and are not known to be masked; see ${path})`;
   try {
     const present = endOf(path, runBytes);
     const older = present.length < runBytes ? olderEnd(path, runBytes - present.length) : '';
     const whole = `${older}${present}`;
-    const lines = masked(whole, env).trimEnd().split('\n');
+    const lines = masked(whole, values).trimEnd().split('\n');
     const headerAt = lines.findLastIndex(isHeader);
     const hasBeginning = headerAt >= 0 || whole.length < runBytes;
     return excerptOf(lines.slice(headerAt + 1), hasBeginning) || '(it wrote nothing)';

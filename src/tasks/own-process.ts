@@ -5,7 +5,7 @@
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { pluginsAddress, taskAddress } from '../../machines/kit/addresses.js';
+import { pluginsAddress } from '../../machines/kit/addresses.js';
 import { pluginsMachine } from '../../machines/plugin/plugins.js';
 import { taskMachine } from '../../machines/task/task.js';
 import type { ProcessIdentity } from '../../machines/task/task-types.js';
@@ -23,13 +23,16 @@ export interface NodeCallsProcess extends Partial<SessionLeader> {
 /** Process that serves the node calls of a plugin now. Reads committed records. */
 export function nodeCallsProcess(engine: ActorSystem, node: string, plugin: string): NodeCallsProcess {
   const plugins = new ActorsOf(engine, pluginsMachine).peek(pluginsAddress(node, 'csi-node', plugin))?.context;
-  const task = new ActorsOf(engine, taskMachine).peek(taskAddress(node, plugin))?.context;
   const active = plugins?.instances[0];
-  const { spawned, ready } = task ?? {};
   const unknown = { bootId: bootId() };
-  if (!active || !spawned?.process || !ready?.isServing) return unknown;
-  const isOfRun = active.allocId === spawned.allocId && active.connection.socketPath === spawned.socketPath;
-  return isOfRun ? { ...unknown, process: spawned.process, token: spawned.token } : unknown;
+  if (!active) return unknown;
+  for (const [, { context }] of new ActorsOf(engine, taskMachine).views()) {
+    const { spawned, ready } = context;
+    const isOfRun = active.allocId === spawned?.allocId && active.connection.socketPath === spawned.socketPath;
+    if (isOfRun && spawned.process && ready?.isServing)
+      return { ...unknown, process: spawned.process, token: spawned.token };
+  }
+  return unknown;
 }
 
 /**

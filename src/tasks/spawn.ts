@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { exitText } from '../../machines/task/task-context.js';
 import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../../machines/task/task-types.js';
 import { messageOf } from '../errors.js';
+import { namedEndpoint, type TaskEnvironments } from './environments.js';
 import { runHeader, tailOf } from './log-tail.js';
 import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
 import { openPlain } from './plain-file.js';
@@ -28,7 +29,7 @@ const scheme = 'unix://';
 
 /** Path of the plugin's socket on this host: in a directory of its own, unless the user has named it. */
 const hostSocketOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
-  spec.env.CSI_ENDPOINT?.slice(scheme.length) ?? socketPathOf(paths, run.allocId);
+  namedEndpoint(spec)?.slice(scheme.length) ?? socketPathOf(paths, run.allocId);
 
 /** Variables that tell a process its paths; `${NAME}` stands for them in its arguments. */
 function placeOf(paths: TaskPaths, request: SpawnRequest): Record<string, string> {
@@ -56,19 +57,32 @@ export interface SpawnRequest {
   run: TaskRun;
 }
 
-/** @throws Error naming the program if it can't be started; reason of the signal if it is aborted before */
+export interface SpawnPorts {
+  paths: TaskPaths;
+  children: Children;
+  environments: Pick<TaskEnvironments, 'valuesOf'>;
+}
+
+/**
+ * @throws Error naming the program if it can't be started, or the variables whose values can't be had; reason of the signal if it
+ *   is aborted before
+ */
 export async function spawnRun(
-  paths: TaskPaths,
-  children: Children,
+  { paths, children, environments }: SpawnPorts,
   { spec, run, signal }: SpawnRequest & { signal: AbortSignal },
 ): Promise<OwnRun> {
   const running = (await findProcesses(taskMark(paths, spec.id))).find(({ token }) => token === run.token);
+  const env = running ? undefined : await environments.valuesOf(spec, signal);
   signal.throwIfAborted(); // after the state was left, processes are being searched for already
-  const identity = running?.identity ?? (await start(paths, children, { spec, run }));
+  const identity = running?.identity ?? (await start(paths, children, { spec, run, env: env ?? {} }));
   return { ...run, process: identity, socketPath: hostSocketOf(paths, { spec, run }) };
 }
 
-async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnRequest): Promise<ProcessIdentity> {
+async function start(
+  paths: TaskPaths,
+  children: Children,
+  { spec, run, env }: SpawnRequest & { env: Record<string, string> },
+): Promise<ProcessIdentity> {
   const place = placeOf(paths, { spec, run });
   mkdirSync(dirname(hostSocketOf(paths, { spec, run })), { recursive: true, mode: 0o700 });
   mkdirSync(taskDirOf(paths, spec.id), { recursive: true, mode: 0o700 });
@@ -90,7 +104,7 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
         env: {
           ...Object.fromEntries(inherited.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))),
           ...place,
-          ...spec.env,
+          ...env,
           [taskVariable]: task,
           [directoryVariable]: directory,
           [tokenVariable]: run.token,
@@ -98,18 +112,18 @@ async function start(paths: TaskPaths, children: Children, { spec, run }: SpawnR
       },
     );
     const ended = endOf(child);
-    await started(child, program, spec);
+    await started(child, program, env);
     child.unref(); // the process may outlive this one
     children.set(spec.id, { token: run.token, ended });
     const identity = child.pid === undefined ? undefined : identify(child.pid);
     if (identity) return identity;
-    throw new Error(exitText({ ...(await ended), tail: tailOf(logPath, spec.env) }));
+    throw new Error(exitText({ ...(await ended), tail: tailOf(logPath, env) }));
   } finally {
     closeSync(log);
   }
 }
 
-const started = (child: ChildProcess, program: string, { env }: TaskSpec): Promise<void> =>
+const started = (child: ChildProcess, program: string, env: Record<string, string>): Promise<void> =>
   new Promise((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (cause) =>

@@ -1,11 +1,12 @@
 /** Options of a task, checked and completed before anything starts. */
 import { isAbsolute, join, normalize, relative } from 'node:path';
 import { z } from 'zod';
-import type { TaskSpec } from '../../machines/task/task-types.js';
+import { pluginTypes } from '../../machines/task/task-context.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import { mapOf, notInherited } from '../host/names.js';
+import { mapOf, notInherited, secretRefSchema } from '../host/names.js';
 import { inPlainWords } from '../host/plain-faults.js';
 import { checkSocketPath } from '../host/socket-path.js';
+import { endpointVariable, type GivenTask, type GivenVariable } from './environments.js';
 
 const ms = z.int().positive();
 
@@ -14,14 +15,22 @@ const nulFault = 'must not have a NUL character in it';
 const endpointScheme = 'unix://';
 
 /** Variables that a process can't be given, each with the reason. */
-function* environmentFaults(env: Record<string, string>): Generator<[name: string, fault: string]> {
-  for (const [name, value] of Object.entries(env)) {
+function* environmentFaults(env: Record<string, GivenVariable>): Generator<[name: string, fault: string]> {
+  for (const [name, variable] of Object.entries(env)) {
     if (name === '' || name.includes('=') || hasNul(name)) yield [name, 'is no name of a variable'];
     if (name.startsWith('STAGECRAFT_')) yield [name, 'is reserved: names that begin with STAGECRAFT_ are ours'];
-    if (hasNul(value)) yield [name, nulFault];
+    if (hasNul(plainValue(variable) ?? '')) yield [name, nulFault];
   }
-  const fault = env.CSI_ENDPOINT === undefined ? undefined : endpointFault(env.CSI_ENDPOINT);
-  if (fault) yield ['CSI_ENDPOINT', fault];
+  const endpoint = env[endpointVariable];
+  if (endpoint === undefined) return;
+  const path = plainValue(endpoint);
+  const fault = path === undefined ? 'must be a path: it is no secret' : endpointFault(path);
+  if (fault) yield [endpointVariable, fault];
+}
+
+function plainValue(variable: GivenVariable): string | undefined {
+  if (typeof variable === 'string') return variable;
+  return 'stored' in variable ? variable.stored : undefined;
 }
 
 function endpointFault(endpoint: string): string | undefined {
@@ -46,12 +55,15 @@ const absolutePath = z
   .refine((path) => isAbsolute(path) && !hasNul(path), 'must be an absolute path without a NUL character')
   .transform(normalize);
 
+const idSchema = notInherited(
+  z
+    .string()
+    .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit'),
+);
+
 const taskFields = z.strictObject({
-  id: notInherited(
-    z
-      .string()
-      .regex(/^[a-z0-9][a-z0-9._-]{0,31}$/, 'must be 1 to 32 of a-z, 0-9, . _ -, and begin with a letter or digit'),
-  ).describe('Names the task; its plugin is registered under this name.'),
+  id: idSchema.describe('Names the task and its log.'),
+  plugin: idSchema.optional().describe('Name that its plugin is registered under. Default: the id of the task.'),
   type: z.enum(['node', 'controller', 'monolith']).describe('Which CSI services the process serves.'),
   command: z
     .array(
@@ -74,14 +86,21 @@ const taskFields = z.strictObject({
     })
     .optional()
     .describe('Instead of a command: the socket of a plugin that somebody else runs.'),
-  env: mapOf(z.string())
+  env: mapOf(
+    z.union([z.string(), z.strictObject({ secret: secretRefSchema }), z.strictObject({ stored: z.string() })], {
+      error: 'must be a text, {secret: REFERENCE}, or {stored: TEXT}',
+    }),
+  )
     .superRefine((env, context) => {
       for (const [name, message] of environmentFaults(env)) {
         context.addIssue({ code: 'custom', path: [name], message });
       }
     })
     .default({})
-    .describe('Added to the environment of the process.'),
+    .describe(
+      'Added to the environment of the process. A text is kept in memory only; {secret: file:NAME} is fetched at each ' +
+        'start; {stored: TEXT} lets the record hold the text.',
+    ),
   mountDir: absolutePath
     .optional()
     .describe('Where the process, e.g. in a container, sees ${STAGECRAFT_SOCKET_DIR}, in which it makes csi.sock.'),
@@ -141,7 +160,8 @@ function* contradictions(task: TaskFields): Generator<[path: string[], fault: st
     if (mountDir !== undefined) yield [['mountDir'], 'is of no use with socket: no process is started'];
   }
   if (mountDir === undefined || !isAbsolute(mountDir)) return; // the latter is reported already
-  if (env.CSI_ENDPOINT !== undefined) yield [['env', 'CSI_ENDPOINT'], 'must not be set beside mountDir, which sets it'];
+  if (env[endpointVariable] !== undefined)
+    yield [['env', endpointVariable], 'must not be set beside mountDir, which sets it'];
   const fault = socketFault(join(mountDir, 'csi.sock'));
   if (fault) yield [['mountDir'], fault];
   if (stagePublishBaseDir !== undefined && isAtOrBelow(mountDir, stagePublishBaseDir)) {
@@ -162,9 +182,18 @@ export const taskSchema = taskFields.superRefine((task, context) => {
 export type TaskOptions = z.input<typeof taskSchema>;
 
 /** @throws StagecraftError INVALID_ARGUMENT with every fault and its path */
-export function completeTask(options: TaskOptions): TaskSpec {
+export function completeTask(options: TaskOptions): GivenTask {
   const { data, error } = taskSchema.safeParse(options, { error: inPlainWords });
-  if (data) return data;
+  if (data) return { ...data, plugin: data.plugin ?? data.id };
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'task'}: ${message}`);
   throw new StagecraftError('INVALID_ARGUMENT', `the task can't be taken: ${faults.join('; ')}`, { faults });
+}
+
+/** Types of a plugin that two tasks would both run. */
+export function sharedTypes(
+  one: Pick<TaskOptions, 'id' | 'plugin' | 'type'>,
+  other: Pick<TaskOptions, 'id' | 'plugin' | 'type'>,
+): string[] {
+  if ((one.plugin ?? one.id) !== (other.plugin ?? other.id)) return [];
+  return pluginTypes[one.type].filter((type) => pluginTypes[other.type].includes(type));
 }

@@ -16,8 +16,9 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { eventOf } from '../engine/topics/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, refuseNoObject, StagecraftError } from '../errors.js';
+import type { GivenTask, TaskEnvironments } from './environments.js';
 import { tasksTopic } from './kinds.js';
-import { completeTask, type TaskOptions } from './spec.js';
+import { completeTask, sharedTypes, type TaskOptions } from './spec.js';
 import type { LogPart, TaskLogs } from './task-logs.js';
 
 export type TaskState = 'stopped' | 'starting' | 'waiting' | 'running' | 'backing-off' | 'stopping' | 'failed';
@@ -28,7 +29,7 @@ export interface TaskStatus {
   id: string;
   state: TaskState;
   /** Without the values of the environment, which may be secrets. */
-  spec: Omit<TaskSpec, 'env'> & { env: string[] };
+  spec: Omit<TaskSpec, 'env' | 'envDigest'> & { env: string[] };
   /** Alloc id of the present run; its plugins are registered with it. */
   allocId?: string;
   /** Pid of the process, while it is known to run. */
@@ -59,6 +60,7 @@ export interface TaskSupervisorOptions {
   node: string;
   engine: Engine;
   logs: TaskLogs;
+  environments: TaskEnvironments;
   /** Names what uses these instances, e.g. mounted volumes; rejects where that can't be known. */
   dependents(instances: PluginKey[]): Promise<string[]>;
   /** Names the volumes that are mounted through a plugin, registered or not. */
@@ -78,6 +80,7 @@ export class TaskSupervisor {
   readonly #tasks: ActorsOf<typeof taskMachine>;
   readonly #plugins: ActorsOf<typeof pluginMachine>;
   readonly #logs: TaskLogs;
+  readonly #environments: TaskEnvironments;
   readonly #dependents: TaskSupervisorOptions['dependents'];
   readonly #mounted: TaskSupervisorOptions['mounted'];
   /** Waiters by the address of a task or an instance: woken by its commits and by the end. */
@@ -85,12 +88,13 @@ export class TaskSupervisor {
   /** Reason why every call is refused. */
   #closed: StagecraftError | undefined;
 
-  constructor({ node, engine, logs, dependents, mounted }: TaskSupervisorOptions) {
+  constructor({ node, engine, logs, environments, dependents, mounted }: TaskSupervisorOptions) {
     this.#node = node;
     this.#engine = engine;
     this.#tasks = new ActorsOf(engine, taskMachine);
     this.#plugins = new ActorsOf(engine, pluginMachine);
     this.#logs = logs;
+    this.#environments = environments;
     this.#dependents = dependents;
     this.#mounted = mounted;
     engine.observe(({ address }) => this.#waiters.wake(address));
@@ -99,15 +103,19 @@ export class TaskSupervisor {
   /**
    * Starts a task and keeps it running; the same one again changes nothing, another spec under its id restarts it.
    * Resolves after the commit, not when the plugin is ready: `plugins.waitFor` waits for that.
-   * @throws StagecraftError INVALID_ARGUMENT with every fault and its path; PLUGIN_IN_USE: another `stagePublishBaseDir`
-   *   while volumes are mounted through it, nothing has changed
+   * A value of `env` that is a text is in no record: give the whole spec again in each runtime. Until then the task starts no process.
+   * @throws StagecraftError INVALID_ARGUMENT with every fault and its path, or naming the task that runs the plugin already;
+   *   PLUGIN_IN_USE: another `plugin` or `stagePublishBaseDir` while volumes are mounted through it, nothing has changed
    */
   async start(options: TaskOptions): Promise<void> {
     this.#refuseIfClosed();
-    const spec = completeTask(options);
-    const address = taskAddress(this.#node, spec.id);
-    this.#refuseIfMoved(spec, address);
+    const given = completeTask(options);
+    const address = taskAddress(this.#node, given.id);
+    this.#refuseIfTaken(given, address);
+    this.#refuseIfMoved(given, address);
+    const spec = this.#environments.recorded(given, this.#tasks.peek(address)?.context.spec ?? undefined);
     await this.#runAnew(address, { type: 'task.start', spec });
+    this.#environments.keepOnly(given.id, spec);
   }
 
   /**
@@ -146,6 +154,7 @@ export class TaskSupervisor {
     const address = taskAddress(this.#node, id);
     await this.#tasks.ask(address, { type: 'task.remove' });
     if (this.#tasks.has(address)) throw startedAgain(id, address);
+    this.#environments.keepOnly(id, undefined);
   }
 
   /** All tasks of this node, in the order of their ids. */
@@ -239,17 +248,36 @@ export class TaskSupervisor {
   }
 
   /**
-   * Refuses another `stagePublishBaseDir` while volumes are mounted: a mount is undone where it was made.
+   * Refuses a plugin that another task runs: two processes would take turns.
+   * @throws StagecraftError INVALID_ARGUMENT
+   */
+  #refuseIfTaken(task: GivenTask, address: string): void {
+    for (const { spec } of this.list()) {
+      if (spec.id === task.id) continue;
+      const [type] = sharedTypes(task, spec);
+      if (type === undefined) continue;
+      const why = `task ${spec.id} runs the ${type} plugin '${task.plugin}'`;
+      const advice = `give one of them another plugin, or remove ${spec.id}`;
+      throw new StagecraftError('INVALID_ARGUMENT', `task ${task.id} can't be taken: ${why}: ${advice}`, { address });
+    }
+  }
+
+  /**
+   * Refuses another `stagePublishBaseDir` or plugin while volumes are mounted: a mount is undone where and by whom it was made.
    * @throws StagecraftError PLUGIN_IN_USE
    */
-  #refuseIfMoved({ id, stagePublishBaseDir }: TaskSpec, address: string): void {
+  #refuseIfMoved({ id, plugin, stagePublishBaseDir }: GivenTask, address: string): void {
     const view = this.#tasks.peek(address);
     const present = view?.context.spec;
-    if (!present || present.stagePublishBaseDir === stagePublishBaseDir) return;
+    const changed = [
+      ...(present?.stagePublishBaseDir === stagePublishBaseDir ? [] : ['stagePublishBaseDir']),
+      ...(present?.plugin === plugin ? [] : ['plugin']),
+    ];
+    if (!present || changed.length === 0) return;
     // Includes volumes mounted through the plugin while it does not run.
-    const mounted = this.#mounted(id);
+    const mounted = this.#mounted(present.plugin);
     if (mounted.length === 0) return;
-    const why = `its stagePublishBaseDir stays as it is while something is mounted there: ${mounted.join(', ')}`;
+    const why = `its ${changed.join(' and ')} stays as it is while something is mounted there: ${mounted.join(', ')}`;
     throw new StagecraftError('PLUGIN_IN_USE', `task ${id} was not changed: ${why}; release that first`, { address });
   }
 
@@ -273,9 +301,10 @@ export class TaskSupervisor {
   }
 
   #statusOf({ state, context }: TaskView): TaskStatus | undefined {
-    const { spec, run, spawned, ready, health, reason, nextStartAtMs } = context;
+    const { spec: recorded, run, spawned, ready, health, reason, nextStartAtMs } = context;
     // No commit ends in `ended`, and a removed task has no status.
-    if (!spec || state === 'ended' || state === 'removed') return undefined;
+    if (!recorded || state === 'ended' || state === 'removed') return undefined;
+    const { envDigest: _, ...spec } = recorded;
     return {
       id: spec.id,
       state,

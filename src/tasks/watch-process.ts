@@ -5,6 +5,7 @@
 import type { OwnRun, ProcessEnd, TaskSpec } from '../../machines/task/task-types.js';
 import { untilAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { TaskEnvironments } from './environments.js';
 import { tailOf } from './log-tail.js';
 import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';
@@ -21,10 +22,15 @@ export interface WatchRequest {
 /** Interval of looks at a process that is no child. */
 const lookEveryMs = 250;
 
+export interface WatchPorts {
+  logs: TaskLogs;
+  clock: Clock;
+  children: Children;
+  environments: Pick<TaskEnvironments, 'knownValues'>;
+}
+
 export async function watchProcess(
-  logs: TaskLogs,
-  clock: Clock,
-  children: Children,
+  { logs, clock, children, environments }: WatchPorts,
   { spec, spawned, withTail, signal }: WatchRequest,
 ): Promise<ProcessEnd> {
   const child = children.get(spec.id);
@@ -38,5 +44,5 @@ export async function watchProcess(
   await logged;
   const end = (await Promise.race([ended, untilAborted(signal)])) ?? {};
   signal.throwIfAborted();
-  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id), spec.env) } : end;
+  return withTail ? { ...end, tail: tailOf(logs.pathOf(spec.id), await environments.knownValues(spec, signal)) } : end;
 }

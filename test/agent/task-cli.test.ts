@@ -7,6 +7,7 @@ const restart = { maxRestarts: 5, windowMs: 60_000, backoff: { initialMs: 100, m
 const spec: TaskReport['spec'] = {
   id: 'disk',
   type: 'node',
+  plugin: 'disk',
   command: ['disk'],
   env: [],
   healthTimeoutMs: 30_000,

@@ -13,6 +13,7 @@ import { Engine } from '../../dist/src/engine/engine.js';
 import { Feed } from '../../dist/src/engine/feed.js';
 import { silentLogger } from '../../dist/src/engine/logger.js';
 import { systemRandom } from '../../dist/src/engine/random.js';
+import { shown } from '../../dist/src/host/shown.js';
 import { FeedViewer } from '../../dist/src/inspector/feed-viewer.js';
 import { memoryStore } from '../../dist/src/stores/memory/memory.js';
 import { lendContenders } from './apart.js';
@@ -75,7 +76,7 @@ const untilStopped = 20_000;
 /** Begins to view the feed. A stuck viewer never reads, and has lost much; the other one reads all that is there, in each turn. */
 function view(feed: Feed, viewing: Viewing): FeedViewer | undefined {
   if (viewing === 'unwatched') return undefined;
-  const viewer = new FeedViewer({ inspect: (listener) => feed.watch(listener) });
+  const viewer = new FeedViewer({ inspect: (listener) => feed.watch((record) => listener(shown(record))) });
   const read = async (): Promise<void> => {
     while (await viewer.read());
   };

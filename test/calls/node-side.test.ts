@@ -34,7 +34,7 @@ describe('the node side of a plugin, for its calls', () => {
   const port = (tasks: string[] = []) => {
     const { plugins } = house.runtime;
     if (!(plugins instanceof PluginRegistry)) throw new Error('the runtime has plugins of another kind');
-    return nodeSidePort(plugins, (type, plugin) => type === 'csi-node' && tasks.includes(plugin));
+    return nodeSidePort(plugins, (type, plugin) => tasks.find((task) => type === 'csi-node' && task === plugin));
   };
 
   it('M2 capabilities come from the node service, the client from csi-node, not from the controller side', async () => {

@@ -141,6 +141,7 @@ const registryEvents: Drafts<RegistryEvent> = {
 
 const taskSpec = (die: Die): TaskSpec => ({
   id: 'disk',
+  plugin: 'disk',
   type: die.of('node', 'controller', 'monolith'),
   command: ['disk', die.of('-v', '-q')],
   env: {},

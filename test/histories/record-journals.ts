@@ -10,6 +10,7 @@ import { groupSnapshotsPrefix, nodeOwnedPrefix, snapshotsPrefix, volumesPrefix }
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { decodeEntry, type JournalEntry } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
+import { shown } from '../../src/host/shown.js';
 import { packageVersion } from '../../src/host/version.js';
 import { journalLines } from '../../src/journal/export-journal.js';
 import { AgentProcess, mainPath, makePlace, pluginPids, removePlace } from '../scenarios/agent-process.js';
@@ -28,7 +29,7 @@ async function journalOf(entriesOf: ReadonlyMap<string, readonly JournalEntry[]>
   const source = {
     addresses: entriesOf.keys(),
     entries: async function* (address: string) {
-      yield* entriesOf.get(address) ?? [];
+      for (const entry of entriesOf.get(address) ?? []) yield shown(entry);
     },
     at: 0,
     stagecraft: packageVersion(),

@@ -1,22 +1,25 @@
 /** Text of `stagecraft why` on an alloc that a reason holds up in a step that goes on by itself otherwise. */
 import { expect } from 'chai';
 import { whyText } from '../../src/cli/print-why.js';
+import { shown } from '../../src/host/shown.js';
 import { detailOf } from '../../src/inspector/actor-answers.js';
 
 describe('why an alloc waits', () => {
   const told = (part: { at: string; reason?: string }): string => {
-    const detail = detailOf({
-      ...{
-        address: 'alloc/n1/web',
-        state: { releasing: { 'asked-for': 'working' } },
-        seq: 4,
-        version: '2',
-        effects: [],
-        timers: [],
-        unread: 0,
-      },
-      context: { node: 'n1', allocId: 'web', volumes: [], parts: { data: part }, failure: null },
-    });
+    const detail = detailOf(
+      shown({
+        ...{
+          address: 'alloc/n1/web',
+          state: { releasing: { 'asked-for': 'working' } },
+          seq: 4,
+          version: '2',
+          effects: [],
+          timers: [],
+          unread: 0,
+        },
+        context: { node: 'n1', allocId: 'web', volumes: [], parts: { data: part }, failure: null },
+      }),
+    );
     return whyText(detail, { address: detail.address, lines: [] }, 1_000);
   };
 

@@ -1,7 +1,9 @@
 /** A viewer of the live feed that is slower than the feed: it loses the oldest records, and is told how many. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { FeedListener, FeedRecord } from '../../src/engine/feed.js';
+import type { FeedRecord } from '../../src/engine/feed.js';
+import { shown } from '../../src/host/shown.js';
+import type { FeedListener } from '../../src/index.js';
 import { FeedViewer } from '../../src/inspector/feed-viewer.js';
 
 class Source {
@@ -17,7 +19,7 @@ class Source {
     for (let left = count; left > 0; left -= 1) {
       this.#seq += 1;
       const record: FeedRecord = { seq: this.#seq, at: 0, address, kind: 'actor', phase: 'loaded' };
-      for (const listener of this.listeners) listener(record);
+      for (const listener of this.listeners) listener(shown(record));
     }
   }
 }

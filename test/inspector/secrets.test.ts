@@ -9,14 +9,21 @@ import { serveInspector } from '../../src/inspector/serve-inspector.js';
 import { createRuntime } from '../../src/runtime/runtime.js';
 import { faultDriver } from '../../src/testing/index.js';
 
-/** Never to be seen outside: of a volume, and of the environment of a task. */
-const marks = ['planted-volume-secret-7c1f', 'planted-environment-secret-92ab'];
+/** Never to be seen outside: of a volume, of the environment of a task, in the contexts that a plugin gives. */
+const marks = [
+  'planted-volume-secret-7c1f',
+  'planted-environment-secret-92ab',
+  'planted-stored-value-51d0',
+  'planted-context-secret-03ce',
+];
+
+const inBase64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
 
 describe('secrets', function () {
   this.timeout(60_000);
 
-  it('X5 in volumes, answers of plugins and environments: none leaves by feed, API, Stately, events, journal or log', async () => {
-    const [ofVolume = '', ofTask = ''] = marks;
+  it('X5, 34.11 in volumes, contexts, texts of plugins, environments: none leaves by feed, API, Stately, journal', async () => {
+    const [ofVolume = '', ofTask = '', ofRecord = '', ofContext = ''] = marks;
     const directory = mkdtempSync(join(tmpdir(), 'stagecraft-secrets-'));
     const socketPath = join(directory, 'csi.sock');
     const driver = await faultDriver({ socketPath, nodeId: 'n1', dataDir: join(directory, 'driver'), attach: true });
@@ -42,8 +49,6 @@ describe('secrets', function () {
         await once(socket, 'open');
       }
       // The plugin says the secret again in its errors, and the task has one in its environment.
-      driver.script('CreateVolume', { code: 'INTERNAL', text: `the password ${ofVolume} is wrong` });
-      driver.script('ControllerPublishVolume', { code: 'INTERNAL', text: `no login with ${ofVolume}` });
       await runtime.plugins.register({
         ...{ type: 'csi-controller', name: 'disk', allocId: 'a1' },
         connection: { socketPath },
@@ -53,8 +58,13 @@ describe('secrets', function () {
       await runtime.nodes.report({ id: 'n1', plugins: [{ name: 'disk', nodeId: 'n1', topology }] });
       await runtime.tasks.start({
         ...{ id: 'secretive', type: 'node', command: ['sh', '-c', 'sleep 60'] },
-        env: { PASSWORD: ofTask },
+        env: { PASSWORD: ofTask, LEVEL: { stored: ofRecord } },
       });
+      const chap = { password: ofContext };
+      driver.script('CreateVolume', { code: 'INTERNAL', text: `the password ${ofVolume} is wrong` });
+      driver.script('CreateVolume', { answer: { volume: { volumeId: 'v-1', volumeContext: chap } } });
+      driver.script('ControllerPublishVolume', { code: 'INTERNAL', text: `no login with ${inBase64(ofVolume)}` });
+      driver.script('ControllerPublishVolume', { answer: { publishContext: chap } });
       const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
       const secrets = { password: { env: 'PASSWORD' } };
       await runtime.volumes.create({ id: 'data', plugin: 'disk', capabilities: [capability], secrets });
@@ -74,6 +84,15 @@ describe('secrets', function () {
         headers: { ...headers, 'content-type': 'application/json' },
       });
       seen.push(await answer.text());
+      // A viewer that comes now gets all actors as they are.
+      const late = new WebSocket(`${origin.replace('http', 'ws')}/v1/stately`, { headers });
+      const present: string[] = [];
+      late.on('message', (data) => present.push(String(data)));
+      await once(late, 'open');
+      while (!addresses.every((address) => present.some((text) => text.includes(`"name":"${address}"`))))
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      seen.push(...present);
+      late.close();
       while (!seen.some((text) => text.includes('ControllerPublishVolume'))) {
         await new Promise((resolve) => setTimeout(resolve, 10));
       }
@@ -86,6 +105,10 @@ describe('secrets', function () {
     const all = [...seen, JSON.stringify(logged)].join('\n');
     // The search would have found them: the plugin's words are seen, without the secret.
     expect(all).to.contain('is wrong').and.contain('no login with').and.contain('PASSWORD');
-    for (const mark of marks) expect(all.includes(mark), mark).to.equal(false);
+    for (const mark of marks)
+      expect(
+        [mark, inBase64(mark)].some((form) => all.includes(form)),
+        mark,
+      ).to.equal(false);
   });
 });

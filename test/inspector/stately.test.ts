@@ -3,6 +3,7 @@ import { createWebSocketReceiver, type StatelyInspectionEvent } from '@statelyai
 import { expect } from 'chai';
 import { createMachine } from 'xstate';
 import { catalog } from '../../machines/catalog.js';
+import { shown } from '../../src/host/shown.js';
 import { type Inspector, serveInspector } from '../../src/inspector/serve-inspector.js';
 import { definitionOf, StatelyMessages } from '../../src/inspector/stately-messages.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
@@ -105,13 +106,13 @@ describe("Stately's inspector", function () {
 
   it('X4 an actor is told once, whatever comes first', () => {
     const messages = new StatelyMessages('registry/n1');
-    const told = messages.present({ address: 'node/a', state: 'ready', context: {} }, 1);
+    const told = messages.present(shown({ address: 'node/a', state: 'ready', context: {} }), 1);
     const record = { seq: 1, at: 2, address: 'node/a', kind: 'snapshot', commit: 2, machine: 'node' } as const;
     expect(told.map(({ type }) => type)).to.deep.equal(['@xstate.actor']);
-    const later = messages.of({ ...record, state: 'down', context: {} });
+    const later = messages.of(shown({ ...record, state: 'down', context: {} }));
     expect(later.map(({ type }) => type)).to.deep.equal(['@xstate.snapshot']);
-    expect(messages.of(record).map(({ type }) => type)).to.deep.equal(['@xstate.snapshot']);
-    expect(messages.of(record)).to.deep.equal([]);
+    expect(messages.of(shown(record)).map(({ type }) => type)).to.deep.equal(['@xstate.snapshot']);
+    expect(messages.of(shown(record))).to.deep.equal([]);
   });
 
   it('X6 without the token the receiver gets nothing', async () => {

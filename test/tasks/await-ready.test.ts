@@ -6,13 +6,13 @@ import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
 import type { ReadyReport } from '../../machines/task/task-types.js';
 import { awaitReady, type ProbePlugin } from '../../src/tasks/await-ready.js';
-import { completeTask } from '../../src/tasks/spec.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
+import { environments, recordedSpec } from './recorded-spec.js';
 
 const healthTimeoutMs = 30_000;
 const well: Fingerprint = { healthy: true, description: 'well', basic: { pluginName: 'd', vendorVersion: '1' } };
 const unwell: Fingerprint = { ...well, healthy: false, description: 'no license' };
-const spec = completeTask({ id: 'ebs', type: 'monolith', command: ['/bin/true'], healthTimeoutMs });
+const spec = recordedSpec({ id: 'ebs', type: 'monolith', command: ['/bin/true'], healthTimeoutMs });
 
 /** Answers only that it was given up. */
 const silent = (signal: AbortSignal): Promise<never> =>
@@ -41,11 +41,14 @@ describe('awaiting that a plugin of two services is ready', () => {
       asked.push({ type, signal });
       return answer(type, asked.filter((question) => question.type === type).length, signal);
     };
-    return awaitReady({ dataDir, socketRoot: dataDir }, clock, probe, {
-      spec,
-      spawned: { allocId: 'a', token: 't', socketPath: join(dataDir, 'csi.sock'), process: null },
-      signal: new AbortController().signal,
-    });
+    return awaitReady(
+      { paths: { dataDir, socketRoot: dataDir }, clock, probe, environments },
+      {
+        spec,
+        spawned: { allocId: 'a', token: 't', socketPath: join(dataDir, 'csi.sock'), process: null },
+        signal: new AbortController().signal,
+      },
+    );
   }
 
   for (const late of ['csi-controller', 'csi-node']) {

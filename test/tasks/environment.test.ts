@@ -1,7 +1,19 @@
-/** Values in the environment of a task may be secrets: nothing that is shown of it has them. */
+/** Values in the environment of a task may be secrets: nothing that is shown of it has them, and no record. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TaskOptions } from '../../src/index.js';
-import { TaskHouse } from './task-house.js';
+import { signalGroup } from '../../src/tasks/processes.js';
+import { findProcesses } from './found.js';
+import { TaskHouse, until } from './task-house.js';
+
+/** Prints its variable into a file of its own directory, then lives on without a socket. */
+const printing: TaskOptions = {
+  id: 'hostpath',
+  type: 'node',
+  command: ['sh', '-c', 'printf %s "$TOKEN" > "$STAGECRAFT_TASK_DIR/token"; sleep 600'],
+  healthTimeoutMs: 600_000,
+};
 
 describe('the environment of a task', () => {
   let house: TaskHouse;
@@ -10,6 +22,79 @@ describe('the environment of a task', () => {
     house = await new TaskHouse().open();
   });
   afterEach(() => house.dispose());
+
+  const tokenPath = (): string => join(house.dataDir, 'tasks', 'hostpath', 'token');
+  /** What the process has printed, once it is there and another text than before. */
+  const printed = async (before = ''): Promise<string> => {
+    for (;;) {
+      const text = existsSync(tokenPath()) ? readFileSync(tokenPath(), 'utf8') : before;
+      if (text !== before && text !== '') return text;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  };
+  /** Whether a text is in any file of the store. */
+  const isStored = (text: string): boolean => {
+    const state = join(house.dataDir, 'state');
+    return readdirSync(state).some((name) => readFileSync(join(state, name)).includes(text));
+  };
+  /** Another runtime of the same data directory, before which the process of the task has ended or not. */
+  const restart = async (isLost: boolean): Promise<void> => {
+    await house.runtime.close();
+    if (isLost) for (const { group } of findProcesses(`${house.dataDir}#hostpath`)) signalGroup(group, 'SIGKILL');
+    await house.open();
+  };
+
+  it('34.11 a value that is a text reaches the process, and no byte of the store', async () => {
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
+    expect(await printed()).to.equal('planted-value');
+    expect([isStored('TOKEN'), isStored('planted-value')]).to.deep.equal([true, false]);
+  });
+
+  it('34.11 after a restart the same values leave the process alone, others begin another run', async () => {
+    const { tasks } = house.runtime;
+    await tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
+    await printed();
+    const { allocId } = tasks.status('hostpath');
+    await restart(false);
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
+    expect(house.runtime.tasks.status('hostpath').allocId).to.equal(allocId);
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'another' } });
+    expect(house.runtime.tasks.status('hostpath').allocId).to.not.equal(allocId);
+  });
+
+  it('34.11 process lost, runtime restarted: the run waits for its values, and begins once they are given', async () => {
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
+    await printed();
+    await restart(true);
+    const [end] = (await until(house.updates, 'exited')).filter(({ type }) => type === 'exited');
+    // The log may have values in it, which nobody knows yet.
+    expect(end).to.have.nested.property('end.tail').that.includes('not shown: values of its environment');
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
+    await until(house.updates, 'started');
+    expect(house.pids).to.have.length.above(0);
+  });
+
+  it('34.11 a secret is fetched at each start, a stored value is in the record by choice', async () => {
+    await house.runtime.close();
+    let value = 'planted-first';
+    await house.open({
+      secrets: { resolve: async (refs) => Object.fromEntries(Object.keys(refs).map((key) => [key, value])) },
+    });
+    const { tasks } = house.runtime;
+    await tasks.start({ ...printing, env: { TOKEN: { secret: 'file:token' }, LEVEL: { stored: 'chosen-value' } } });
+    expect(await printed()).to.equal('planted-first');
+    value = 'planted-second';
+    await tasks.restart('hostpath');
+    expect(await printed('planted-first')).to.equal('planted-second');
+    expect(['chosen-value', 'planted-first', 'planted-second'].map(isStored)).to.deep.equal([true, false, false]);
+    expect(tasks.status('hostpath').spec.env).to.deep.equal(['TOKEN', 'LEVEL']);
+  });
+
+  it('34.11 a secret that can not be had: the run fails with its name, and is tried again', async () => {
+    await house.runtime.tasks.start({ ...printing, env: { TOKEN: { secret: 'file:token' } } });
+    const restarting = (await until(house.updates, 'restarting')).at(-1);
+    expect(restarting).to.have.property('reason').that.includes('nothing was given that resolves TOKEN');
+  });
 
   it('T1 journal, replay and status tell the names of its variables and none of their values', async () => {
     const { tasks, journal } = house.runtime;

@@ -17,11 +17,11 @@ import { createRuntime, type Runtime, type TaskOptions } from '../../src/index.j
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { identify } from '../../src/tasks/processes.js';
 import type { Children } from '../../src/tasks/spawn.js';
-import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { findProcesses } from './found.js';
+import { environments, recordedSpec } from './recorded-spec.js';
 
 const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 const restarts = 32;
@@ -262,9 +262,9 @@ describe('T8 what a task takes', function () {
     try {
       const spawned = { allocId: 'leaky-1', token: 'leaky-1', process: known, socketPath: '/nowhere/csi.sock' };
       const nobody: Children = new Map();
-      const options = { spec: completeTask(driver), spawned, withTail: false, signal: end.signal };
+      const options = { spec: recordedSpec(driver), spawned, withTail: false, signal: end.signal };
       const logs = new TaskLogs({ paths: { dataDir, socketRoot: dataDir }, clock, logger: silentLogger });
-      const watched = watchProcess(logs, clock, nobody, options).catch(() => 'given up');
+      const watched = watchProcess({ logs, clock, children: nobody, environments }, options).catch(() => 'given up');
       await clock.advance(60_000);
       expect(joins).to.be.at.most(1);
       expect(clock.pending, 'the next look at the process, and at its log').to.be.at.most(2);

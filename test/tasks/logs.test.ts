@@ -29,10 +29,10 @@ import { copyEnd } from '../../src/tasks/log-copy.js';
 import { runHeader, tailOf } from '../../src/tasks/log-tail.js';
 import { identify } from '../../src/tasks/processes.js';
 import { spawnRun } from '../../src/tasks/spawn.js';
-import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
+import { environments, recordedSpec } from './recorded-spec.js';
 
 const maxBytes = 10_000;
 const lineOf = (n: number): string => `line ${n} ${'x'.repeat(n % 90)}\n`;
@@ -252,9 +252,12 @@ describe('logs of tasks', () => {
     it(`T10 ${situation} in the place of the log: a start is refused with the reason, and nothing waits`, async () => {
       make();
       const paths = { dataDir, socketRoot: dataDir };
-      const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/true'] });
+      const spec = recordedSpec({ id: 'ebs', type: 'node', command: ['/bin/true'] });
       const run = { allocId: 'ebs-00000000', token: 't' };
-      const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
+      const start = spawnRun(
+        { paths, children: new Map(), environments },
+        { spec, run, signal: new AbortController().signal },
+      );
       const fault = `${path} is no plain file`;
       expect(await start.catch((error: unknown) => error)).to.have.property('message', `${fault}: move it away`);
       expect(tailOf(path, {})).to.equal(`(${fault}: move it away)`);
@@ -268,10 +271,11 @@ describe('logs of tasks', () => {
     const file = join(dataDir, 'elsewhere');
     writeFileSync(file, 'of somebody else');
     symlinkSync(file, path);
-    const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/echo', 'written'] });
+    const spec = recordedSpec({ id: 'ebs', type: 'node', command: ['/bin/echo', 'written'] });
     const run = { allocId: 'ebs-00000000', token: 't' };
     const paths = { dataDir, socketRoot: dataDir };
-    const start = spawnRun(paths, new Map(), { spec, run, signal: new AbortController().signal });
+    const ports = { paths, children: new Map(), environments };
+    const start = spawnRun(ports, { spec, run, signal: new AbortController().signal });
     expect(await start.catch(messageOf)).to.equal(`${path} is no plain file: move it away`);
     expect(readFileSync(file, 'utf8')).to.equal('of somebody else');
   });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { JournalEntry } from '../../src/engine/actor/actor-record.js';
+import type { Store } from '../../src/engine/store.js';
 import { createRuntime } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 
@@ -37,6 +38,20 @@ const runningV1 = (() => {
   };
 })();
 
+/** The same of version 2, with values of its environment in the record and in the input of its effect. */
+const runningV2 = (() => {
+  const { snapshot, effects, ...record } = runningV1;
+  const env = { TOKEN: 'planted-value', CSI_ENDPOINT: 'unix:///nowhere/csi.sock' };
+  const spec = { ...snapshot.context.spec, env };
+  const health = { healthy: true, description: 'ready' };
+  return {
+    ...record,
+    version: '2',
+    effects: effects.map((effect) => ({ ...effect, input: { ...effect.input, spec } })),
+    snapshot: { value: 'running', context: { ...snapshot.context, spec, health } },
+  };
+})();
+
 describe('tasks of older versions', () => {
   let directory: string;
   beforeEach(() => {
@@ -44,10 +59,11 @@ describe('tasks of older versions', () => {
   });
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
-  it('T9 a running task of version 1: it is taken up, its process is found gone, all in version 2', async () => {
+  async function storeWith(record: { version: string }): Promise<Store> {
     const store = memoryStore();
     await store.open();
-    const entry = { seq: 3, at: 1, random: 0.5, kind: 'event', version: '1', source: { kind: 'request' } };
+    const { version } = record;
+    const entry = { seq: 3, at: 1, random: 0.5, kind: 'event', version, source: { kind: 'request' } };
     await store.commit([
       {
         address,
@@ -56,18 +72,40 @@ describe('tasks of older versions', () => {
         seq: 3,
         epoch: 0,
         owner: 'recorded',
-        text: JSON.stringify(runningV1),
+        text: JSON.stringify(record),
         journal: JSON.stringify({ ...entry, event: { type: 'task.start' } }),
       },
     ]);
     await store.close();
+    return store;
+  }
 
+  it('34.11 values in a record of version 2 are gone with its migration, and the same values are the same spec', async () => {
+    const store = await storeWith(runningV2);
+    const runtime = await createRuntime({ nodeId: 'n1', dataDir: join(directory, 'data'), store });
+    try {
+      const task = async (): Promise<string> => (await store.load(address))?.text ?? '';
+      expect(await task())
+        .to.include('TOKEN')
+        .and.not.include('planted-value');
+      const { allocId, spec } = runtime.tasks.status('hostpath');
+      expect(spec).to.deep.include({ plugin: 'hostpath', env: ['TOKEN', 'CSI_ENDPOINT'] });
+      const { env } = runningV2.snapshot.context.spec;
+      await runtime.tasks.start({ ...runningV2.snapshot.context.spec, type: 'node', env });
+      expect(runtime.tasks.status('hostpath').allocId).to.equal(allocId);
+    } finally {
+      await runtime.close();
+    }
+  });
+
+  it('T9 a running task of version 1: it is taken up, its process is found gone, all in version 3', async () => {
+    const store = await storeWith(runningV1);
     const runtime = await createRuntime({ nodeId: 'n1', dataDir: join(directory, 'data'), store });
     try {
       const entries: JournalEntry[] = [];
       for await (const each of runtime.journal.entries(address)) entries.push(each);
       const migrated = entries.find(({ kind }) => kind === 'migrated');
-      expect(migrated).to.deep.include({ version: '2', migrations: ['health is kept'] });
+      expect(migrated).to.deep.include({ version: '3', migrations: ['health is kept', 'values of env are forgotten'] });
       expect(migrated?.snapshot?.context).to.deep.include({ health: { healthy: true, description: 'ready' } });
       for await (const { change } of runtime.tasks.updates({ from: '0' })) {
         if (change.type === 'failed') break;

@@ -9,11 +9,11 @@ import { systemClock } from '../../src/engine/clock.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { identify } from '../../src/tasks/processes.js';
 import { type Children, spawnRun } from '../../src/tasks/spawn.js';
-import { completeTask } from '../../src/tasks/spec.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
+import { environments, recordedSpec } from './recorded-spec.js';
 
-const spec = completeTask({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.3; exit 3'] });
+const spec = recordedSpec({ id: 'ebs', type: 'node', command: ['/bin/sh', '-c', 'echo bye; sleep 0.3; exit 3'] });
 
 describe('watching a process', () => {
   let dataDir: string;
@@ -29,9 +29,12 @@ describe('watching a process', () => {
     const children: Children = new Map();
     const { signal } = new AbortController();
     for (const allocId of ['ebs-1', 'ebs-2']) {
-      const spawned = await spawnRun(paths, children, { spec, run: { allocId, token: allocId }, signal });
+      const spawned = await spawnRun(
+        { paths, children, environments },
+        { spec, run: { allocId, token: allocId }, signal },
+      );
       const watch = (withTail: boolean): Promise<ProcessEnd> =>
-        watchProcess(logs, systemClock, children, { spec, spawned, withTail, signal });
+        watchProcess({ logs, clock: systemClock, children, environments }, { spec, spawned, withTail, signal });
       expect(await watch(false)).to.deep.equal({ code: 3 });
       expect(await watch(true))
         .to.deep.include({ code: 3 })
@@ -49,7 +52,10 @@ describe('watching a process', () => {
     const children: Children = new Map([['ebs', { token: 't', ended: new Promise(() => {}) }]]);
     const left = new AbortController();
     const spawned = { allocId: 'ebs-1', token: 't', process: gone, socketPath: '/nowhere/csi.sock' };
-    const watch = watchProcess(logs, systemClock, children, { spec, spawned, withTail: false, signal: left.signal });
+    const watch = watchProcess(
+      { logs, clock: systemClock, children, environments },
+      { spec, spawned, withTail: false, signal: left.signal },
+    );
     const ending = watch.catch((error: unknown) => error);
     await setImmediate();
     left.abort(new Error('left'));
@@ -62,11 +68,12 @@ describe('watching a process', () => {
     ['is no program', ['/etc/passwd'], {}, 'it may not be executed (looked for as a path from'],
   ] as const) {
     it(`T4 a command that ${situation} is refused with where it was looked for`, async () => {
-      const wrong = completeTask({ id: 'ebs', type: 'node', command: [...command], env });
+      const wrong = recordedSpec({ id: 'ebs', type: 'node', command: [...command], env });
       const request = { spec: wrong, run: { allocId: 'ebs-1', token: 't' }, signal: new AbortController().signal };
-      const start: unknown = await spawnRun({ dataDir, socketRoot: dataDir }, new Map(), request).catch(
-        (error) => error,
-      );
+      const start: unknown = await spawnRun(
+        { paths: { dataDir, socketRoot: dataDir }, children: new Map(), environments },
+        request,
+      ).catch((error) => error);
       expect(start).to.have.property('message').that.includes(`can't start ${command[0]}: ${fault}`);
     });
   }

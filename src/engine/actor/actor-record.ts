@@ -301,8 +301,8 @@ export type InDoubtCalls = Record<string, InDoubtCall>;
 
 /** Change of an actor that the engine makes by itself (engine-changes.ts). */
 export type Change =
-  /** The record was of an older version of the machine; `snapshot` is the migrated state. */
-  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot }
+  /** The record was of an older version of the machine; `snapshot` and `effects` are migrated. */
+  | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot; effects: LiveEffect[] }
   /** A runtime ended while effects begun up to `seq` ran. Those effects start again, as further attempts. */
   | { kind: 'recovered'; seq: number }
   /** The store has lost the commits after `storedSeq`, and their undelivered messages and events (`owed`). */

@@ -48,7 +48,10 @@ export function stepChange(definition: ActorDefinition, state: ActorState, chang
         next.record = tombstone(machine, next.record);
       } else {
         next.snapshot = change.snapshot;
-        next.record = { ...next.record, ...standingIn(machine, change.snapshot, { ...next.record, ...entry }) };
+        next.record = {
+          ...next.record,
+          ...standingIn(machine, change.snapshot, { ...next.record, ...entry, effects: change.effects }),
+        };
       }
       entry.snapshot = next.record.snapshot ?? null;
       break;

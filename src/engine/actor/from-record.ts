@@ -11,7 +11,7 @@ import { asData } from '../machine/data.js';
 import type { HostedMachine, PersistedSnapshot } from '../machine/hosted-machine.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorPorts } from './actor-ports.js';
-import { type ActorRecord, type Change, isSnapshot, recordIn } from './actor-record.js';
+import { type ActorRecord, type Change, isSnapshot, type LiveEffect, recordIn } from './actor-record.js';
 import { ContextShape } from './context-shape.js';
 import { isCounted } from './engine-changes.js';
 import type { ActorDefinition, ActorState } from './step-result.js';
@@ -31,9 +31,9 @@ export function restored(
   const { machine, kind } = definition;
   const doubts = doubted(kind, stored.doubts, stored.effects);
   const record = doubts ? { ...stored, doubts } : stored;
-  const { snapshot, migrations } = readable(definition, definition.address, record);
+  const { snapshot, migrations, effects } = readable(definition, definition.address, record);
   const isMigrated = snapshot !== undefined && migrations.length > 0;
-  const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot }] : [];
+  const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot, effects }] : [];
   if (record.quarantined && released) changes.push({ kind: 'released' });
   if (record.effects.some((effect) => isCounted(definition, effect))) changes.push({ kind: 'recovered', seq });
   if (isMigrated) return { state: { seq, snapshot: undefined, record }, changes };
@@ -72,16 +72,17 @@ export function storedView(reader: Reader, stored: StoredRecord): ActorView | un
   );
 }
 
-/** Snapshot of the present version, and the names of the migrations that were applied to get it. */
+/** Snapshot and effects of the present version, and the names of the migrations that were applied to get them. */
 interface Migrated<Snapshot> {
   snapshot: Snapshot | undefined;
   migrations: string[];
+  effects: LiveEffect[];
 }
 
 /** @throws {Error} as `migrated`; if the machine has no such state */
 function readable(reader: Reader, address: string, record: ActorRecord): Migrated<AnyMachineSnapshot> {
-  const { snapshot, migrations } = migrated(reader, address, record);
-  return { snapshot: snapshot && reader.machine.restore(snapshot), migrations };
+  const { snapshot, ...migration } = migrated(reader, address, record);
+  return { snapshot: snapshot && reader.machine.restore(snapshot), ...migration };
 }
 
 /**
@@ -89,7 +90,8 @@ function readable(reader: Reader, address: string, record: ActorRecord): Migrate
  *   damaged
  */
 function migrated(reader: Reader, address: string, { snapshot, ...record }: ActorRecord): Migrated<PersistedSnapshot> {
-  if (!snapshot) return { snapshot, migrations: [] };
+  let { effects } = record;
+  if (!snapshot) return { snapshot, migrations: [], effects };
   const { machine, kind } = reader;
   if (record.machine !== machine.name) throw new Error(`it is of machine ${record.machine}, not ${machine.name}`);
   const migrations: string[] = [];
@@ -105,12 +107,14 @@ function migrated(reader: Reader, address: string, { snapshot, ...record }: Acto
     passed.add(version);
     present = asData(migration.migrate(present));
     if (!isSnapshot(present)) throw new Error(`the migration '${migration.name}' answers no snapshot`);
+    const { migrateInput } = migration;
+    if (migrateInput) effects = effects.map((effect) => ({ ...effect, input: asData(migrateInput(effect.input)) }));
     migrations.push(migration.name);
     version = migration.to;
   }
   const fault = shapeOf(reader, address).faultIn(present.context);
   if (fault !== undefined) throw new Error(fault);
-  return { snapshot: present, migrations };
+  return { snapshot: present, migrations, effects };
 }
 
 const shapes = new WeakMap<HostedMachine, ContextShape>();

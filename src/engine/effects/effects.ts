@@ -174,4 +174,6 @@ export interface Migration {
    * even those that had ended in a state that was kept.
    */
   migrate(snapshot: PersistedSnapshot): PersistedSnapshot;
+  /** Returns the input of a running effect in the later version; default: as it was. */
+  migrateInput?(input: unknown): unknown;
 }

@@ -25,6 +25,7 @@ export const node = 'worker-1';
 export const spec: TaskSpec = {
   id: 'ebs',
   type: 'node',
+  plugin: 'ebs',
   command: ['ebs-csi', '--node'],
   env: {},
   healthTimeoutMs: 30_000,

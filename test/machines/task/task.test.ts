@@ -260,8 +260,8 @@ describe('task machine', () => {
     });
 
     it('T1 the same spec with its keys in another order changes nothing', async () => {
-      const scene = await new TaskScene().start({ ...spec, env: { A: '1', B: '2' } }).run();
-      scene.start({ ...spec, env: { B: '2', A: '1' } });
+      const scene = await new TaskScene().start({ ...spec, env: { A: { stored: '1' }, B: { stored: '2' } } }).run();
+      scene.start({ ...spec, env: { B: { stored: '2' }, A: { stored: '1' } } });
       expect([scene.state, scene.spawns.all.length]).to.deep.equal(['running', 1]);
     });
 
