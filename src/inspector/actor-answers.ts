@@ -5,6 +5,7 @@ import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/actor-routes.js';
+import { messageOf } from '../errors.js';
 import { pathOf } from '../journal/history.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
@@ -65,10 +66,14 @@ export async function overviewOf(
     for (const { address, reason } of skipped) outOfService.set(address, outOfService.get(address) ?? reason);
     for (const [address, view] of rows) {
       if (outOfService.has(address)) continue;
-      const { summary, part } = judged(address, view);
-      add(summary);
-      const trouble = troubleOf(summary, part);
-      if (trouble) troubles.push({ ...trouble, health: summary.health });
+      try {
+        const { summary, part } = judged(address, view);
+        const trouble = troubleOf(summary, part);
+        add(summary);
+        if (trouble) troubles.push({ ...trouble, health: summary.health });
+      } catch (error) {
+        outOfService.set(address, `its record is damaged: ${messageOf(error)}`);
+      }
     }
   }
   for (const [address, reason] of outOfService) {

@@ -116,8 +116,16 @@ export class NodeFence {
     do {
       signal.throwIfAborted();
       const { rows, next, skipped = [] } = await this.#volumes.page({ after });
-      round.unreadable.push(...skipped.map(({ address }) => addressParts(address).slice(1).join('/')));
-      const concerned = rows.filter(([, { context }]) => isFor(context));
+      const unreadable = skipped.map(({ address }) => address);
+      const concerned = rows.filter(([address, { context }]) => {
+        try {
+          return isFor(context);
+        } catch {
+          unreadable.push(address); // its context is damaged
+          return false;
+        }
+      });
+      round.unreadable.push(...unreadable.map((address) => addressParts(address).slice(1).join('/')));
       await Promise.all(concerned.map(([address]) => tell(address)));
       after = next;
     } while (after !== undefined);

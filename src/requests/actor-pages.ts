@@ -50,8 +50,12 @@ export async function pageOf<M extends AnyStateMachine, T>(
     const { rows, next, skipped: some = [] } = await actors.page({ prefix, after });
     skipped = [...skipped, ...some];
     for (const [index, [address, view]] of rows.entries()) {
-      const item = itemOf(view);
-      if (item !== undefined) items.push(item);
+      try {
+        const item = itemOf(view);
+        if (item !== undefined) items.push(item);
+      } catch {
+        skipped.push({ address }); // its context is damaged; the overview says how
+      }
       if (items.length < limit) continue;
       const isLast = index === rows.length - 1 && next === undefined;
       skipped = skipped.filter((one) => isLast || one.address < address); // the next page counts the others

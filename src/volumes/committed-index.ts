@@ -78,7 +78,12 @@ export class CommittedIndex<M extends AnyStateMachine> {
     for (const actors of this.#records.of) {
       for await (const [address, view] of actors.all(({ address }) => this.#unread.add(address))) {
         if (!isWanted()) return;
-        if (!this.#newer.has(address)) this.#keep(address, view);
+        if (this.#newer.has(address)) continue;
+        try {
+          this.#keep(address, view);
+        } catch {
+          this.#unread.add(address); // its context is damaged
+        }
       }
     }
     if (!isWanted()) return;

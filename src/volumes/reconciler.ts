@@ -103,6 +103,8 @@ export class Reconciler {
   readonly #looks = new Map<string, Look>();
   /** Plugins that a periodic round is comparing now. */
   readonly #inRound = new Set<string>();
+  /** Whether all records of volumes could be read last. */
+  #isWhole = true;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -226,7 +228,11 @@ export class Reconciler {
    */
   async #believed(): Promise<Map<string, Believed[]>> {
     const byPlugin = new Map<string, Believed[]>([...this.#options.plugins()].map((plugin) => [plugin, []]));
-    for await (const [address, { state, context }] of this.#volumes.all()) {
+    this.#isWhole = true;
+    const skipped = (): void => {
+      this.#isWhole = false;
+    };
+    for await (const [address, { state, context }] of this.#volumes.all(skipped)) {
       const { spec, csi } = context;
       if (!spec || !csi || stateOf(state) === 'deleted') continue;
       const volumes = byPlugin.get(spec.plugin) ?? [];
@@ -264,22 +270,24 @@ export class Reconciler {
     let failure: unknown;
     for (const { address, context } of volumes) {
       const seen = listed.get(context.csi?.id ?? '');
-      const sighting = sightingOf(context, seen, { nodes, withNodes });
-      if (!differs(context, sighting)) continue;
       try {
+        const sighting = sightingOf(context, seen, { nodes, withNodes });
+        if (!differs(context, sighting)) continue;
         await this.#volumes.report(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
         differing.push(`${context.key.namespace}/${context.key.id}`);
       } catch (error) {
-        // Continues with the other volumes if a volume can't be asked, e.g. as it is in quarantine.
+        // Continues with the other volumes if a volume can't be asked, as it is in quarantine or its context is damaged.
         const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
         if (!isGone) failure ??= error;
       }
     }
     const created = new Set(believed.map(({ context }) => context.csi?.id));
-    await this.#noteOrphans(
-      { plugin, node },
-      [...listed.keys()].filter((csiId) => !created.has(csiId)),
-    );
+    // A volume whose record can't be read looks like one that no record has.
+    if (this.#isWhole)
+      await this.#noteOrphans(
+        { plugin, node },
+        [...listed.keys()].filter((csiId) => !created.has(csiId)),
+      );
     if (failure !== undefined) throw failure;
     return { plugin, volumes: volumes.length, differing };
   }

@@ -56,6 +56,8 @@ describe('a volume whose record is damaged', () => {
       expect(skipped).to.equal(1);
       const [compared] = await house.volumes.reconcile('disk');
       expect(compared).to.include({ volumes: 1 });
+      // The plugin lists the damaged volume: it is no orphan that somebody may delete.
+      expect((await house.volumes.orphans()).orphans).to.deep.equal([]);
       expect(house.runtime.actors.quarantined().map(({ address }) => address)).to.deep.equal([bad]);
       const overview = await overviewOf(house.runtime, { version: '0', at: 0 });
       expect(overview.trouble.map(({ address }) => address)).to.include(bad);
@@ -72,6 +74,19 @@ describe('a volume whose record is damaged', () => {
       );
     });
   }
+
+  it('34.15 damage deep in a context: others are listed, shown and fenced, and it is named', async () => {
+    const text = await textOf(bad);
+    await plant(bad, text.replace(/"publications":\{"a":\{/, '"publications":{"b":null,"a":{'));
+    expect(await textOf(bad)).to.not.equal(text);
+    const { items, skipped } = await house.volumes.list();
+    expect([items.map(({ key }) => key.id), skipped]).to.deep.equal([['good'], 1]);
+    const overview = await overviewOf(house.runtime, { version: '0', at: 0 });
+    expect(overview.trouble.map(({ address }) => address)).to.include(bad);
+    await house.runtime.nodes.fence('a', 'burnt');
+    await house.rest();
+    expect((await house.volumes.get({ id: 'good' }))?.claims).to.deep.equal([]);
+  });
 
   it('34.15 a record that was damaged during a fence and is repaired: another fence reaches it', async () => {
     const text = await textOf(bad);
