@@ -61,6 +61,7 @@ describe('mounts of an agent', function () {
     return `${stdout}${stderr}`
       .trimEnd()
       .replace(/vol-[0-9a-f-]{36}/, 'vol-…')
+      .replace(/per-alloc(\/[0-9a-f]{16}){2}/, 'per-alloc/…/…')
       .replace(place.directory, '…');
   };
   const follow = (block: string): void => {

@@ -76,6 +76,7 @@ describe('three hosts on one Redis', function () {
     return `${stdout}${stderr.replaceAll(/^waiting.*\n/gm, '')}`
       .trimEnd()
       .replace(/vol-[0-9a-f-]{36}/, 'vol-…')
+      .replace(/per-alloc(\/[0-9a-f]{16}){2}/, 'per-alloc/…/…')
       .replace(directory, '…');
   }
   function follow(block: string): void {
