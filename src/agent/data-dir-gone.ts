@@ -6,6 +6,7 @@ import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { onAbort } from '../abort.js';
 import { StagecraftError } from '../errors.js';
 import { type HeldLock, takeLock } from '../host/lock-file.js';
 
@@ -31,7 +32,7 @@ export async function whenGone(dataDir: string, { warn, signal, pause = unnotice
   const directory = await identityOf(dataDir);
   let lock = await identityOf(file);
   let again: HeldLock | undefined;
-  signal.addEventListener('abort', () => again?.unlock(), { once: true });
+  onAbort(signal, () => again?.unlock());
   for (;;) {
     await pause(lookEveryMs);
     if (signal.aborted) return new Promise(() => {});
