@@ -113,8 +113,9 @@ function specOf({ name, of }: Sort, { id, volumes }: Given, options: CreateOptio
   const { namespace, parameter, secret } = options;
   const sources = of(volumes.map((volume) => ({ namespace, id: volume })));
   if (id === undefined || !sources) throw misuse(`give an id and a source volume for the ${name}, or --file`);
-  const more = { parameters: pairs('--parameter', parameter), secrets: pairs('--secret', secret) };
-  return { namespace, id, ...sources, ...more };
+  // Without secrets of its own a snapshot has those of its volume.
+  const secrets = secret.length > 0 && { secrets: pairs('--secret', secret) };
+  return { namespace, id, ...sources, parameters: pairs('--parameter', parameter), ...secrets };
 }
 
 export type AnyReport = SnapshotReport | GroupSnapshotReport;

@@ -37,7 +37,7 @@ import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { CopySources } from '../volumes/copy-sources.js';
-import { volumeSources } from './snapshot-sources.js';
+import { joinedSecrets, volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import { groupSnapshotVariant, type SnapshotVariant, volumeSnapshotVariant } from './snapshot-variants.js';
 import {
@@ -63,7 +63,8 @@ export interface SnapshotManagerOptions {
 interface AskedSnapshot {
   key: SnapshotKey;
   volumes: VolumeKey[];
-  rest: Omit<KnownSpec, 'plugin' | 'sources'>;
+  rest: Omit<KnownSpec, 'plugin' | 'sources' | 'secrets'>;
+  secrets: KnownSpec['secrets'] | undefined;
   wait: boolean;
 }
 
@@ -102,15 +103,15 @@ export class SnapshotManager<TSpec, TView> {
    */
   async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
     this.#refuseIfClosed();
-    const { namespace, id, volumes, ...rest } = this.#variant.asked(spec);
+    const { namespace, id, volumes, secrets, ...rest } = this.#variant.asked(spec);
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
-    const asked = { key: { namespace, id }, volumes, rest, wait };
+    const asked = { key: { namespace, id }, volumes, secrets, rest, wait };
     return inTime(this.#options.clock, waiting, (limit) => this.#create(asked, limit));
   }
 
-  async #create({ key, volumes, rest, wait }: AskedSnapshot, limit: AbortSignal | undefined): Promise<TView> {
-    const { home, driver, ...sources } = await this.#sourcesOf(key, volumes, limit);
-    const known: KnownSpec = { ...rest, ...sources };
+  async #create({ key, volumes, rest, wait, ...own }: AskedSnapshot, limit: AbortSignal | undefined): Promise<TView> {
+    const { home, driver, secrets: inherited, ...sources } = await this.#sourcesOf(key, volumes, limit);
+    const known: KnownSpec = { ...rest, ...sources, secrets: own.secrets ?? joinedSecrets(inherited) };
     const present = await this.#view(key, limit);
     const { secrets, clock, homes } = this.#options;
     checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
@@ -246,13 +247,14 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /**
-   * Resolves the source volumes. For an existing snapshot takes those on record, as the volumes may be deleted by now.
+   * Resolves the source volumes with their secrets. For an existing snapshot takes those on record, as the volumes may be
+   * deleted by now.
    */
   async #sourcesOf(
     key: SnapshotKey,
     volumes: VolumeKey[],
     limit: AbortSignal | undefined,
-  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & Origin> {
+  ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & { secrets: KnownSpec['secrets'][] } & Origin> {
     const view = await this.#view(key, limit);
     const { spec } = view?.context ?? {};
     const isSame =
@@ -261,7 +263,8 @@ export class SnapshotManager<TSpec, TView> {
         spec.sources.map(({ volume }) => volume),
         volumes,
       );
-    if (isSame && view && publicState(view.state) !== 'deleted') return { plugin: spec.plugin, sources: spec.sources };
+    if (isSame && view && publicState(view.state) !== 'deleted')
+      return { plugin: spec.plugin, sources: spec.sources, secrets: [spec.secrets] };
     return volumeSources(this.#options, volumes, limit);
   }
 

@@ -1,6 +1,8 @@
 /** Resolves sources from committed records: the volumes of a new snapshot, and the snapshot of a new volume. */
 
 import { snapshotAddress, volumeAddress } from '../../machines/kit/addresses.js';
+import type { SecretRef } from '../../machines/kit/csi-types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
@@ -17,6 +19,8 @@ import { nameSchema } from '../host/names.js';
 import type { KnownSource } from '../volumes/volume-checks.js';
 import { stateOf } from '../volumes/volume-view.js';
 
+type Secrets = Record<string, SecretRef>;
+
 export interface SourcePorts {
   engine: ActorSystem;
   /** Homes of volumes; default: every agent may make the calls of every volume. */
@@ -32,7 +36,7 @@ export async function volumeSources(
   { engine, homes }: SourcePorts,
   keys: VolumeKey[],
   limit?: AbortSignal,
-): Promise<{ plugin: string; sources: SnapshotSource[] } & Origin> {
+): Promise<{ plugin: string; sources: SnapshotSource[]; secrets: Secrets[] } & Origin> {
   const found = await Promise.all(keys.map((key) => volumeSource(engine, key, limit)));
   const plugins = [...new Set(found.map(({ plugin }) => plugin))];
   const [plugin = '', ...others] = plugins;
@@ -47,17 +51,18 @@ export async function volumeSources(
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`volumes: ${message}`] });
   }
   const [driver] = drivers;
-  if (!homes) return { plugin, sources, driver };
+  const secrets = found.map((one) => one.secrets);
+  if (!homes) return { plugin, sources, secrets, driver };
   // Volumes that pass this check have the same home: this node.
   const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
-  return { plugin, sources, home, driver };
+  return { plugin, sources, secrets, home, driver };
 }
 
 async function volumeSource(
   engine: ActorSystem,
   volume: VolumeKey,
   limit: AbortSignal | undefined,
-): Promise<SnapshotSource & { plugin: string; driver: string | undefined; call: HomedCall }> {
+): Promise<SnapshotSource & { plugin: string; secrets: Secrets; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await new ActorsOf(engine, volumeMachine).read(address, limit);
   const notFound = `there is no ${nameOf(volume)}: list them, or create it`;
@@ -70,9 +75,25 @@ async function volumeSource(
     });
   if (!csi)
     throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
-  const { plugin } = spec;
+  const { plugin, secrets } = spec;
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
-  return { volume, csiId: csi.id, plugin, driver: driver ?? undefined, call };
+  return { volume, csiId: csi.id, plugin, secrets, driver: driver ?? undefined, call };
+}
+
+/**
+ * Joins the secrets of the volumes, for a snapshot that names none.
+ * @throws StagecraftError INVALID_ARGUMENT: the volumes have different secrets under one key
+ */
+export function joinedSecrets(ofVolumes: Secrets[]): Secrets {
+  const joined: Secrets = {};
+  for (const [key, ref] of ofVolumes.flatMap((one) => Object.entries(one))) {
+    if (joined[key] !== undefined && !isSameData(joined[key], ref)) {
+      const message = `the volumes have different secrets under '${key}': name those of the group`;
+      throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`secrets: ${message}`] });
+    }
+    joined[key] = ref;
+  }
+  return joined;
 }
 
 /**

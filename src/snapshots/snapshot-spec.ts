@@ -9,7 +9,8 @@ const common = {
   namespace: nameSchema.default('default'),
   id: nameSchema,
   parameters: mapSchema.default({}),
-  secrets: secretsSchema.default({}),
+  /** Default: those of its volumes. */
+  secrets: secretsSchema.optional(),
 };
 
 export const snapshotSchema = z.strictObject({ ...common, volume: keySchema });

@@ -618,6 +618,48 @@ describe('a snapshot', () => {
     expect(house.plugin.told()).to.deep.equal(['ControllerPublishVolume csi-a: OK']);
   });
 
+  describe('secrets', () => {
+    const secretsOf = (rpc: string): unknown[] =>
+      house.plugin.calls
+        .filter((call) => call.rpc === rpc)
+        .map(({ request }) => (request as { secrets?: unknown }).secrets);
+    const secret = (password: string) => ({ secrets: { password } });
+    beforeEach(async () => {
+      await house.dispose();
+      const resolve = async (refs: Record<string, unknown>) =>
+        Object.fromEntries(Object.entries(refs).map(([name, ref]) => [name, `value of ${ref}`]));
+      house = new VolumeHouse();
+      house.plugin.pluginCapabilities = ['CONTROLLER_SERVICE', 'GROUP_CONTROLLER_SERVICE'];
+      await house.furnish({ secrets: { resolve } });
+      await house.volumes.create(spec('data', secret('env:ONE')));
+      await house.volumes.create(spec('other', secret('env:TWO')));
+    });
+
+    it('V19, 34.28 none named: those of its volume, also to delete it, and for the same spec again', async () => {
+      const { uid } = await snapshots().create(asked);
+      await house.volumes.delete(volume);
+      expect((await snapshots().create(asked)).uid).to.equal(uid);
+      await snapshots().delete(key);
+      expect(secretsOf('CreateSnapshot')).to.deep.equal([{ password: 'value of env:ONE' }]);
+      expect(secretsOf('DeleteSnapshot')).to.deep.equal([{ password: 'value of env:ONE' }]);
+    });
+
+    it('V19, 34.28 own ones named, or none on purpose: those', async () => {
+      await snapshots().create({ ...asked, secrets: { token: 'env:THREE' } });
+      await snapshots().create({ ...asked, id: 'tuesday', secrets: {} });
+      expect(secretsOf('CreateSnapshot')).to.deep.equal([{ token: 'value of env:THREE' }, {}]);
+    });
+
+    it('V19, 34.28 group of volumes with different secrets: refused until it names its own', async () => {
+      const group = { id: 'all', volumes: [volume, { id: 'other' }] };
+      const refusal = await refusalOf(house.runtime.groupSnapshots.create(group));
+      expect(refusal.code).to.equal('INVALID_ARGUMENT');
+      expect(refusal.message).to.include("different secrets under 'password'");
+      await house.runtime.groupSnapshots.create({ ...group, ...secret('env:ONE') });
+      expect(secretsOf('CreateVolumeGroupSnapshot')).to.deep.equal([{ password: 'value of env:ONE' }]);
+    });
+  });
+
   describe('as the source of a volume', () => {
     const fromSnapshot = (id: string, volumeSnapshot: string, more = {}) =>
       house.volumes.create(spec(id, { source: { volumeSnapshot }, ...more }));
