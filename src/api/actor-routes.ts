@@ -218,7 +218,12 @@ const span = {
 };
 
 const historyPage = z
-  .object({ address: z.string(), lines: z.array(historyLine), before: span.before })
+  .object({
+    address: z.string(),
+    lines: z.array(historyLine),
+    before: span.before,
+    older: z.string().exactOptional().describe('What became of the steps before the first one, if no page has them.'),
+  })
   .meta({ id: 'HistoryPage' });
 
 const journalPage = z

@@ -34,9 +34,9 @@ function detailsOf({ at, parts, attempt, message, nextAttemptAtMs }: Line): stri
   ].join('; ');
 }
 
-export function historyTable({ address, lines, before }: HistoryPage, maxChars?: number): string {
+export function historyTable({ address, lines, before, older }: HistoryPage, maxChars?: number): string {
   const [first] = lines;
-  if (!first) return `nothing is known of ${address}`;
+  if (!first) return older === undefined ? `nothing is known of ${address}` : `${address}: ${older}`;
   const day = dayOf(first.at);
   // Days are told once, unless there are several.
   const isOneDay = lines.every(({ at }) => dayOf(at) === day);
@@ -50,8 +50,6 @@ export function historyTable({ address, lines, before }: HistoryPage, maxChars?:
     detailsOf(line),
   ]);
   const text = table(['SEQ', 'TIME', 'FROM', 'WHAT', 'TOOK', 'STATE', 'DETAILS'], rows, maxChars);
-  const isNotKept = before === undefined && first.seq > 1;
-  const dropped = isNotKept ? `\n(steps 1 to ${first.seq - 1} are not kept any more: retention.journalEntries)` : '';
-  const older = before === undefined ? dropped : `\n(older: --before ${before})`;
-  return `${address}, since ${day}\n${text}${older}`;
+  const more = before === undefined ? older : `older: --before ${before}`;
+  return `${address}, since ${day}\n${text}${more === undefined ? '' : `\n(${more})`}`;
 }

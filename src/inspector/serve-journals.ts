@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { actorRoutes as routes } from '../api/actor-routes.js';
 import { History, type HistoryLine } from '../journal/history.js';
+import { olderSteps } from '../journal/older-steps.js';
 import type { Journal, Runtime } from '../runtime/runtime.js';
 import { journalPage, momentAt, momentPage, type PageQuery, whatIf } from './journal-pages.js';
 import { serve } from './json-server.js';
@@ -35,8 +36,11 @@ export function serveJournals(server: FastifyInstance, { journal }: Runtime): vo
       lines.push(history.lineOf(moment));
       if (lines.length > most) isWhole = lines.shift() === undefined;
     }
-    const [first] = lines;
-    return { address, lines, ...(!isWhole && first && { before: first.seq }) };
+    const [oldest] = lines;
+    if (!isWhole && oldest) return { address, lines, before: oldest.seq };
+    const { first, last } = await journal.range(address);
+    const older = olderSteps(oldest?.seq ?? Math.min(last + 1, before ?? last + 1), first);
+    return { address, lines, ...(older !== undefined && { older }) };
   });
 
   serve(server, routes.journal, ({ params: { address }, query, gone }) =>

@@ -57,8 +57,8 @@ export const pathOf = (value: StateValue): string =>
 export class History {
   readonly #parts: (context: never) => PartView[];
   #before: Moment | undefined;
-  /** Attempts so far at each call that has not been answered OK. */
-  readonly #attempts = new Map<string, number>();
+  /** Attempts so far at each call that goes on, by the thing that the call is about. */
+  readonly #attempts = new Map<string, Map<string, number>>();
 
   constructor(address: string) {
     this.#parts = catalogEntryOf(address)?.parts ?? (() => []);
@@ -94,18 +94,41 @@ export class History {
     const { source, sentAtMs, at } = entry;
     if (source.kind !== 'effect') return {};
     const effect = before?.effects.find(({ id }) => id === source.id);
-    const input: { plugin?: string } = effect?.input instanceof Object ? effect.input : {};
+    const input: CallInput = effect?.input instanceof Object ? effect.input : {};
     const answer = answerIn(entry, { src: effect?.src ?? source.id, plugin: input.plugin });
     if (!answer?.wasMade) return answer?.line ?? {};
-    const attempt = (this.#attempts.get(source.id) ?? 0) + 1;
-    if (answer.line.code === answeredOk) this.#attempts.delete(source.id);
-    else this.#attempts.set(source.id, attempt);
+    const attempt = this.#countAttempt(source.id, input, answer.line);
     return {
       ...answer.line,
       ...((attempt > 1 || answer.line.code !== answeredOk) && { attempt }),
       ...(sentAtMs !== undefined && { tookMs: at - sentAtMs }),
     };
   }
+
+  /**
+   * Counts attempts at the same goal: each node, alloc and volume has counts of its own. They end with an answer for good, and
+   * with a call that was done for the same node or alloc: after it another goal begins.
+   */
+  #countAttempt(call: string, input: CallInput, { code, tone }: Answer['line']): number {
+    const { name, csiId, csiNodeId, allocId } = input;
+    const hasPlace = csiNodeId !== undefined || allocId !== undefined;
+    const about = JSON.stringify([name ?? csiId, csiNodeId, allocId, hasPlace || call]);
+    const counts = this.#attempts.get(about) ?? new Map<string, number>();
+    const attempt = (counts.get(call) ?? 0) + 1;
+    if (code === answeredOk || tone === 'failed') this.#attempts.delete(about);
+    else this.#attempts.set(about, counts.set(call, attempt));
+    return attempt;
+  }
+}
+
+/** Fields of a call that name the thing that it is about. */
+interface CallInput {
+  plugin?: string;
+  /** Of a volume or snapshot that is being made. */
+  name?: string;
+  csiId?: string;
+  csiNodeId?: string;
+  allocId?: string;
 }
 
 /** Outcome of a call to a plugin. */

@@ -77,6 +77,23 @@ describe('history over the API and the command line', function () {
     expect(JSON.parse(byAddress.stdout)).to.deep.equal(await pageOf());
   });
 
+  it('J1, 34.32 steps of an earlier version are said to be kept, forgotten ones to be forgotten', async () => {
+    const read = house.store.readJournal.bind(house.store);
+    house.store.readJournal = async (...asked) => {
+      const rows = await read(...asked);
+      return rows.map((row) => ({ ...row, text: row.text.replace(/"version":"\d+"/, '"version":"1"') }));
+    };
+    const { lines } = await pageOf();
+    expect(lines).to.deep.equal([]);
+    const { code, stdout } = await cli('history', 'volume', 'a/b c');
+    expect(code).to.equal(0);
+    expect(stdout).to.match(/: steps 1 to \d+ are kept, but this version can't replay them/);
+    house.store.readJournal = read;
+    expect(await pageOf()).not.to.have.property('older');
+    await house.store.trimJournal(address, 3);
+    expect((await pageOf()).older).to.match(/^steps 1 to 2 are not kept any more .*; steps 3 to \d+ are kept, but/);
+  });
+
   it('J1 an actor that never was: ACTOR_NOT_FOUND; a limit that is no number: INVALID_ARGUMENT', async () => {
     const { code, stderr } = await cli('history', 'volume', 'other');
     expect([code, stderr]).to.deep.equal([1, 'there is no actor volume/default/other, nor a journal of one\n']);

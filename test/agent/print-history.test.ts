@@ -2,6 +2,7 @@
 import { expect } from 'chai';
 import { durationOf, historyTable } from '../../src/cli/print-history.js';
 import type { HistoryLine } from '../../src/journal/history.js';
+import { olderSteps } from '../../src/journal/older-steps.js';
 
 const line = (seq: number, at: string): HistoryLine => ({
   ...{ seq, at: Date.parse(at), what: 'pause is over', from: 'timer', before: 'created', after: 'created' },
@@ -22,8 +23,21 @@ describe('print a history', () => {
     expect(text).to.contain('1    2026-01-31 23:59:59.000').and.contain('2    2026-02-01 00:00:00.000');
   });
 
-  it('J1 the steps before the first one that is kept are said to be forgotten', () => {
-    expect(table(line(7, '2026-01-31T12:00:00Z'))).to.contain('steps 1 to 6 are not kept any more');
+  it('J1, 34.32 steps that are not shown: forgotten, or kept and of another version of the machine', () => {
+    const kept = "kept, but this version can't replay them: see stagecraft journal export";
+    const forgotten = 'not kept any more (retention.journalEntries)';
+    expect(olderSteps(1, 1)).to.equal(undefined);
+    expect(olderSteps(7, 7)).to.equal(`steps 1 to 6 are ${forgotten}`);
+    expect(olderSteps(7, 1)).to.equal(`steps 1 to 6 are ${kept}`);
+    expect(olderSteps(7, 6)).to.equal(`steps 1 to 5 are ${forgotten}; step 6 is ${kept}`);
+  });
+
+  it('J1, 34.32 what became of older steps stands below the table, or alone', () => {
+    const [address, older] = ['volume/default/data', 'steps 1 to 6 are gone'];
+    const lines = [line(7, '2026-01-31T12:00:00Z')];
+    expect(historyTable({ address, lines, older }).endsWith(`\n(${older})`)).to.equal(true);
+    expect(historyTable({ address, lines: [], older })).to.equal(`${address}: ${older}`);
+    expect(historyTable({ address, lines: [] })).to.equal(`nothing is known of ${address}`);
   });
 
   it('J1 durations are written for people', () => {

@@ -52,6 +52,39 @@ describe('the history of an actor', () => {
     ]);
   });
 
+  it('J1, 34.32 attempts are counted for each node, and begin anew once the node let go', async () => {
+    const { volumes, plugin, clock } = house;
+    await volumes.create(spec('data'));
+    const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
+    plugin.script = ({ nodeId }) => (nodeId === 'csi-a' ? { code: 'DEADLINE_EXCEEDED' } : undefined);
+    volumes.publish({ id: 'data' }, 'a', { capability }).catch(() => {});
+    await clock.advance(60_000);
+    plugin.script = ({ rpc }) => (rpc === 'ControllerPublishVolume' ? { code: 'ABORTED' } : undefined);
+    volumes.publish({ id: 'data' }, 'b', { capability }).catch(() => {});
+    await house.rest();
+    const onB = (await historyOf('volume/default/data')).find(({ code }) => code === 'ABORTED');
+    expect(onB).to.include({ attempt: 1 });
+    const gone = volumes.unpublish({ id: 'data' }, 'a');
+    await clock.advance(60_000);
+    await gone;
+    volumes.publish({ id: 'data' }, 'a', { capability }).catch(() => {});
+    await house.rest();
+    const calls = (await historyOf('volume/default/data')).filter(({ rpc }) => rpc?.startsWith('ControllerPublish'));
+    expect(calls.at(-1)).to.include({ attempt: 1 });
+  });
+
+  it('J1, 34.32 attempts after an answer for good are counted anew', async () => {
+    const { volumes, plugin } = house;
+    plugin.script = () => ({ code: 'INVALID_ARGUMENT' });
+    for (let round = 0; round < 2; round += 1) {
+      if (round === 0) await volumes.create(spec('data')).catch(() => {});
+      else await volumes.retry({ id: 'data' });
+      await house.rest();
+    }
+    const calls = (await historyOf('volume/default/data')).filter(({ rpc }) => rpc === 'CreateVolume');
+    expect(calls.map(({ attempt }) => attempt)).to.deep.equal([1, 1]);
+  });
+
   it('J1 a request of a caller: what was asked for, in words, and the states before and after', async () => {
     const lines = await publishedAfter([]);
     expect(lines[0]).to.include({

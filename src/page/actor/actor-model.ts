@@ -21,6 +21,8 @@ export class ActorModel {
   readonly detail = signal<ActorDetail | undefined>(undefined);
   /** Oldest first. */
   readonly lines = signal<readonly HistoryLine[]>([]);
+  /** What became of the steps before the first one; undefined: none is missing, or a page has them. */
+  readonly olderSteps = signal<string | undefined>(undefined);
   /** Where the page before begins; undefined if all lines are here. */
   readonly before = signal<number | undefined>(undefined);
   /** Why the actor, or its history, can't be shown. */
@@ -68,12 +70,14 @@ export class ActorModel {
     }
   }
 
-  #add({ lines, before }: HistoryPage, isFirst: boolean): void {
+  #add({ lines, before, older }: HistoryPage, isFirst: boolean): void {
     const last = this.lines.value.at(-1)?.seq ?? 0;
     const isGap = !isFirst && (lines[0]?.seq ?? 0) > last + 1;
     // More steps came than were read: begin anew, so that no step is missing in between.
     this.lines.value = isFirst || isGap ? lines : merged(this.lines.value, lines);
-    if (isFirst || isGap) this.before.value = before;
+    if (!isFirst && !isGap) return;
+    this.before.value = before;
+    this.olderSteps.value = older;
   }
 
   /** Reads the page of lines before the first one. */
@@ -84,6 +88,7 @@ export class ActorModel {
     batch(() => {
       this.lines.value = merged(page.lines, this.lines.value);
       this.before.value = page.before;
+      this.olderSteps.value = page.older;
     });
   }
 

@@ -64,9 +64,6 @@ const NotThere = ({ address, error }: { address: string; error: Error }) => (
   </div>
 );
 
-const notKept = (first: number): string =>
-  `${first === 2 ? 'Step 1 is' : `Steps 1 to ${first - 1} are`} not kept any more: retention.journalEntries says how many are.`;
-
 /** How long each step stays while the past is played. */
 const playMs = 900;
 
@@ -259,7 +256,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
             Older steps
           </button>
         ) : (
-          (seqs[0] ?? 1) > 1 && <p class="not-kept">{notKept(seqs[0] ?? 1)}</p>
+          model.olderSteps.value && <p class="not-kept">{model.olderSteps.value}</p>
         )}
       </section>
       <ScrubberBar
