@@ -12,6 +12,7 @@ import type { PluginPort, Target } from '../calls/plugin-port.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
 import { startMs } from '../cluster/call-limits.js';
 import type { Cluster } from '../cluster/cluster.js';
+import { forwarded } from '../cluster/forwarded.js';
 import { instancesOf } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
@@ -163,7 +164,8 @@ export class ControllerSide {
     const { watched } = options;
     const reports = new NodeReports({ nodes: this.nodes, owner: cluster, epoch: () => watched.epoch, troubles });
     this.#ownNode = new NodeReporter({
-      ...{ nodeId, nodes: this.nodes, reports, clock, logger, mounted: options.mounted },
+      ...{ nodeId, reports, clock, logger, mounted: options.mounted },
+      nodes: forwarded(this.nodes, 'nodes', { methods: {}, reads: ['find'] }, cluster),
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 

@@ -85,6 +85,23 @@ describe('a node whose agent stands by', () => {
     expect(await seen(first)).to.deep.equal([['n2', 'ready', [['csi-n2', 4]]]]);
   });
 
+  it('O4, 34.7 its own record is of a later version: it asks the one that leads, instead of reporting nothing', async () => {
+    await register(second);
+    await lab.clock.advance(soonMs);
+    const address = nodeAddress('n2');
+    const stored = await lab.data.load(address);
+    if (!stored) throw new Error('it is not known');
+    const { seq: expectedSeq, epoch, owner } = stored;
+    const text = JSON.stringify({ ...JSON.parse(stored.text), version: '99' });
+    await lab.data.commit([{ address, commitId: 'later', expectedSeq, epoch, owner, text, journal: '{}' }]);
+    second.die();
+    await lab.clock.advance(16_000);
+    const again = await lab.agent('n2', options());
+    await lab.clock.advance(60_000);
+    const refused = again.logged.filter(({ message }) => message.includes('only the agent that leads can read'));
+    expect(refused.map(({ message }) => message)).to.deep.equal([]);
+  });
+
   it('N1 a renamed host: refused until the old node is removed, then accepted; other reports get through', async () => {
     await first.runtime.nodes.report({ id: 'old', plugins: [{ name: 'disk', nodeId: 'csi-n2' }] });
     await register(second);
