@@ -1,5 +1,5 @@
 /**
- * The agent's HTTP API on its unix socket: JSON in and out. Serves the agent, plugins and actors here, all else in *-api.ts.
+ * The agent's HTTP API on its unix socket: JSON in and out. Serves the agent and actors here, all else in *-api.ts.
  * Errors are `{code, message, address?}`; errors of plugins also have `{rpc, grpcCode, answerClass, final}`.
  * All requests: docs/http-api.md
  */
@@ -7,7 +7,7 @@ import { once } from 'node:events';
 import { rmSync } from 'node:fs';
 import type { Registry } from 'prom-client';
 import { actorRoutes } from '../api/actor-routes.js';
-import { agentRoutes, pluginRoutes } from '../api/agent-routes.js';
+import { agentRoutes } from '../api/agent-routes.js';
 import { clusterRoutes } from '../api/cluster-routes.js';
 import { openapiDocument } from '../api/openapi.js';
 import { bindPrivately } from '../host/bind-privately.js';
@@ -19,10 +19,10 @@ import { serveActors } from '../inspector/serve-actors.js';
 import { serveEvents } from '../inspector/serve-events.js';
 import { serveJournals } from '../inspector/serve-journals.js';
 import { serveMetrics } from '../inspector/serve-metrics.js';
-import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { serveMounts } from './mount-api.js';
 import { serveNodes } from './node-api.js';
+import { servePlugins } from './plugin-api.js';
 import { serveSnapshots } from './snapshot-api.js';
 import type { StoreKind } from './store.js';
 import { serveTasks } from './task-api.js';
@@ -67,11 +67,6 @@ export async function serveApi({
   // The mode of the socket says who may use it: whoever has sent a whole head is known.
   const take = boundConnections(server.server);
   server.addHook('onRequest', async ({ raw }) => take(raw.socket));
-  const report = (status: PluginStatus): PluginStatus & { instances: number } => {
-    const { type, name } = status.info;
-    return { ...status, instances: runtime.plugins.instances(type, name).length };
-  };
-
   serve(server, agentRoutes.status, () => {
     const { nodeId, dataDir, leadership } = runtime;
     const leads = {
@@ -88,16 +83,6 @@ export async function serveApi({
     return { agents, ...(owner && { owner }), ...tooOld, requestsUnderWay: cluster.requestsUnderWay };
   });
   serve(server, agentRoutes.openapi, openapiDocument);
-  serve(server, pluginRoutes.list, ({ query }) =>
-    runtime.plugins
-      .list(query.type)
-      .filter(({ name }) => query.name === undefined || name === query.name)
-      .map(({ type, name }) => report(runtime.plugins.status(type, name))),
-  );
-  serve(server, pluginRoutes.status, async ({ params: { type, name }, query: { waitFor: until, ...options } }) => {
-    if (until === undefined) return report(runtime.plugins.status(type, name));
-    return report(await runtime.plugins.waitFor(type, name, { until, ...options }));
-  });
   serve(server, actorRoutes.list, () => {
     const reasons = new Map(runtime.actors.quarantined().map(({ address, reason }) => [address, reason]));
     const living = runtime.actors.list().map((actor) => {
@@ -112,6 +97,7 @@ export async function serveApi({
   serveJournals(server, runtime);
   serveMetrics(server, runtime, metrics);
   const endEvents = serveEvents(server, runtime, { warn });
+  servePlugins(server, runtime);
   serveTasks(server, runtime);
   serveVolumes(server, runtime);
   serveSnapshots(server, runtime);

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util';
 import { messageOf } from '../errors.js';
 import { oneLine } from '../host/terminal-text.js';
 import type { Runtime } from '../runtime/runtime.js';
+import { sharedTypes } from '../tasks/spec.js';
+import type { TaskStatus } from '../tasks/task-supervisor.js';
 import type { AgentConfig } from './config.js';
 
 type Print = (line: string) => void;
@@ -25,10 +27,14 @@ export async function applyTasks(
     !before?.tasks.some((one) => isDeepStrictEqual(one, task));
   const unwanted = tasks.list().filter(({ id }) => !wanted.has(id));
   for (const { id } of unwanted) print(`  task ${id} is no longer configured: removing it`);
+  const remove = ({ id }: TaskStatus): Promise<void> => tried(`${id} can't be removed`, tasks.remove(id));
+  // Two tasks never run one side of a plugin: the old one goes first.
+  const isReplaced = ({ spec }: TaskStatus): boolean => config.tasks.some((task) => sharedTypes(task, spec).length > 0);
+  await Promise.all(unwanted.filter(isReplaced).map(remove));
   await Promise.all(
     config.tasks.filter(isChanged).map((task) => tried(`${task.id} can't be started`, tasks.start(task))),
   );
-  for (const { id } of unwanted) void tried(`${id} can't be removed`, tasks.remove(id));
+  for (const task of unwanted) if (!isReplaced(task)) void remove(task);
   const where = config.file ?? 'a file stagecraft.yaml here, or with --config FILE';
   if (wanted.size === 0) print(`  no tasks: name plugins to run in ${where}`);
 }

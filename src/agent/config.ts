@@ -8,7 +8,7 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { ownSchema, settingsShape } from '../requests/settings.js';
-import { taskSchema } from '../tasks/spec.js';
+import { sharedTypes, taskSchema } from '../tasks/spec.js';
 import { defaultDataDir } from './default-data-dir.js';
 import { parseYaml } from './parse-yaml.js';
 import { offsetOf } from './yaml-place.js';
@@ -82,6 +82,21 @@ const inspectorSchema = z.strictObject({
   allowSend: z.boolean().default(false),
 });
 
+type Task = z.output<typeof taskSchema>;
+
+/** What a task must not share with those before it. */
+function conflictOf(task: Task, before: readonly Task[]): { key: 'id' | 'plugin'; message: string } | undefined {
+  if (before.some(({ id }) => id === task.id))
+    return { key: 'id', message: `another task has the id '${task.id}' already` };
+  for (const other of before) {
+    const [type] = sharedTypes(task, other);
+    if (type === undefined) continue;
+    const plugin = task.plugin ?? task.id;
+    return { key: 'plugin', message: `task '${other.id}' runs the ${type} plugin '${plugin}' already` };
+  }
+  return undefined;
+}
+
 const configSchema = z.strictObject({
   nodeId: nodeIdSchema.default(hostname),
   dataDir: path.default(defaultDataDir),
@@ -92,9 +107,9 @@ const configSchema = z.strictObject({
   tasks: z
     .array(taskSchema)
     .superRefine((tasks, context) => {
-      for (const [index, { id }] of tasks.entries()) {
-        if (tasks.findIndex((task) => task.id === id) === index) continue;
-        context.addIssue({ code: 'custom', path: [index, 'id'], message: `another task has the id '${id}' already` });
+      for (const [index, task] of tasks.entries()) {
+        const fault = conflictOf(task, tasks.slice(0, index));
+        if (fault) context.addIssue({ code: 'custom', path: [index, fault.key], message: fault.message });
       }
     })
     .default([]),

@@ -54,6 +54,15 @@ const pluginInfo = z.object({
   options: texts.exactOptional(),
 });
 
+const registration = z.strictObject({
+  type: z.string().describe('csi-controller or csi-node.'),
+  name: z.string().describe('Name that volumes give to the plugin.'),
+  allocId: z.string().describe('Names this instance among those of the same plugin.'),
+  version: z.string().exactOptional(),
+  connection: z.strictObject({ socketPath: z.string().describe('Absolute, on the host of the agent.') }),
+  options: texts.exactOptional().describe('scope, controllers and stagePublishBaseDir, as those of a task.'),
+});
+
 export const pluginReport = z
   .object({
     info: pluginInfo.describe('The active instance.'),
@@ -87,6 +96,15 @@ export const pluginRoutes = {
       waitFor: z.enum(['registered', 'healthy']).exactOptional().describe('Answer once that is so.'),
     }),
     answer: pluginReport,
+  }),
+  register: route(paths.plugins.register, {
+    summary: 'Registers an instance of a plugin that somebody else runs; the same again changes nothing',
+    body: registration,
+    bodyName: 'the plugin',
+  }),
+  deregister: route(paths.plugins.deregister, {
+    summary: 'Forgets an instance of a plugin that somebody else runs; its process is left alone',
+    body: z.strictObject({ allocId: z.string() }),
   }),
 };
 

@@ -13,6 +13,8 @@ export const paths = {
   plugins: {
     list: 'GET /v1/plugins',
     status: 'GET /v1/plugins/:type/:name',
+    register: 'POST /v1/plugins',
+    deregister: 'POST /v1/plugins/:type/:name/deregister',
   },
   tasks: {
     list: 'GET /v1/tasks',

@@ -1,14 +1,65 @@
-/** `stagecraft plugin`: shows the plugins and their health. */
-import type { Command } from 'commander';
+/** `stagecraft plugin`: shows the plugins and their health; registers and deregisters those that somebody else runs. */
+import { resolve } from 'node:path';
+import { type Command, Option } from 'commander';
 import { AgentError } from '../client/agent-error.js';
-import { type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
-import { print, printJson, warn } from './output.js';
+import { collect } from './arguments.js';
+import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
+import { print, printJson, tell, warn } from './output.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
+import { pairs } from './requests.js';
 
 export function addPluginCommands(program: Command): void {
-  const plugin = program.command('plugin').description('show plugins and their health');
+  const plugin = program.command('plugin').description('show plugins and their health; register those of others');
   lookAll(plugin.command('list').description('list plugins with their state')).action(listPlugins);
   lookAt(plugin.command('status <name>').description('show one plugin in detail')).action(showPlugin);
+  ofOthers(plugin.command('register <name>').description('register a plugin that somebody else runs, until deregister'))
+    .requiredOption('--at <path>', 'socket of the plugin, as this host sees it', (path) => resolve(path))
+    .option(
+      '--option <key=value>',
+      'option as of a task: scope, controllers, stagePublishBaseDir; repeatable',
+      collect,
+      [],
+    )
+    .action(registerPlugin);
+  ofOthers(
+    plugin.command('deregister <name>').description('forget a registered plugin; its process is left alone'),
+  ).action(deregisterPlugin);
+}
+
+const ofOthers = (command: Command): Command =>
+  lookAt(command)
+    .addOption(
+      new Option('--type <types...>', 'which sides of the plugin its socket serves')
+        .choices(['csi-controller', 'csi-node'])
+        .makeOptionMandatory(),
+    )
+    .option('--instance <id>', 'names it among other instances of the same plugin', 'external');
+
+interface OfOthers extends LookOptions {
+  type: string[];
+  instance: string;
+}
+
+interface Registration extends OfOthers {
+  at: string;
+  option: string[];
+}
+
+async function registerPlugin(name: string, { type, instance, at, option, ...look }: Registration): Promise<void> {
+  const agent = await agentAt(look);
+  const options = option.length > 0 && { options: pairs('--option', option) };
+  for (const side of type)
+    await agent.plugins.register({
+      body: { type: side, name, allocId: instance, connection: { socketPath: at }, ...options },
+    });
+  tell(look, `plugin ${name} is registered at ${at}: see stagecraft plugin status ${name}`);
+}
+
+async function deregisterPlugin(name: string, { type, instance, ...look }: OfOthers): Promise<void> {
+  const agent = await agentAt(look);
+  for (const side of type)
+    await agent.plugins.deregister({ params: { type: side, name }, body: { allocId: instance } });
+  tell(look, `plugin ${name} is deregistered; its process is left alone`);
 }
 
 async function listPlugins(options: LookOptions): Promise<void> {

@@ -115,7 +115,7 @@ export function taskKind(options: TaskKindOptions): ActorKind {
           isFailed?: boolean;
         }>) {
           const { types, allocId } = registered ?? { types: [], allocId: '' };
-          await Promise.all(types.map((type) => gone({ type, name: spec.id, allocId }, signal)));
+          await Promise.all(types.map((type) => gone({ type, name: spec.plugin, allocId }, signal)));
           signal.throwIfAborted();
           const isStopped = registered !== null && !isFailed;
           const others = isStopped ? {} : { others: tellOthers(spec.id) };

@@ -88,7 +88,7 @@ const taskFields = z.strictObject({
     .describe('Instead of a command: the socket of a plugin that somebody else runs.'),
   env: mapOf(
     z.union([z.string(), z.strictObject({ secret: secretRefSchema }), z.strictObject({ stored: z.string() })], {
-      error: 'must be a text, {secret: REFERENCE}, or {stored: TEXT}',
+      error: 'must be a text; a number needs quotes. Or {secret: REFERENCE}, or {stored: TEXT}',
     }),
   )
     .superRefine((env, context) => {

@@ -285,6 +285,17 @@ stats: { intervalMs: 5000 }`;
     expect(faultsOf(text)).to.deep.equal(["agent.yaml:3: tasks.1.id: another task has the id 'a' already"]);
   });
 
+  it('A3, 34.21 two tasks may share a plugin, but no side of it', () => {
+    const tasks = (...types: string[]): string =>
+      `tasks:\n${types.map((type, index) => `  - { id: t${index}, plugin: disk, type: ${type}, command: [x] }\n`).join('')}`;
+    expect(parseConfig(tasks('controller', 'node'), 'agent.yaml').tasks).to.have.length(2);
+    const taken = "agent.yaml:3: tasks.1.plugin: task 't0' runs the csi-node plugin 'disk' already";
+    expect(faultsOf(tasks('node', 'monolith'))).to.deep.equal([taken]);
+    const unnamed =
+      'tasks:\n  - { id: disk, type: node, command: [x] }\n  - { id: a, plugin: disk, type: node, command: [x] }\n';
+    expect(faultsOf(unnamed)).to.deep.equal([taken.replace('t0', 'disk')]);
+  });
+
   it('A3 a value that no store or path can hold is refused', () => {
     const unwritable = 'nodeId: must have no control characters or broken surrogate pairs';
     expect(faultsOf('nodeId: "a\\nb"')).to.deep.equal([`agent.yaml:1: ${unwritable}`]);

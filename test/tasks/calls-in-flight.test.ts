@@ -10,6 +10,8 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { type Clock, systemClock } from '../../src/engine/clock.js';
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/index.js';
+import { taskMark } from '../../src/tasks/paths.js';
+import { findProcesses as searchProcesses } from '../../src/tasks/processes.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { findProcesses } from './found.js';
@@ -54,6 +56,21 @@ describe('stops of tasks with a call in flight', () => {
     expect(scene.record).to.deep.equal(['begun', 'ended', 'SIGTERM']);
     expect(readdirSync(join(scene.dataDir, 'plugins'))).to.deep.equal([]);
     expect(openChannels()).to.equal(0);
+  });
+
+  it('T7, 34.21 a plugin that has another name than its task: the stop waits for the call, too', async () => {
+    await open();
+    const { call } = await scene.begin(runtime, 'disk');
+    const stopped = runtime.tasks.stop('slow');
+    await waitsForCall(runtime);
+    // A stop that does not wait would have ended the process after one such search.
+    const mark = taskMark(scene, 'slow');
+    for (let search = 0; search < 5; search += 1) await searchProcesses(mark);
+    expect(scene.record).to.deep.equal(['begun']);
+    writeFileSync(scene.targetPath, '');
+    await call;
+    await stopped;
+    expect(scene.record).to.deep.equal(['begun', 'ended', 'SIGTERM']);
   });
 
   it('T7 a call that never ends holds up the stop for its limit only, and ends as of unknown outcome', async () => {

@@ -32,10 +32,10 @@ export class SlowScene {
   }
 
   /** Starts the task; resolves when the driver is at the call. */
-  async begin(runtime: Runtime): Promise<{ client: CsiClient; call: Promise<void> }> {
-    await runtime.tasks.start(this.task);
-    await runtime.plugins.waitFor('csi-node', 'slow');
-    const client = await runtime.plugins.dispense<CsiClient>('csi-node', 'slow');
+  async begin(runtime: Runtime, plugin = 'slow'): Promise<{ client: CsiClient; call: Promise<void> }> {
+    await runtime.tasks.start({ ...this.task, plugin });
+    await runtime.plugins.waitFor('csi-node', plugin);
+    const client = await runtime.plugins.dispense<CsiClient>('csi-node', plugin);
     const { targetPath } = this;
     const volumeCapability = { mount: {}, accessMode: { mode: 'SINGLE_NODE_WRITER' } } as const;
     const call = client.nodePublishVolume({ volumeId: 'v', targetPath, volumeCapability });
