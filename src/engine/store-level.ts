@@ -31,7 +31,7 @@ export const levels: readonly Level[] = [
   {
     since: '0.3.0',
     format: 1,
-    machines: { ...first, volume: '3', 'volume-snapshot': '3', 'group-snapshot': '3', mount: '3' },
+    machines: { ...first, task: '3', volume: '3', 'volume-snapshot': '3', 'group-snapshot': '3', mount: '3' },
   },
 ];
 
