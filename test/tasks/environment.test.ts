@@ -11,7 +11,7 @@ import { TaskHouse, until } from './task-house.js';
 const printing: TaskOptions = {
   id: 'hostpath',
   type: 'node',
-  command: ['sh', '-c', 'printf %s "$TOKEN" > "$STAGECRAFT_TASK_DIR/token"; sleep 600'],
+  command: ['sh', '-c', 'cd "$STAGECRAFT_TASK_DIR"; printf %s "$TOKEN" > new; mv new token; sleep 600'],
   healthTimeoutMs: 600_000,
 };
 
