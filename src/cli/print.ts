@@ -168,6 +168,7 @@ export function taskDetails(task: TaskReport): string {
     ['task', `${id} (${spec.type})`],
     ['state', [state, ...nextStartOf(task), ...(what ? [what] : [])].join(': ')],
     ['health', description === undefined ? '-' : `${healthOf(task)}: ${description}`],
+    ['plugin', spec.plugin],
     ['driver', pluginName ?? '-'],
     ['instance', allocId ?? '-'],
     ['pid', pid === undefined ? '-' : String(pid)],

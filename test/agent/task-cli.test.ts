@@ -62,6 +62,11 @@ describe('A5 T6 tasks on the command line', function () {
     expect((await agent.run(['task', 'status', 'disk'])).stdout).to.match(/\n\nthe last ten\n$/);
   });
 
+  it('A5, 34.21 the status of a task names its plugin', async () => {
+    task = { ...task, spec: { ...spec, plugin: 'nfs' } };
+    expect((await agent.run(['task', 'status', 'disk'])).stdout).to.match(/^plugin +nfs$/m);
+  });
+
   it('A5 T4 a task that ended too often says that the limit was reached', async () => {
     const limit = 'the limit of restarts is reached, it ended more than 5 times within 60000 ms';
     task = { ...task, state: 'failed', reason: `${limit}; the last time: ${task.reason}` };
