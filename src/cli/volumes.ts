@@ -2,6 +2,7 @@
 import { Argument, type Command, Option } from 'commander';
 import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
 import type { VolumeReport } from '../api/volume-routes.js';
+import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
 import { collect, misuse, sizeIn } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
@@ -82,12 +83,14 @@ export function addVolumeCommands(program: Command): void {
     .option('--parameter <key=value>', "parameter of the plugin's own; repeatable", collect, [])
     .option('--secret <key=ref>', 'secret for its calls, e.g. password=file:disk-password; repeatable', collect, [])
     .option('--from-snapshot <id>', 'start with the content of this snapshot of the same namespace')
+    .option('--from-snapshot-id <csi-id>', 'start with the content of the snapshot that has this id at the plugin')
     .option('--topology <key=value>', 'segment of the topology where it has to be usable; repeatable', collect, [])
     .option('--home <node>', 'make it there, if the plugin has separate volumes on each host (default: here)')
     .option('--external <csi-id>', 'take over the existing volume that has this id at the plugin')
-    .action((id: string | undefined, options: CreateOptions, command: Command) =>
-      make(volumes, () => specOf(id, options), options, command),
-    );
+    .action(async (id: string | undefined, options: CreateOptions, command: Command) => {
+      if (id !== undefined && options.fromSnapshot !== undefined) await refuseUnknownSnapshot(id, options);
+      await make(volumes, () => specOf(id, options), options, command);
+    });
   lookAt(awaited(waiting(add('publish <id> <node>', 'publish a volume to a node'))))
     .option('--read-only', 'publish it for reading only')
     .addOption(
@@ -139,15 +142,44 @@ interface CreateOptions extends LookOptions, InNamespace, Awaited {
   secret: string[];
   topology: string[];
   fromSnapshot?: string;
+  fromSnapshotId?: string;
   home?: string;
   external?: string;
 }
 
+/**
+ * Refuses a snapshot that does not exist. The agent would take the name for the plugin's id of a snapshot, and the volume that
+ * fails keeps its name. A volume that exists needs no snapshot any more.
+ */
+async function refuseUnknownSnapshot(id: string, options: CreateOptions): Promise<void> {
+  const { fromSnapshot = '' } = options;
+  const agent = await agentAt(options);
+  const isMissing = (error: unknown): boolean =>
+    error instanceof AgentError && ['SNAPSHOT_NOT_FOUND', 'VOLUME_NOT_FOUND'].includes(error.code);
+  const exists = async (look: Promise<unknown>): Promise<boolean> => {
+    try {
+      await look;
+      return true;
+    } catch (error) {
+      if (isMissing(error)) return false;
+      throw error;
+    }
+  };
+  if (await exists(agent.snapshots.get({ params: keyOf(fromSnapshot, options), ...soon }))) return;
+  if (await exists(agent.volumes.get({ params: keyOf(id, options), ...soon }))) return;
+  throw new AgentError(
+    'SNAPSHOT_NOT_FOUND',
+    `there is no snapshot ${nameOf(fromSnapshot, options)}: see 'stagecraft snapshot list'; for the plugin's own id of one give --from-snapshot-id`,
+  );
+}
+
 function specOf(id: string | undefined, options: CreateOptions): object {
-  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, fromSnapshot, home, external } =
-    options;
+  const { namespace, plugin, size, limit, accessMode, block, fsType, mountFlag, home, external } = options;
+  const { fromSnapshot, fromSnapshotId = fromSnapshot } = options;
   if (id === undefined) throw misuse('give the id of the volume and its --plugin, or --file');
   if (plugin === undefined) throw misuse(`give the --plugin of volume ${id}`);
+  if (fromSnapshot !== undefined && fromSnapshotId !== fromSnapshot)
+    throw misuse('give --from-snapshot or --from-snapshot-id, not both');
   return {
     namespace,
     id,
@@ -164,7 +196,7 @@ function specOf(id: string | undefined, options: CreateOptions): object {
     parameters: pairs('--parameter', options.parameter),
     secrets: pairs('--secret', options.secret),
     ...(options.topology.length > 0 && { topology: { requisite: [pairs('--topology', options.topology)] } }),
-    ...(fromSnapshot && { source: { volumeSnapshot: fromSnapshot } }),
+    ...(fromSnapshotId && { source: { volumeSnapshot: fromSnapshotId } }),
     ...(home !== undefined && { home }),
     ...(external && { external: { csiId: external } }),
   };

@@ -99,6 +99,14 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
         /^snapshot default\/monday is ready: the plugin knows it as \S+\n$/,
       );
       expect(volume('create', 'copy', '--plugin', 'hostpath', '--from-snapshot', 'monday').status).to.equal(0);
+      const typo = volume('create', 'other', '--plugin', 'hostpath', '--from-snapshot', 'munday');
+      expect(typo, '34.22').to.include({ status: 1 });
+      expect(typo.stderr, '34.22').to.match(
+        /^there is no snapshot default\/munday: see 'stagecraft snapshot list'; .*--from-snapshot-id\n$/,
+      );
+      expect(volume('status', 'other').status, '34.22: it holds no name').to.equal(1);
+      const { csiId = '' }: { csiId?: string } = JSON.parse(one('status', 'monday', '--json').stdout);
+      expect(volume('create', 'other', '--plugin', 'hostpath', '--from-snapshot-id', csiId).status).to.equal(0);
       const [head, row] = one('list', '--state', 'ready').stdout.split('\n');
       expect(head).to.match(/^NAMESPACE +ID +PLUGIN +STATE +OF +TAKEN +TROUBLE$/);
       expect(row).to.match(/^default +monday +hostpath +ready +data +\d{4}-\d\d-\d\dT\S+Z$/);
