@@ -105,6 +105,8 @@ function closeToOthers(path: string): void {
   if (found && !found.isSymbolicLink() && (found.mode & 0o077) !== 0) chmodSync(path, found.mode & 0o700);
 }
 
+const logsName = 'logs';
+
 /** Files that a data directory has from its start. Somebody may have removed one. */
 const marks = ['lock', 'path-salt'];
 
@@ -115,7 +117,7 @@ function isOurs(path: string): boolean {
 }
 
 function prepare(dataDir: string, socketRoot: string): void {
-  for (const part of ['plugins', 'logs']) mkdirSync(join(dataDir, part), { recursive: true, mode: 0o700 });
+  for (const part of ['plugins', logsName]) mkdirSync(join(dataDir, part), { recursive: true, mode: 0o700 });
   if (socketRoot === dataDir) return;
   mkdirSync(dirname(socketRoot), { recursive: true, mode: 0o700 });
   const present = lstatSync(socketRoot, { throwIfNoEntry: false });
@@ -135,7 +137,10 @@ function holderIdOf(dataDir: string): string {
 const unusable = (path: string, cause: unknown): StagecraftError =>
   new StagecraftError('DATA_DIR_UNUSABLE', `can't use the data directory ${path}: ${messageOf(cause)}`, { cause });
 
-/** Locks the directory, too: its lock stays where somebody removes the file, which names the owner. */
+/**
+ * Locks a directory in it, too: that lock stays where somebody removes the file, which names the owner. Not the data directory
+ * itself: a driver locks the directory of its socket, and a user may put that there.
+ */
 function lock(dataDir: string): () => void {
   const directory = directoryLockOf(dataDir);
   const file = directory && lockIn(dataDir);
@@ -156,8 +161,10 @@ function lock(dataDir: string): () => void {
 
 /** @returns undefined: somebody else holds it */
 function directoryLockOf(dataDir: string): { unlock(): void } | undefined {
+  const logs = join(dataDir, logsName);
   try {
-    return lockDirectory(dataDir);
+    mkdirSync(logs, { recursive: true, mode: 0o700 });
+    return lockDirectory(logs);
   } catch {
     return { unlock: () => {} }; // some file systems, such as NFS, lock files only
   }
