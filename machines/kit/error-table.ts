@@ -330,8 +330,9 @@ const rows = {
     todo: 'stop that one, or choose another nodeId',
   },
   STORE_TOO_NEW: {
+    exit: 2,
     when: 'what is stored was written by a newer version than this agent, which is named; at the start, or (in `reason`) while it stands by',
-    todo: 'update this agent; to go back to an older version, restore a backup from before',
+    todo: 'update this agent, which is not started again by itself; to go back to an older version, restore a backup from before',
   },
   DATA_DIR_LOCKED: {
     when: 'another runtime, or driver, uses the data directory; its pid is named',

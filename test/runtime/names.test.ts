@@ -43,8 +43,6 @@ describe('names', () => {
     'the namespace of one': (namespace) => house.volumes.create(spec('x', { namespace })),
     'the plugin of one': (plugin) => house.volumes.create(spec('x', { plugin })),
     'the volume that it begins with': (id) => house.volumes.create(spec('x', { source: { volume: { id } } })),
-    'the snapshot that it begins with': (volumeSnapshot) =>
-      house.volumes.create(spec('x', { source: { volumeSnapshot } })),
     'a volume that is asked for': (id) => house.volumes.get({ id }),
     'a volume that is deleted': (id) => house.volumes.delete({ id }),
     'the namespace of a list': (namespace) => house.volumes.list({ namespace }),
