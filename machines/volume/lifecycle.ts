@@ -60,7 +60,7 @@ export type LifecycleEvent =
   | ({ type: 'create.refused' } & FailedCall)
   /** The plugin has nothing that belongs to this volume, whatever earlier calls did. */
   | ({ type: 'create.made-nothing' } & FailedCall)
-  /** The plugin has no room, and so has made nothing. */
+  /** The plugin has no room: this call has made nothing. An earlier one may have, and may have taken the room. */
   | ({ type: 'create.no-room' } & FailedCall)
   /** No call was made. */
   | ({ type: 'create.not-sent' } & FailedCall)
@@ -187,10 +187,8 @@ export const lifecycleMachine = setup({
             { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
             { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
           ],
-          'create.no-room': [
-            { guard: 'isMadeOtherwise', target: 'backing-off', actions: 'count' },
-            { target: '#lifecycle.pending-create.backing-off', actions: 'count' },
-          ],
+          // The earlier call may have taken the room.
+          'create.no-room': { target: 'backing-off', actions: 'count' },
           'create.not-sent': { target: 'backing-off', actions: 'count' },
           'create.unknown': { target: 'backing-off', actions: 'count' },
           'create.interrupted': 'due',
@@ -268,7 +266,7 @@ export const lifecycleMachine = setup({
             'create.done': { target: '#lifecycle.emptying', actions: 'startOver' },
             'create.refused': { target: '#lifecycle.failed.finding-out', actions: 'keepFailure' },
             'create.made-nothing': '#lifecycle.absent',
-            'create.no-room': '#lifecycle.absent',
+            'create.no-room': { target: 'backing-off', actions: 'count' },
             'create.not-sent': { target: 'backing-off', actions: 'count' },
             'create.unknown': { target: 'backing-off', actions: 'count' },
             'create.interrupted': 'due',

@@ -122,8 +122,7 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
     draft.origin = null;
     step({ type: 'create.made-nothing', ...outcome });
     if (!isLeaving(lifecycle)) draft.broadcasts.push({ type: 'failed', in: 'create', failure });
-  } else if (failure.answerClass === 'no-room') step({ type: 'create.no-room', ...outcome });
-  else if (isGivenUp(draft, outcome)) {
+  } else if (isGivenUp(draft, outcome)) {
     const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.status === 'not-sent');
     if (!isRefused && !draft.csi) leaveBehind(draft, failure);
     step({ type: 'create.given-up' });
@@ -131,6 +130,9 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
     const told = adviceFor(lifecycle, failure);
     step({ type: 'create.refused', ...outcome, failure: told });
     draft.broadcasts.push({ type: 'failed', in: 'create', failure: told });
+  } else if (failure.answerClass === 'no-room') {
+    const told = adviceFor(lifecycle, failure);
+    step({ type: 'create.no-room', failure: told, tries: { ...outcome.tries, failure: told } });
   } else if (hasMadeNothing) {
     step({ type: 'create.not-sent', ...outcome });
   } else {
@@ -145,7 +147,9 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
  */
 function adviceFor(lifecycle: Lifecycle, failure: CallFailure): CallFailure {
   if (!isIn(lifecycle, 'finding-out') || lifecycle.at === 'finding-out.first-call') return failure;
-  const advice = 'it may have been made by an attempt before: delete it again once that is mended, or with force';
+  const mended =
+    failure.answerClass === 'no-room' ? 'it is deleted once there is room' : 'delete it again once that is mended';
+  const advice = `it may have been made by an attempt before: ${mended}, or with force`;
   return { ...failure, message: `${failure.message}; ${advice}` };
 }
 

@@ -117,7 +117,7 @@ const asSource = ({ plugin, csiId, home }: MadeCall): CopySource => ({ of: 'volu
 export function volumeKind(options: VolumeKindOptions): ActorKind {
   const { controller, calls, timeoutMs, startMs = 0, ids, sources, lookSoon } = options;
   const effect = <TInput extends VolumeCall, TAnswer>(
-    work: (input: TInput, address: string, run: EffectCall<TInput>) => Work<TAnswer>,
+    work: (input: TInput, address: string) => Work<TAnswer>,
     compensates?: string[],
     about?: (input: TInput) => string,
   ): Effect => ({
@@ -126,7 +126,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
     ...(compensates && { compensates }),
     ...(about && { about }),
     run: (run: EffectCall<TInput>) => {
-      const asked = work(run.input, run.address, run);
+      const asked = work(run.input, run.address);
       asked.volumes = volumesOf(run.src, run.input);
       return calls.run(run, asked);
     },
@@ -159,7 +159,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
     },
     topic: () => volumesTopic,
     effects: {
-      createVolume: effect<CreateCall, CreateAnswer>((input, address, run) => {
+      createVolume: effect<CreateCall, CreateAnswer>((input, address) => {
         const { spec, home } = input;
         const work = spec.external ? adopting(controller, spec, spec.external) : creating(options, input, address);
         const { without, precondition } = work;
@@ -179,8 +179,6 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
           work.precondition = (observation) =>
             precondition?.(observation) ??
             sources.copyRefusal(address, [{ of: kindOf(source), plugin, csiId: source.csiId, home }]);
-        const { call } = work;
-        work.call = (...bound) => call(...bound).catch((error: unknown) => Promise.reject(creationError(error, run)));
         work.fault = ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]);
         return work;
       }),
@@ -246,17 +244,6 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
       awaitAdmission: calls.admission(volumesOf),
     },
   };
-}
-
-/**
- * Returns the error of a creation. While an earlier call may be under way, no room is no proof that nothing was made: that
- * call may have taken the room.
- */
-function creationError(error: unknown, run: EffectCall<CreateCall>): unknown {
-  const isNoRoom = error instanceof StagecraftError && error.answerClass === 'no-room';
-  if (!isNoRoom || run.clearInMs({ src: 'deleteVolume', input: run.input }) <= 0) return error;
-  const { code, message, rpc = '', grpcCode = '' } = error;
-  return new StagecraftError(code, message, { rpc, grpcCode, answerClass: 'unknown', final: false, cause: error });
 }
 
 /** Creates a volume. With a plugin that creates none, the user's id becomes the CSI id. */

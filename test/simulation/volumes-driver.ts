@@ -45,8 +45,10 @@ const windowMs = 60_000;
 /** With full jitter and delays of at most 4 s: more than this many in a minute is no backoff. */
 const mostInWindow = 60;
 
-/** No right driver says of what it has made that there is no room for it. */
 const isOfSnapshots = (rpc: RpcName): boolean => rpc === 'CreateSnapshot' || rpc === 'CreateVolumeGroupSnapshot';
+/** A call without room makes nothing. An earlier call may have made it, and taken the room. */
+const makesNothing = (rpc: RpcName, code: GrpcCode): boolean =>
+  code === 'RESOURCE_EXHAUSTED' && (isOfSnapshots(rpc) || rpc === 'CreateVolume');
 
 /** What a call is about: its name in the telling, and all that nobody else may ask about meanwhile. */
 interface About {
@@ -256,14 +258,17 @@ export class SimulatedDriver {
     const mayDeny = denies && rpc === 'ControllerUnpublishVolume';
     const isSpelled = this.spell && (this.spell.code !== 'NOT_FOUND' || mayDeny);
     if (this.spell && isSpelled) {
-      const isFull = isOfSnapshots(rpc) && this.spell.code === 'RESOURCE_EXHAUSTED';
-      return { ...before, code: this.spell.code, work: this.spell.works && !isFull };
+      const { code, works } = this.spell;
+      return { ...before, code, work: works && !makesNothing(rpc, code) };
     }
     if (dice('fault') >= faults) return before;
     const kind = dice('kind');
     if (kind < 0.25) return { ...before, code: pick(passing) };
     const lost = isOfSnapshots(rpc) ? doubtful.filter((code) => code !== 'RESOURCE_EXHAUSTED') : doubtful;
-    if (kind < 0.5) return { ...before, code: pick(lost), work: true };
+    if (kind < 0.5) {
+      const code = pick(lost);
+      return { ...before, code, work: !makesNothing(rpc, code) };
+    }
     if (kind < 0.6) return this.#isDone(call) ? before : { ...before, code: pick(refusing) };
     if (kind < 0.65 && mayDeny) return { ...before, code: 'NOT_FOUND' };
     // It hangs: done before its caller gives up, long after that, or never.
