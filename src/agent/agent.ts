@@ -118,6 +118,8 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   });
   let closeApi: () => Promise<void> = async () => {};
   let inspector: Inspector | undefined;
+  /** Configuration in force: of the tasks those that could be applied. */
+  let present: AgentConfig;
   try {
     const found = await foundPids(runtime);
     const warn = (line: string): void => logger.warn({}, line);
@@ -160,7 +162,7 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
         print(describe.task(update));
       },
     );
-    await applyTasks(runtime, config, print);
+    present = { ...config, tasks: await applyTasks(runtime, config, print) };
     giveBackMemorySoon();
   } catch (error) {
     // The caller gets the error of the start; a failure to stop is only logged.
@@ -169,15 +171,13 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
     );
     throw error;
   }
-  let present = config;
   let reloading = Promise.resolve();
   const reload: Agent['reload'] = (next) => {
     reloading = reloading.then(async () => {
       print('the configuration was read again');
       const late = lateKeys(present, next);
       if (late.length > 0) print(`  changes of ${late.join(', ')} hold from the next start of the agent`);
-      await applyTasks(runtime, next, print, present);
-      present = { ...present, tasks: next.tasks };
+      present = { ...present, tasks: await applyTasks(runtime, next, print, present.tasks) };
     });
     return reloading;
   };
