@@ -5,9 +5,11 @@
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
+  closeSync,
   existsSync,
   lstatSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readlinkSync,
   realpathSync,
@@ -139,9 +141,11 @@ const unusable = (path: string, cause: unknown): StagecraftError =>
 
 /**
  * Locks a directory in it, too: that lock stays where somebody removes the file, which names the owner. Not the data directory
- * itself: a driver locks the directory of its socket, and a user may put that there.
+ * itself: a driver locks the directory of its socket, and a user may put that there. The file is made first: it marks the
+ * directory as ours, should the process be killed here.
  */
 function lock(dataDir: string): () => void {
+  makeLockFile(dataDir);
   const directory = directoryLockOf(dataDir);
   const file = directory && lockIn(dataDir);
   if (file && 'unlock' in file) {
@@ -157,6 +161,14 @@ function lock(dataDir: string): () => void {
   const advice = isOurs ? 'close that runtime first' : 'stop that one';
   const message = `${dataDir} is in use by ${user}: ${advice}, or choose another dataDir`;
   throw new StagecraftError('DATA_DIR_LOCKED', message);
+}
+
+function makeLockFile(dataDir: string): void {
+  try {
+    closeSync(openSync(join(dataDir, 'lock'), 'a', 0o600));
+  } catch (error) {
+    throw unusable(dataDir, error);
+  }
 }
 
 /** @returns undefined: somebody else holds it */

@@ -1,4 +1,5 @@
 /** The data directory: private, locked for one, with sockets that fit. */
+import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
   chownSync,
@@ -74,6 +75,20 @@ describe('data directory', () => {
       .to.throw(StagecraftError, /path-salt is damaged/)
       .with.property('code', 'DATA_DIR_UNUSABLE');
   });
+
+  for (const call of [1, 2])
+    it(`34 killed in the first start, as it takes lock ${call}: the next start takes the directory`, () => {
+      const path = join(directory, 'd');
+      const calls = join(directory, 'calls');
+      const script = `echo >> ${calls}; [ $(wc -l < ${calls}) -lt ${call} ] || kill -KILL $PPID`;
+      writeFileSync(join(directory, 'flock'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+      const module = new URL('../../src/host/data-dir.ts', import.meta.url).href;
+      const code = `const { openDataDir } = await import('${module}'); openDataDir('${path}');`;
+      const env = { ...process.env, PATH: `${directory}:${process.env.PATH}` };
+      const { signal } = spawnSync(process.execPath, ['--import=tsx', '--input-type=module', '--eval', code], { env });
+      expect(signal).to.equal('SIGKILL');
+      openDataDir(path).unlock();
+    });
 
   it('34.10 one of an earlier version keeps its paths, and stays open until its access is set', () => {
     const path = join(directory, 'd');
