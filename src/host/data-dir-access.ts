@@ -9,6 +9,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  mkdirSync,
   openSync,
   readFileSync,
   renameSync,
@@ -27,13 +28,16 @@ export type DataDirAccess = 'owner' | 'everyone' | { group: string | number };
 /** Directory below which volumes are mounted. */
 export const mountsIn = (dataDir: string): string => join(dataDir, 'csi');
 
+/** Mode of directories on the way to the volumes: other users pass through, but can't list them. */
+const passableMode = 0o711;
+
 /**
  * Gives the directory its mode and group.
  * @throws Error why that can't be done
  */
 export function setAccess(dataDir: string, access: DataDirAccess): void {
   if (typeof access !== 'object') {
-    chmodSync(dataDir, access === 'owner' ? 0o700 : 0o711);
+    chmodSync(dataDir, access === 'owner' ? 0o700 : passableMode);
     return;
   }
   // Closed first: the former group may not pass with the new mode.
@@ -51,6 +55,9 @@ function groupIdOf(group: string | number): number {
   throw new Error(`dataDirAccess: no group '${group}' is in /etc/group: create it, or give its number`);
 }
 
+/** Whether every user can pass through the directory itself. */
+export const isOpenToEveryone = (dataDir: string): boolean => (statSync(dataDir).mode & 0o001) !== 0;
+
 /** Whether no other user can pass through the directory, or through one above it. */
 export function isClosed(path: string): boolean {
   if ((statSync(path).mode & 0o011) === 0) return true;
@@ -59,21 +66,37 @@ export function isClosed(path: string): boolean {
 
 const saltBytes = 16;
 
+/** File that stays where the salt is lost, next to the paths that follow from it. */
+const saltedMark = 'salted';
+
 /**
  * Salt of the paths of mounts; made unless there is one. Undefined: the directory is of an earlier version, whose paths
  * have none.
- * @throws StagecraftError DATA_DIR_UNUSABLE: the salt is damaged
+ * @throws StagecraftError DATA_DIR_UNUSABLE: the salt is lost or damaged
  */
 export function saltIn(dataDir: string): string | undefined {
   const file = join(dataDir, 'path-salt');
+  const mounts = mountsIn(dataDir);
+  const mark = join(mounts, saltedMark);
   if (!existsSync(file)) {
-    if (existsSync(mountsIn(dataDir))) return undefined;
+    if (existsSync(mark)) throw saltUnusable(dataDir, 'is missing');
+    if (existsSync(mounts)) return undefined;
     writeWhole(file, `${randomBytes(saltBytes).toString('hex')}\n`);
   }
   const salt = readFileSync(file, 'utf8').trim();
-  if (salt.length === 2 * saltBytes) return salt;
-  const message = `${file} is damaged, and the paths of mounts follow from it: restore it; or unmount what is mounted below ${mountsIn(dataDir)}, then remove both`;
-  throw new StagecraftError('DATA_DIR_UNUSABLE', message);
+  if (salt.length !== 2 * saltBytes) throw saltUnusable(dataDir, 'is damaged');
+  // Marked after the salt is on disk: a kill in between leaves a salt without a mark, and the next start marks it.
+  if (!existsSync(mark)) {
+    mkdirSync(mounts, { recursive: true, mode: passableMode });
+    writeWhole(mark, '');
+  }
+  return salt;
+}
+
+function saltUnusable(dataDir: string, fault: string): StagecraftError {
+  const mounts = mountsIn(dataDir);
+  const message = `${join(dataDir, 'path-salt')} ${fault}, and the paths of mounts follow from it: restore it; or unmount what is mounted below ${mounts}, then remove ${mounts} and the salt`;
+  return new StagecraftError('DATA_DIR_UNUSABLE', message);
 }
 
 /** Writes a file that is there as a whole, on disk, or not at all. */

@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bootId } from './boot-id.js';
-import { type DataDirAccess, isClosed, mountsIn, saltIn, setAccess } from './data-dir-access.js';
+import { type DataDirAccess, isClosed, isOpenToEveryone, mountsIn, saltIn, setAccess } from './data-dir-access.js';
 import { lockDirectory, ownerOf, takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
@@ -46,7 +46,7 @@ export interface DataDir {
 const longestSocketBelow = '/plugins//csi.sock'.length + 41;
 
 /**
- * @param access default: `owner`, but a directory of an earlier version stays open to everyone. `unchanged`: for readers
+ * @param access default: `owner`, but one of an earlier version that is open to everyone stays so. `unchanged`: for readers
  * @throws StagecraftError INVALID_ARGUMENT for a relative path, DATA_DIR_UNUSABLE, DATA_DIR_LOCKED with the owner's pid
  */
 export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'): DataDir {
@@ -62,7 +62,7 @@ export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'):
   try {
     const socketRoot = socketRootOf(real);
     const salt = saltIn(real);
-    const isOpenAsBefore = access === undefined && salt === undefined;
+    const isOpenAsBefore = access === undefined && salt === undefined && isOpenToEveryone(real);
     if (access !== 'unchanged') giveAccess(real, access ?? (isOpenAsBefore ? 'everyone' : 'owner'));
     return {
       ...{ path: real, socketRoot, isOpenAsBefore, unlock },

@@ -76,6 +76,42 @@ describe('data directory', () => {
       .with.property('code', 'DATA_DIR_UNUSABLE');
   });
 
+  it('34.10 one that has lost its salt is refused, and stays closed', () => {
+    const path = join(directory, 'd');
+    openDataDir(path).unlock();
+    rmSync(join(path, 'path-salt'));
+    for (const access of [undefined, 'everyone'] as const)
+      expect(() => openDataDir(path, access))
+        .to.throw(StagecraftError, /path-salt is missing.*restore it; or unmount/)
+        .with.property('code', 'DATA_DIR_UNUSABLE');
+    expect(modeOf(path)).to.equal(0o700);
+    rmSync(join(path, 'csi'), { recursive: true });
+    const dataDir = openDataDir(path);
+    dataDir.unlock();
+    expect(dataDir.salt).to.match(/^[0-9a-f]{32}$/);
+  });
+
+  it('34.10 one whose salt has no mark, as after a kill, gets the mark at the next start', () => {
+    const path = join(directory, 'd');
+    openDataDir(path).unlock();
+    rmSync(join(path, 'csi'), { recursive: true });
+    openDataDir(path).unlock();
+    rmSync(join(path, 'path-salt'));
+    expect(() => openDataDir(path)).to.throw(StagecraftError, /path-salt is missing/);
+  });
+
+  it('34.10 one of an earlier version that its owner has closed stays closed', () => {
+    for (const mode of [0o700, 0o710]) {
+      const path = join(directory, mode.toString(8));
+      mkdirSync(join(path, 'csi'), { recursive: true });
+      writeFileSync(join(path, 'lock'), '');
+      chmodSync(path, mode);
+      const dataDir = openDataDir(path);
+      dataDir.unlock();
+      expect([modeOf(path), dataDir.isOpenAsBefore, dataDir.salt]).to.deep.equal([0o700, false, undefined]);
+    }
+  });
+
   for (const call of [1, 2])
     it(`34 killed in the first start, as it takes lock ${call}: the next start takes the directory`, () => {
       const path = join(directory, 'd');

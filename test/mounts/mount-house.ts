@@ -186,7 +186,7 @@ export class MountHouse {
   leftovers(): string[] {
     const csi = join(this.dataDir, 'csi');
     const all = readdirSync(csi, { recursive: true, encoding: 'utf8' });
-    return all.filter((path) => !/^[0-9a-f]{16}(\.json|\/staging|\/per-alloc)?$/.test(path));
+    return all.filter((path) => !/^(salted|[0-9a-f]{16}(\.json|\/staging|\/per-alloc)?)$/.test(path));
   }
 
   violations() {

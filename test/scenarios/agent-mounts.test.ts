@@ -31,7 +31,7 @@ describe('mounts of an agent', function () {
   /** What is left below the directory of mounts, but what belongs to the plugin as a whole. */
   const leftovers = (): string[] =>
     readdirSync(join(place.dataDir, 'csi'), { recursive: true, encoding: 'utf8' }).filter(
-      (path) => !/^[0-9a-f]{16}(\.json|\/staging|\/per-alloc)?$/.test(path),
+      (path) => !/^(salted|[0-9a-f]{16}(\.json|\/staging|\/per-alloc)?)$/.test(path),
     );
   /** Another one on what the one before has left. */
   const startAgain = async (): Promise<void> => {

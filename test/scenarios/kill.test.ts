@@ -116,7 +116,7 @@ for (const [kind, mortals] of [
         expect(readdirSync(join(scene.place.dataDir, 'plugins'))).to.deep.equal([]);
         const state = kind === 'lmdb' ? ['state'] : [];
         const left = readdirSync(scene.place.dataDir).sort();
-        expect(left).to.deep.equal(['lock', 'logs', 'page-token', 'path-salt', 'plugins', ...state, 'tasks']);
+        expect(left).to.deep.equal(['csi', 'lock', 'logs', 'page-token', 'path-salt', 'plugins', ...state, 'tasks']);
       });
 
       if (kind === 'lmdb') return;
