@@ -2,32 +2,49 @@
 import { messageOf } from '../errors.js';
 import { type Inspector, type InspectorOptions, serveInspector } from '../inspector/serve-inspector.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { keptToken } from './page-token.js';
+import { forgetToken, keptToken } from './page-token.js';
 
 export interface OpenOptions extends Omit<InspectorOptions, 'listen' | 'token'> {
   /** Address; false: none. */
   listen: string | false;
 }
 
-/** A port that is taken is left to whoever has it: another agent of this host, most likely. */
+/** Serves the page, or prints why there is none. */
 export async function openInspector(
   runtime: Runtime,
   { listen, ...options }: OpenOptions,
   print: (line: string) => void,
 ): Promise<Inspector | undefined> {
   if (listen === false) return undefined;
-  const serve = (at: string): Promise<Inspector> =>
-    serveInspector(runtime, { ...options, listen: at, token: keptToken(runtime.dataDir) });
   try {
-    return await serve(listen);
+    return await served(runtime, { ...options, listen }, print);
   } catch (error) {
-    if (!isTaken(error)) {
-      print(`  no page: it can't be served at ${listen} (${messageOf(error)})`);
-      return undefined;
-    }
-    print(`  another program listens at ${listen}: the page gets a free port, until inspector.listen names another`);
-    return serve(listen.replace(/\d+$/, '0'));
+    print(`  no page: it can't be served at ${listen} (${messageOf(error)})`);
+    return undefined;
   }
+}
+
+/**
+ * Leaves a port that is taken to its owner, most likely another agent of this host. Open pages may have sent that program the kept
+ * token, so it is forgotten. The token at the free port is not kept: the next start leaves that port to anybody.
+ */
+async function served(
+  runtime: Runtime,
+  options: InspectorOptions & { listen: string },
+  print: (line: string) => void,
+): Promise<Inspector> {
+  const { listen } = options;
+  try {
+    return await serveInspector(runtime, { ...options, token: keptToken(runtime.dataDir) });
+  } catch (error) {
+    if (!isTaken(error)) throw error;
+  }
+  forgetToken(runtime.dataDir);
+  const moved = 'the page gets a free port and a new token, as open pages may have sent that program the old one';
+  print(
+    `  another program listens at ${listen}: ${moved}; to keep both over restarts, name a port of its own in inspector.listen`,
+  );
+  return serveInspector(runtime, { ...options, listen: listen.replace(/\d+$/, '0') });
 }
 
 const isTaken = (error: unknown): boolean => error instanceof Object && Reflect.get(error, 'code') === 'EADDRINUSE';

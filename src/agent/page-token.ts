@@ -2,13 +2,13 @@
  * Keeps the token of the page in the data directory, so that open pages, bookmarks and copied links go on working over a
  * restart. Only the user of the agent can read it. Remove the file to get another token at the next start.
  */
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isToken, newToken } from '../inspector/access.js';
 
 /** @throws the error of the system where the file can't be read or written */
 export function keptToken(dataDir: string): string {
-  const file = join(dataDir, 'page-token');
+  const file = fileIn(dataDir);
   const kept = contentOf(file);
   if (kept !== undefined && isToken(kept)) return kept;
   const token = newToken();
@@ -17,6 +17,13 @@ export function keptToken(dataDir: string): string {
   renameSync(`${file}.part`, file);
   return token;
 }
+
+/** Forgets the token: the next start makes another. @throws the error of the system where the file can't be removed */
+export function forgetToken(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'page-token');
 
 /** Returns undefined if there is no such file. */
 function contentOf(file: string): string | undefined {

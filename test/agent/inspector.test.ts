@@ -27,6 +27,25 @@ describe('the page of an agent', () => {
     other.close();
   });
 
+  it('X6, 34.12 another process has the port: it may know the token, so the page gets another one', async () => {
+    const open = async (listen: string): Promise<string> => {
+      const inspector = await openInspector(house.runtime, { listen }, (line) => lines.push(line));
+      await inspector?.close();
+      return inspector?.token ?? '';
+    };
+    const lines: string[] = [];
+    const known = await open('127.0.0.1:0');
+    const other = createServer().listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const { port } = other.address() as { port: number };
+    const next = await open(`127.0.0.1:${port}`);
+    other.close();
+    expect(lines.join('\n')).to.include('a new token');
+    const last = await open(`127.0.0.1:${port}`);
+    expect(new Set([known, next, last])).to.have.property('size', 3);
+    expect(await open(`127.0.0.1:${port}`)).to.equal(last);
+  });
+
   it('X6, 34.12 the token stays over a restart, in a file of the agent alone', async () => {
     const open = async (): Promise<string> => {
       const inspector = await openInspector(house.runtime, { listen: '127.0.0.1:0' }, () => {});
