@@ -1,5 +1,5 @@
 /** Places of sockets that another user can take. */
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, chownSync, lchownSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -33,6 +33,32 @@ describe('the place of a socket', () => {
       expect(placeFault(path), path).to.contain(`every user can write ${shared}`).and.contain('below /run');
     symlinkSync(join(shared, 'plugin'), join(root, 'link'));
     expect(placeFault(join(root, 'link', 'csi.sock'))).to.contain(`every user can write ${shared}`);
+  });
+
+  it('34 a socket behind a link of another user below /tmp is refused, wherever it leads', () => {
+    make(0, root, 'run', 'csi.sock');
+    for (const [name, target] of [
+      ['plug', join(root, 'run')],
+      ['relative', '../run'],
+    ] as const) {
+      const link = join(shared, name);
+      symlinkSync(target, link);
+      lchownSync(link, other, other);
+      expect(placeFault(join(link, 'csi.sock')), name).to.contain(`${link} is user ${other}'s`);
+    }
+    symlinkSync(join(shared, 'relative'), join(root, 'chain'));
+    expect(placeFault(join(root, 'chain', 'csi.sock'))).to.contain(`${join(shared, 'relative')} is user ${other}'s`);
+    make(0, shared, 'own', 'csi.sock');
+    symlinkSync('../run/csi.sock', join(shared, 'own', 'link.sock'));
+    expect(placeFault(join(shared, 'own', 'link.sock'))).to.equal(undefined);
+  });
+
+  it('34 a link as the socket is followed and looked at; one that leads in a circle is refused', () => {
+    make(other, shared, 'csi.sock');
+    symlinkSync(join(shared, 'csi.sock'), join(root, 'link.sock'));
+    expect(placeFault(join(root, 'link.sock'))).to.contain(`every user can write ${shared}`);
+    symlinkSync(join(root, 'circle'), join(root, 'circle'));
+    expect(placeFault(join(root, 'circle', 'csi.sock'))).to.contain('too many links');
   });
 
   it('34 one of root or of our own user is not, nor one in a directory that only its owner can write', () => {
