@@ -413,10 +413,12 @@ export const mayBeCreating = (lifecycle: Lifecycle): boolean =>
   lifecycle.at === 'pending-create.calling' ||
   lifecycle.at === 'emptying.create-under-way';
 
+/** Whether the creation or its deletion has failed, and CreateVolume may have made the volume. */
+export const isFailedInDoubt = ({ at }: Lifecycle): boolean => at === 'failed.in-doubt' || at === 'failed.finding-out';
+
 /** Whether the source of the volume has to stay: CreateVolume is still to be sent, or to be sent again. */
 export const needsSource = (lifecycle: Lifecycle): boolean =>
   mayBeCreating(lifecycle) ||
   isIn(lifecycle, 'pending-create') ||
   isIn(lifecycle, 'removing-unproven') ||
-  lifecycle.at === 'failed.in-doubt' ||
-  lifecycle.at === 'failed.finding-out';
+  isFailedInDoubt(lifecycle);

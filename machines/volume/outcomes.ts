@@ -6,7 +6,7 @@ import { isIn } from '../kit/parts.js';
 import { modificationChart } from './change.js';
 import { atPlugin, type Draft, drafted } from './draft.js';
 import { stepExpansion } from './expanding.js';
-import { isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
+import { isFailedInDoubt, isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
 import { step } from './publications.js';
 import { moved } from './turn.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
@@ -129,6 +129,8 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   } else if (failure.final) {
     const told = adviceFor(lifecycle, failure);
     step({ type: 'create.refused', ...outcome, failure: told });
+    // A plugin that answers the repeat makes volumes by calls, so an interrupted call may have made this one.
+    if (!hasMadeNothing && isFailedInDoubt(draft.lifecycle)) draft.origin = 'call';
     draft.broadcasts.push({ type: 'failed', in: 'create', failure: told });
   } else if (failure.answerClass === 'no-room') {
     const told = adviceFor(lifecycle, failure);

@@ -3,8 +3,9 @@
  * Recorded histories prove the migrations: test/volumes/migrations.test.ts
  */
 import type { CallFailure, CapacityRange, Tries } from '../../machines/kit/csi-types.js';
+import { isIn } from '../../machines/kit/parts.js';
 import type { Expansion, Modification } from '../../machines/volume/change.js';
-import type { Lifecycle } from '../../machines/volume/lifecycle.js';
+import { isFailedInDoubt, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import type { Publication } from '../../machines/volume/publication.js';
 import type { PublicationData } from '../../machines/volume/publication-setup.js';
 import type { VolumeContext, VolumeOrigin, VolumeSpec, Work } from '../../machines/volume/types.js';
@@ -218,6 +219,13 @@ const parts: Migration = {
 /** Fields of version 2 that show how a volume came to be. */
 type Traces = Pick<VolumeContext, 'key' | 'spec' | 'csi' | 'lifecycle' | 'leftovers'>;
 
+/** Whether CreateVolume was sent before and its outcome is not known. The first call of all counts once it has ended. */
+const isAskedInDoubt = (lifecycle: Lifecycle): boolean =>
+  isFailedInDoubt(lifecycle) ||
+  (lifecycle.tries !== undefined &&
+    lifecycle.at !== 'finding-out.first-call' &&
+    (isIn(lifecycle, 'create-in-doubt') || isIn(lifecycle, 'finding-out')));
+
 /**
  * Infers the origin of a volume of version 2, which has not kept it. A volume that no call has made has the id that its user
  * gave, and nothing that only an answer of the plugin brings.
@@ -226,6 +234,7 @@ function originOf({ key, spec, csi, lifecycle, leftovers }: Traces): VolumeOrigi
   if (spec?.external) return 'external';
   if (lifecycle.madeOtherwise) return 'call';
   if (!csi) {
+    if (isAskedInDoubt(lifecycle)) return 'call';
     const left = leftovers.find(({ what }) => what === 'created');
     return left ? (left.csiId === key.id ? 'found' : 'call') : null;
   }

@@ -1,6 +1,7 @@
 /** Tests how the origin of a volume decides about its deletion: only a volume that a call has made is deleted at its plugin. */
 import { expect } from 'chai';
 import type { VolumeContext } from '../../machines/volume/types.js';
+import type { PersistedSnapshot } from '../../src/engine/machine/hosted-machine.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { volumeMigrations } from '../../src/volumes/migrations.js';
 import { contextOf } from '../machines/volume/situations.js';
@@ -9,7 +10,7 @@ import { Cable } from '../registry/cable.js';
 import { inMemory } from '../registry/kept-data.js';
 import { faultyStore, type How } from '../support/faulty-store.js';
 import { allCapabilities } from './fake-plugin.js';
-import { gate } from './scripts.js';
+import { gate, inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const key = { id: 'data' };
@@ -136,6 +137,20 @@ describe('origin of a volume', () => {
     expect(house.plugin.told()).to.deep.equal([]);
   });
 
+  it('V13, 34.1 killed in a creation, its repeat refused, then plugin makes none: not found by its id', async () => {
+    inOrder(house.plugin, 'CreateVolume', [{ work: true, after: new Promise(() => {}) }, { code: 'INVALID_ARGUMENT' }]);
+    house.volumes.create(spec('data')).catch(() => {});
+    await house.rest();
+    await house.restart();
+    await house.clock.advance(60_000);
+    expect(await house.volumes.get(key)).to.include({ state: 'failed', origin: 'call' });
+    await offer([]);
+    house.volumes.retry(key).catch(() => {});
+    await house.clock.advance(60_000);
+    const { csiId, error } = (await house.volumes.get(key)) ?? {};
+    expect([csiId, error?.code]).to.deep.equal([undefined, 'PLUGIN_LACKS']);
+  });
+
   it('V13, 34.1 external volume: its deletion makes no call', async () => {
     house.plugin.keeps('vol-7');
     expect(await house.volumes.create(spec('data', { external: { csiId: 'vol-7' } }))).to.include({
@@ -153,6 +168,8 @@ describe('origin of a volume', () => {
 });
 
 describe('origin of a volume of version 2', () => {
+  const failure = { code: 'CSI_ERROR', message: 'CreateVolume: no answer', final: false } as const;
+  const tries = { count: 1, notBeforeMs: 0, sinceMs: 0, failure };
   const spec2 = contextOf({}).spec;
   const bare = { id: 'data', context: {}, accessibleTopology: [] };
   const created = { what: 'created', message: 'the plugin was away' } as const;
@@ -170,6 +187,18 @@ describe('origin of a volume of version 2', () => {
       { csi: null, lifecycle: { at: 'failed.not-as-asked', madeOtherwise: bare } },
       'call',
     ],
+    ['backs off in doubt', { csi: null, lifecycle: { at: 'create-in-doubt.backing-off', tries } }, 'call'],
+    ['is asked for again in doubt', { csi: null, lifecycle: { at: 'create-in-doubt.calling', tries } }, 'call'],
+    ['was cut off during its creation', { csi: null, lifecycle: { at: 'create-in-doubt.due' } }, null],
+    ['failed in doubt', { csi: null, lifecycle: { at: 'failed.in-doubt', failure } }, 'call'],
+    ['was refused', { csi: null, lifecycle: { at: 'failed.refused', failure } }, null],
+    ['is being found out for its deletion', { csi: null, lifecycle: { at: 'finding-out.due', tries } }, 'call'],
+    ['is deleted during its first call', { csi: null, lifecycle: { at: 'finding-out.first-call', tries } }, null],
+    [
+      'could not be found out for its deletion',
+      { csi: null, lifecycle: { at: 'failed.finding-out', failure } },
+      'call',
+    ],
     ['left behind under an id of its plugin', { csi: null, leftovers: [{ ...created, csiId: 'vol-1' }] }, 'call'],
     ['left behind under a name', { csi: null, leftovers: [{ ...created, name: 'sc-1' }] }, 'call'],
     ['left behind under the id of its user', { csi: null, leftovers: [{ ...created, csiId: 'data' }] }, 'found'],
@@ -181,4 +210,14 @@ describe('origin of a volume of version 2', () => {
       const migrated = to3?.migrate({ value: 'created', context });
       expect(migrated?.context).to.deep.equal({ ...context, origin });
     });
+
+  it('V13, 34.1 of version 1, with a creation in doubt: made by a call, after both migrations', () => {
+    const { lifecycle: _, origin: __, ...kept } = contextOf({ key: key2, csi: null, work: null });
+    const context = { ...kept, creation: { tries, inDoubt: true }, deletion: null };
+    const migrated = volumeMigrations.reduce<PersistedSnapshot>((one, { migrate }) => migrate(one), {
+      value: 'creating',
+      context,
+    });
+    expect(migrated.context).to.deep.include({ origin: 'call' });
+  });
 });
