@@ -21,6 +21,8 @@ export function checkedToken(token: string): string {
 }
 
 export interface AccessRequest {
+  /** GET for the request of a WebSocket, too. */
+  method: string | undefined;
   headers: IncomingHttpHeaders;
   /** Path with its query. */
   url: string;
@@ -63,13 +65,14 @@ export class Access {
   }
 
   /**
-   * Checks its token: in the header, or in the query, as in a link. A ticket in the query does as well, once.
+   * Checks its token: in the header, or in the query, as in a link. A ticket in the query does as well, once, for a GET:
+   * it changes nothing, and makes no other ticket.
    * @throws {StagecraftError} UNAUTHORIZED
    */
-  checkToken({ headers, url }: AccessRequest): void {
+  checkToken({ method, headers, url }: AccessRequest): void {
     const { query } = addressIn(url);
     const ticket = query.get('ticket');
-    if (ticket !== null && this.#redeem(ticket)) return;
+    if (method === 'GET' && ticket !== null && this.#redeem(ticket)) return;
     const given = bearerIn(headers) ?? query.get('token');
     if (given !== null && timingSafeEqual(digestOf(given), this.#token)) return;
     const advice = "open the link that 'stagecraft inspect' prints, or send the token as 'authorization: Bearer …'";

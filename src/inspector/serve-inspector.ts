@@ -105,9 +105,9 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
   server.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy()); // a viewer that is gone before it has its WebSocket
     const upgraded = async (): Promise<void> => {
-      const { headers, url = '' } = request;
+      const { method, headers, url = '' } = request;
       access.checkPlace(headers);
-      access.checkToken({ headers, url });
+      access.checkToken({ method, headers, url });
       take(request.socket);
       await feeds.upgrade(request, socket, head);
     };
@@ -150,7 +150,7 @@ function checkedAddress(listen: string): { host: string; port: number } {
 /** Refuses a request without the token. A browser that has opened the address gets a page that asks for it. */
 function isAllowed(access: Access, { headers, url, method }: FastifyRequest, reply: FastifyReply): boolean {
   try {
-    access.checkToken({ headers, url });
+    access.checkToken({ method, headers, url });
     return true;
   } catch (error) {
     if (method !== 'GET' || !isOpenedInBrowser(headers)) throw error;

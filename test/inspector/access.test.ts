@@ -12,7 +12,7 @@ const own: IncomingHttpHeaders = { host: '127.0.0.1:4780' };
 function verdict(headers: IncomingHttpHeaders, url = '/v1/overview'): string | undefined {
   try {
     access.checkPlace(headers);
-    access.checkToken({ headers, url });
+    access.checkToken({ method: 'GET', headers, url });
     return undefined;
   } catch (error) {
     return Reflect.get(Object(error), 'code');
@@ -41,7 +41,7 @@ describe('access to the listener for browsers', () => {
     const timed = new Access(token, 4_780, () => now);
     const isLetIn = (ticket: string): boolean => {
       try {
-        timed.checkToken({ headers: own, url: `/v1/feed?ticket=${ticket}` });
+        timed.checkToken({ method: 'GET', headers: own, url: `/v1/feed?ticket=${ticket}` });
         return true;
       } catch {
         return false;

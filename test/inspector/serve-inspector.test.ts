@@ -97,6 +97,16 @@ describe('the listener for browsers', function () {
     expect(await failureOf(view(`?ticket=${ticket}`, {}))).to.contain('401');
   });
 
+  it('X6, 34.12 a ticket with a POST is refused, and makes no other ticket; a GET takes it', async () => {
+    const made = await fetch(`${base()}/v1/tickets`, { method: 'POST', headers: bearer() });
+    const { ticket } = (await made.json()) as { ticket: string };
+    for (const path of ['/v1/tickets', '/v1/actors/send']) {
+      const answer = await fetch(`${base()}${path}?ticket=${ticket}`, { method: 'POST' });
+      expect(answer.status, path).to.equal(401);
+    }
+    expect((await fetch(`${base()}/v1/overview?ticket=${ticket}`)).status).to.equal(200);
+  });
+
   it('X6, 34 a path that is no path of a URL is refused as any other, and never with 500', async () => {
     const { host, hostname, port } = new URL(inspector.url);
     for (const [path, status] of [
