@@ -1,6 +1,6 @@
 /**
  * Who may pass through a data directory to the volumes that are mounted below it, and the salt that keeps their paths from
- * being guessed. A directory of an earlier version has no salt: its paths stay as they are.
+ * being guessed before something is mounted there: mountinfo shows mounted paths to every user. A directory of an earlier version has no salt: its paths stay as they are.
  */
 import { randomBytes } from 'node:crypto';
 import {

@@ -54,7 +54,7 @@ export interface MountPathsOptions {
   dataDir: string;
   /** The same directory as `dataDir` under a shorter name, as in `DataDir`. */
   socketRoot: string;
-  /** Keeps paths of volumes from being guessed. Absent in data directories of earlier versions. */
+  /** Keeps paths of volumes from being guessed before the volume is mounted. Absent in data directories of earlier versions. */
   salt?: string;
 }
 

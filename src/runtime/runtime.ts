@@ -93,7 +93,7 @@ function nodeIn(address: string): string | undefined {
 const leaseTtlMs = 15_000;
 
 const openAsBefore = (path: string): string =>
-  `all users of this host pass through ${path} to its volumes, as earlier versions had it, and a set-user-id program in one makes them root: set dataDirAccess to owner, to a group, or to everyone`;
+  `all users of this host pass through ${path} to its volumes, whose paths /proc/self/mountinfo shows them, and a set-user-id program in one makes them root: set dataDirAccess to owner or to a group; or to everyone, and mount with nosuid`;
 
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.

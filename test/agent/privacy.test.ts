@@ -1,5 +1,5 @@
 /** Other users can reach volumes through an agent's data directory, and nothing else. Needs root, to act as another user. */
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, lstatSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -82,6 +82,15 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     const known = mountPaths({ dataDir, socketRoot: dataDir });
     const guessed = known.target('hostpath', { namespace: 'default', id: 'data' }, 'alloc-1').path;
     expect(asNobody('cat', join(guessed, 'file')).stderr).to.include('No such file');
+  });
+
+  it('34.10 another user reads the path of what is mounted: only closing the directory or nosuid protects', () => {
+    execFileSync('mount', ['--bind', target, target]);
+    try {
+      expect(asNobody('cat', '/proc/self/mountinfo').stdout).to.include(` ${target} `);
+    } finally {
+      execFileSync('umount', [target]);
+    }
   });
 
   it('A4 another user can neither list nor read files of the agent, nor reach its API', () => {

@@ -1,9 +1,10 @@
 /** `createRuntime`: what it refuses, what a start that fails leaves, and whose journals can be read. */
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { pluginAddress } from '../../machines/kit/addresses.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { createRuntime } from '../../src/runtime/runtime.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
@@ -17,6 +18,20 @@ describe('createRuntime', () => {
   });
 
   afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+  it('34.10 a data directory of an earlier version that is open: a warning says what protects it', async () => {
+    mkdirSync(join(directory, 'csi'));
+    writeFileSync(join(directory, 'lock'), '');
+    chmodSync(directory, 0o711);
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+    const runtime = await createRuntime({ nodeId, dataDir: directory, store: memoryStore(), logger });
+    await runtime.close();
+    expect(warnings.filter((line) => line.includes('/proc/self/mountinfo'))).to.have.length(1);
+    expect(warnings.join()).to.include(
+      'set dataDirAccess to owner or to a group; or to everyone, and mount with nosuid',
+    );
+  });
 
   describe('options', () => {
     const faults: [title: string, more: object, why: string][] = [
