@@ -41,7 +41,7 @@ export interface Fence {
   at: number;
   /** Whether each volume there was told. */
   isDone: boolean;
-  /** Volumes whose records could not be read, as `namespace/id`: they may be on the node. Absent: none. */
+  /** Volumes out of service, or whose records could not be read, as `namespace/id`: they may be on the node. Absent: none. */
   unread?: string[];
 }
 

@@ -140,7 +140,7 @@ export const nodeReport = z
         unread: z
           .array(z.string())
           .exactOptional()
-          .describe('Volumes whose records could not be read, and which may be on the node. Absent: none.'),
+          .describe('Volumes that could not take the fence, and may be on the node. Absent: none.'),
       })
       .exactOptional(),
   })

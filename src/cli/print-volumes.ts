@@ -152,7 +152,7 @@ const segmentsOf = (topology: Record<string, string> | undefined): string =>
 const fenceOf = ({ fence }: NodeReport): string => {
   if (!fence) return '-';
   const { isDone, reason, unread } = fence;
-  const rest = unread ? `; may still be on it, as they can't be read: ${unread.join(', ')}` : '';
+  const rest = unread ? `; may still be on it, as they could not take the fence: ${unread.join(', ')}` : '';
   return `${isDone ? 'fenced' : 'being fenced'}: ${reason}${rest}`;
 };
 

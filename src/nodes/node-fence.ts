@@ -2,7 +2,7 @@
  * Sends the volumes of a node the news that it is fenced or down. After a fence they release its claims without its report;
  * when it is down, claims queued for it are withdrawn, so that others get the free slots.
  * Retries until every volume has committed the message. After a crash it starts again with those that have not. A volume whose
- * record can't be read does not hold it up: nobody can tell whether it is on the node, so the fence names it.
+ * record can't be read, or that is out of service, does not hold it up: the fence names it.
  */
 import { addressParts } from '../../machines/kit/addresses.js';
 import { hasWaiting } from '../../machines/volume/claim-changes.js';
@@ -40,8 +40,8 @@ interface News {
 interface Round {
   /** Reasons of the volumes that have not committed the message. */
   untold: string[];
-  /** Volumes whose records can't be read. */
-  unreadable: string[];
+  /** Volumes that can't take the message: they are out of service, or their records can't be read. */
+  unread: string[];
 }
 
 const retryMs = 5_000;
@@ -57,14 +57,14 @@ export class NodeFence {
 
   /**
    * Sends the fence of a node to all volumes on it.
-   * @returns volumes whose records can't be read, as `namespace/id`: they may be on the node
+   * @returns volumes that could not take it, as `namespace/id`: they may be on the node
    */
   async release({ nodeId, reason, signal }: Fencing): Promise<string[]> {
     const request: VolumeRequest = { type: 'volume.fence', nodeId, reason };
     const isFor = (context: VolumeContext): boolean => isToBeFenced(context, nodeId);
     const unread = await this.#tellAll(nodeId, { request, isFor, signal });
     if (unread.length > 0) {
-      const message = `node ${nodeId} is fenced, but ${unread.length} volumes can't be read and may be on it (${unread.slice(0, 5).join(', ')}): take them back into service, then fence the node again`;
+      const message = `node ${nodeId} is fenced, but ${unread.length} volumes could not take the fence and may be on it (${unread.slice(0, 5).join(', ')}): take them back into service, then fence the node again`;
       this.#options.logger.warn({ nodeId, volumes: unread }, message);
     }
     return unread;
@@ -82,14 +82,14 @@ export class NodeFence {
     await admission.settled(nodeId);
     try {
       for (;;) {
-        const { untold, unreadable } = await this.#round(news).catch((error: unknown) => ({
+        const { untold, unread } = await this.#round(news).catch((error: unknown) => ({
           untold: [messageOf(error)],
-          unreadable: [],
+          unread: [],
         }));
         signal.throwIfAborted();
         if (untold.length === 0) {
           troubles.over(news);
-          return unreadable;
+          return unread;
         }
         const message = `cannot send the state of node ${nodeId} to all of its volumes: ${untold.slice(0, 3).join('; ')}`;
         troubles.failed(news, { subject: `the state of node ${nodeId}`, fields: { nodeId }, message });
@@ -103,29 +103,30 @@ export class NodeFence {
 
   /** Sends the message to all selected volumes. */
   async #round({ request, isFor, signal }: News): Promise<Round> {
-    const round: Round = { untold: [], unreadable: [] };
+    const round: Round = { untold: [], unread: [] };
+    const leaveOut = (address: string): void => void round.unread.push(addressParts(address).slice(1).join('/'));
     const tell = async (address: string): Promise<void> => {
       try {
         await this.#volumes.ask(address, request);
       } catch (error) {
-        const isGone = error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND';
-        if (!isGone) round.untold.push(`${address}: ${messageOf(error)}`);
+        const code = error instanceof StagecraftError ? error.code : undefined;
+        if (code === 'ACTOR_QUARANTINED') leaveOut(address);
+        else if (code !== 'VOLUME_NOT_FOUND') round.untold.push(`${address}: ${messageOf(error)}`);
       }
     };
     let after: string | undefined;
     do {
       signal.throwIfAborted();
       const { rows, next, skipped = [] } = await this.#volumes.page({ after });
-      const unreadable = skipped.map(({ address }) => address);
+      for (const { address } of skipped) leaveOut(address);
       const concerned = rows.filter(([address, { context }]) => {
         try {
           return isFor(context);
         } catch {
-          unreadable.push(address); // its context is damaged
+          leaveOut(address); // its context is damaged
           return false;
         }
       });
-      round.unreadable.push(...unreadable.map((address) => addressParts(address).slice(1).join('/')));
       await Promise.all(concerned.map(([address]) => tell(address)));
       after = next;
     } while (after !== undefined);

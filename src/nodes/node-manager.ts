@@ -41,8 +41,8 @@ export interface NodeStatus {
   state: 'ready' | 'down' | 'gone';
   plugins: NodePlugin[];
   /**
-   * Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it; `unread`: volumes whose records could not
-   * be read, and which may be on the node.
+   * Last fence. `at` is in ms since the epoch; `isDone`: all volumes have handled it; `unread`: volumes out of
+   * service, or whose records could not be read: they may be on the node.
    */
   fence?: { reason: string; at: number; isDone: boolean; unread?: string[] };
 }

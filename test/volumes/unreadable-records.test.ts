@@ -70,7 +70,7 @@ describe('a volume whose record is damaged', () => {
       expect(await textOf(bad)).to.equal(damaged);
       expect(warnings.filter((line) => line.startsWith('actor quarantined'))).to.have.length(1);
       expect(warnings.join('\n')).to.include(
-        "node a is fenced, but 1 volumes can't be read and may be on it (default/bad)",
+        'node a is fenced, but 1 volumes could not take the fence and may be on it (default/bad)',
       );
     });
   }
@@ -94,6 +94,21 @@ describe('a volume whose record is damaged', () => {
     await house.runtime.nodes.fence('a', 'burnt');
     await house.rest();
     await plant(bad, text);
+    expect((await house.volumes.get({ id: 'bad' }))?.claims).to.have.length(1);
+    await house.runtime.nodes.fence('a', 'burnt');
+    await house.rest();
+    expect((await house.volumes.get({ id: 'bad' }))?.claims).to.deep.equal([]);
+    expect((await house.runtime.nodes.status('a')).fence).to.not.have.property('unread');
+  });
+
+  it('34.15 a volume out of service, its record readable: a fence ends and names it; the next reaches it', async () => {
+    const quarantined = '"quarantined":{"at":1,"reason":"it crashed too often"}';
+    await plant(bad, (await textOf(bad)).replace('{', `{${quarantined},`));
+    await house.runtime.nodes.fence('a', 'burnt');
+    await house.rest();
+    expect((await house.volumes.get({ id: 'good' }))?.claims).to.deep.equal([]);
+    expect((await house.runtime.nodes.status('a')).fence).to.deep.include({ isDone: true, unread: ['default/bad'] });
+    await house.runtime.actors.release(bad);
     expect((await house.volumes.get({ id: 'bad' }))?.claims).to.have.length(1);
     await house.runtime.nodes.fence('a', 'burnt');
     await house.rest();
