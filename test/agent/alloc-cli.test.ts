@@ -279,7 +279,7 @@ describe('A5 allocs and mounts on the command line', function () {
       ...{ volume: { namespace: 'team', id: plugin }, plugin, ...mount },
     })) satisfies MountReport[];
     const states = { disk: 'failed', off: 'stopped', late: 'backing-off', well: 'running' };
-    answers['GET /v1/tasks'] = Object.entries(states).map(([id, state]) => ({ id, state }));
+    answers['GET /v1/tasks'] = Object.entries(states).map(([id, state]) => ({ id, state, spec: { plugin: id } }));
     const [failed, stopped, late] = [
       'task disk has failed: see stagecraft task status disk, then start it with stagecraft task restart disk',
       'task off is stopped: start it with stagecraft task restart off',

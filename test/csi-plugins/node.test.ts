@@ -190,7 +190,13 @@ describe('the node side of a plugin', () => {
     it(`M7 ${rpc} that the plugin refuses: its answer, with what that means, and without secrets`, async () => {
       failure = new CsiStatus('NOT_FOUND', 'no vol-1 for hunter2-of-node');
       const refusal = await refusalOf(calls[rpc]());
-      const answerClass = /Unpublish|Unstage/.test(rpc) ? 'already-so-if-unmounted' : 'final';
+      const classes: Partial<Record<typeof rpc, string>> = {
+        NodeStageVolume: 'not-so',
+        NodePublishVolume: 'not-so',
+        NodeUnpublishVolume: 'already-so-if-unmounted',
+        NodeUnstageVolume: 'already-so-if-unmounted',
+      };
+      const answerClass = classes[rpc] ?? 'final';
       expect(refusal).to.include({ code: 'CSI_ERROR', rpc, grpcCode: 'NOT_FOUND', answerClass });
       const hasSecrets = messages[rpcs[rpc].request].some((field) => 'isSecret' in field);
       expect(refusal.message.includes('hunter2')).to.equal(!hasSecrets);

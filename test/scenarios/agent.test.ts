@@ -31,7 +31,7 @@ describe('agent', () => {
     try {
       const { status, stderr } = cli('agent', '--config', wrong.configPath);
       expect(status).to.equal(2);
-      expect(stderr).to.match(/agent\.yaml:\d+: tasks\.0\.kind: unknown key; allowed here: id, type, command/);
+      expect(stderr).to.match(/agent\.yaml:\d+: tasks\.0\.kind: unknown key; allowed here: id, plugin, type, command/);
       expect(() => statSync(wrong.dataDir)).to.throw(/ENOENT/);
     } finally {
       removePlace(wrong);
