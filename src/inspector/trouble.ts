@@ -70,7 +70,10 @@ function adviceFor({ address, machine, state }: ActorSummary, part: PartView | u
       return { todo: 'see whether its process runs', command: command('plugin', 'status', parts[3] ?? '') };
     case 'node':
       return state === 'down.fenced'
-        ? { todo: 'start its agent again, or take the node out', command: command('node', 'remove', name) }
+        ? {
+            todo: 'it reports again once nothing is mounted there: see mount list on that node. If the host is gone, take the node out',
+            command: command('node', 'remove', name),
+          }
         : { todo: 'start its agent again, or fence it if it is lost', command: command('node', 'fence', name) };
     default:
       return { todo: 'read what happened', command: command('history', address) };

@@ -8,6 +8,7 @@
 
 import { isSameData } from '../../machines/kit/same-data.js';
 import type { NodePlugin } from '../../machines/node/node.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -26,8 +27,8 @@ export interface NodeReporterOptions {
   nodeId: string;
   plugins: NodePluginsPort;
   nodes: Pick<NodeManager, 'find'>;
-  /** Number of volumes that are mounted on this host, or may be. */
-  mounted(): number;
+  /** Volumes that are mounted on this host, or may be. */
+  mounted(): VolumeKey[];
   reports: Pick<NodeReports, 'report'>;
   clock: Clock;
   logger: Logger;
@@ -43,6 +44,8 @@ const retryMs = 1_000;
 const fenceLookMs = 15_000;
 /** A refused report waits for somebody who changes another node. */
 const refusedRetryMs = 10_000;
+/** Number of volumes that the reason names. */
+const mostNamed = 5;
 
 export class NodeReporter {
   readonly #options: NodeReporterOptions;
@@ -130,9 +133,11 @@ export class NodeReporter {
   #isHeldBack(node: NodeStatus | undefined): boolean {
     if (node?.state !== 'down' || !node.fence) return false;
     const left = this.#options.mounted();
-    if (left > 0) {
-      const what = left === 1 ? 'one volume is still mounted here' : `${left} volumes are still mounted here`;
-      this.#warn(`the node was fenced (${node.fence.reason}), and ${what}`);
+    if (left.length > 0) {
+      const named = left.slice(0, mostNamed).map(({ namespace, id }) => `${namespace}/${id}`);
+      const more = left.length > mostNamed ? ` and ${left.length - mostNamed} more` : '';
+      const what = `volumes are still mounted here, or may be: ${named.join(', ')}${more}`;
+      this.#warn(`the node was fenced (${node.fence.reason}), and ${what}; see 'stagecraft mount list'`, 'warn');
       this.#lookAfter(retryMs);
       return true;
     }
@@ -140,8 +145,8 @@ export class NodeReporter {
     return false;
   }
 
-  #warn(trouble: string): void {
-    if (this.#trouble !== trouble) this.#options.logger.info({}, `cannot report this node now: ${trouble}`);
+  #warn(trouble: string, level: 'info' | 'warn' = 'info'): void {
+    if (this.#trouble !== trouble) this.#options.logger[level]({}, `cannot report this node now: ${trouble}`);
     this.#trouble = trouble;
   }
 

@@ -5,6 +5,7 @@
 import { isClusterOwned, pluginsAddress } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { Homes } from '../calls/homes.js';
 import { PluginAccess } from '../calls/plugin-access.js';
 import { PluginCalls } from '../calls/plugin-calls.js';
@@ -76,8 +77,8 @@ export interface ControllerSideOptions {
   shownHere: UnstagedWitnessOptions['shownHere'];
   /** Takes notices for this node. */
   noticed(notice: NodeNotice): void;
-  /** Number of volumes that are mounted on this host, or may be. */
-  mounted(): number;
+  /** Volumes that are mounted on this host, or may be. */
+  mounted(): VolumeKey[];
   /** Other agents on the store; undefined: the store is of one process. */
   cluster: Cluster | undefined;
   /** Locks for all calls about volumes in this process. */

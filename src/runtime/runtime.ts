@@ -189,7 +189,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     node: engine,
     watched: engine,
     noticed: (notice) => nodeSide.noticed(notice),
-    mounted: () => mounts.committed().length,
+    mounted: () => mounts.committed().map(({ context }) => context.key),
     shownHere: (key, allocId) => shownHere({ paths: mountPaths(paths), tables }, key, allocId),
   });
   const nodeSide: NodeSide = new NodeSide({

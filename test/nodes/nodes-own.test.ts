@@ -1,7 +1,10 @@
 /** Tests the reports of a runtime about its own node. */
 import { expect } from 'chai';
 import type { Fingerprint } from '../../machines/plugin/plugin.js';
+import { silentLogger } from '../../src/engine/logger.js';
+import { troubleOf } from '../../src/inspector/trouble.js';
 import type { NodeStatus } from '../../src/nodes/node-manager.js';
+import { NodeReporter } from '../../src/nodes/node-reporter.js';
 import { refusalOf } from '../refusal.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
@@ -176,6 +179,39 @@ describe('own node of a runtime', () => {
       .to.deep.include({ state: 'ready' })
       .and.not.have.property('fence');
     expect(await reports()).to.equal(2);
+  });
+
+  it('N3, 34.26 fenced with volumes still mounted: not reported, and a warning names five of them', async () => {
+    const { clock } = house;
+    const fence = { reason: 'by mistake', at: 0, isDone: true };
+    const mounted = ['a', 'b', 'c', 'd', 'e', 'f', 'g'].map((id) => ({ namespace: 'default', id }));
+    const warnings: string[] = [];
+    const reported: string[] = [];
+    const reporter = new NodeReporter({
+      ...{ nodeId: own, clock },
+      plugins: { present: () => new Map([['disk', { name: 'disk', nodeId: 'n-1' }]]), watch: () => () => {} },
+      nodes: { find: async () => ({ id: own, state: 'down', plugins: [], fence }) },
+      mounted: () => mounted,
+      reports: { report: async ({ id }) => void reported.push(id) },
+      logger: { ...silentLogger, warn: (_, message) => void warnings.push(message) },
+    });
+    reporter.start();
+    await clock.advance(5_000);
+    expect(warnings).to.deep.equal([
+      "cannot report this node now: the node was fenced (by mistake), and volumes are still mounted here, or may be: default/a, default/b, default/c, default/d, default/e and 2 more; see 'stagecraft mount list'",
+    ]);
+    expect(reported).to.deep.equal([]);
+    mounted.length = 0;
+    await clock.advance(5_000);
+    expect(reported).to.deep.equal([own]);
+    reporter.stop();
+  });
+
+  it('N1, 34.26 fenced and down: the advice is to see what is mounted there, or to take the node out', () => {
+    const summary = { address: 'node/a', machine: 'node', state: 'down.fenced', health: 'failed', seq: 1 } as const;
+    const trouble = troubleOf({ ...summary, why: 'down and fenced' });
+    expect(trouble?.todo).to.include('once nothing is mounted there').and.include('take the node out');
+    expect(trouble?.command).to.equal('stagecraft node remove a');
   });
 
   it('N1 plugin with invalid data: left out, the others are reported', async () => {
