@@ -70,6 +70,8 @@ export function takeUp({ driver }: Moment, { plugin, unproven, late }: Simulated
     late.add(request);
     callOf(plugin, rpc)(request).then(over, over);
   }
+  // An earlier version was free to delete what it was copying. Calls of the present version are judged.
+  plugin.wrongs.length = 0;
 }
 
 /** The method behind a call that changes something. */
