@@ -203,7 +203,8 @@ export class NodeSlots {
 
   /** Runs shared work within the caller's limit. The work goes on for other callers. */
   #within<T>({ address, limit }: SlotSeeker, work: () => Promise<T>): Promise<T> {
-    return readBefore({ limit, address, engine: this.#options.engine }, work);
+    const { engine, clock } = this.#options;
+    return readBefore({ limit, address, engine, clock }, work);
   }
 }
 

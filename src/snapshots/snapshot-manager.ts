@@ -161,12 +161,16 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   /** @throws StagecraftError VOLUME_IN_USE: a volume is being made from it */
-  async #refuseIfCopied(key: SnapshotKey, { spec, csi, home }: SnapshotContext): Promise<void> {
+  async #refuseIfCopied(
+    key: SnapshotKey,
+    { spec, csi, home }: SnapshotContext,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if (!csi || !spec) return;
     const { plugin } = spec;
     const ids = new Set([csi.csiId, ...csi.members.map(({ csiId }) => csiId)]);
     const sources = [...ids].map((csiId) => ({ of: 'snapshot' as const, plugin, csiId, home }));
-    const failure = await this.#options.sources.removalRefusal(sources);
+    const failure = await this.#options.sources.removalRefusal(sources, { address: this.#addressOf(key), signal });
     if (failure) throw this.#error('VOLUME_IN_USE', key, `can't be deleted: ${failure.message}`);
   }
 
@@ -179,7 +183,7 @@ export class SnapshotManager<TSpec, TView> {
     try {
       const { context } = await this.#present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
-      if (!force) await this.#refuseIfCopied(known, context);
+      if (!force) await this.#refuseIfCopied(known, context, limit);
       await this.#ask(known, { type: 'snapshot.delete', force }, limit);
       return context.uid;
     } catch (error) {

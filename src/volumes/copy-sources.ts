@@ -7,6 +7,7 @@
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
+import type { StoreWait } from '../engine/storage/store-patience.js';
 import type { CopySource, IdOwners } from './id-owners.js';
 
 type Owners<M extends typeof volumeMachine | typeof volumeSnapshotMachine> = Pick<
@@ -26,9 +27,12 @@ export class CopySources {
     this.#records = records;
   }
 
-  /** Returns why the sources can't be removed now, naming their copies; undefined if they can. */
-  async removalRefusal(sources: readonly CopySource[]): Promise<CallFailure | undefined> {
-    const copies = await this.#copiesOf(sources);
+  /**
+   * Returns why the sources can't be removed now, naming their copies; undefined if they can.
+   * @param wait of the caller's request, which ends the wait for records
+   */
+  async removalRefusal(sources: readonly CopySource[], wait?: StoreWait): Promise<CallFailure | undefined> {
+    const copies = await this.#copiesOf(sources, { wait });
     return copies.length === 0
       ? undefined
       : inUse(
@@ -53,11 +57,14 @@ export class CopySources {
     return volumes.isNew(address) || snapshots.isNew(address) ? this.leaving(sources) : undefined;
   }
 
-  /** Returns why nothing new can be made from the sources, as one of them is being deleted; undefined if it can. */
-  async leaving(sources: readonly CopySource[]): Promise<CallFailure | undefined> {
+  /**
+   * Returns why nothing new can be made from the sources, as one of them is being deleted; undefined if it can.
+   * @param wait of the caller's request, which ends the wait for records
+   */
+  async leaving(sources: readonly CopySource[], wait?: StoreWait): Promise<CallFailure | undefined> {
     const { volumes, snapshots } = this.#records;
     for (const source of sources) {
-      const leaving = await (source.of === 'volume' ? volumes : snapshots).leavingOwnerOf(source);
+      const leaving = await (source.of === 'volume' ? volumes : snapshots).leavingOwnerOf(source, wait);
       if (leaving === undefined) continue;
       const code = source.of === 'volume' ? 'VOLUME_DELETING' : 'SNAPSHOT_DELETING';
       const message = `its source, ${leaving}, is being deleted: make it from another one`;
@@ -66,10 +73,15 @@ export class CopySources {
     return undefined;
   }
 
-  async #copiesOf(sources: readonly CopySource[], only?: { isBegun: boolean }): Promise<string[]> {
+  async #copiesOf(
+    sources: readonly CopySource[],
+    { isBegun, wait }: { isBegun?: boolean; wait?: StoreWait | undefined } = {},
+  ): Promise<string[]> {
     const { volumes, snapshots } = this.#records;
-    await Promise.all([volumes.known(), snapshots.known()]);
-    const names = [volumes, snapshots].flatMap((records) => sources.flatMap((one) => records.copiesOf(one, only)));
+    await Promise.all([volumes.known(wait), snapshots.known(wait)]);
+    const names = [volumes, snapshots].flatMap((records) =>
+      sources.flatMap((one) => records.copiesOf(one, { isBegun })),
+    );
     return [...new Set(names)];
   }
 }

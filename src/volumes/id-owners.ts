@@ -29,7 +29,7 @@ import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
-import { readBefore } from '../engine/storage/store-patience.js';
+import { readBefore, type StoreWait } from '../engine/storage/store-patience.js';
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
 import { ExclusiveRequests } from './exclusive-requests.js';
@@ -108,7 +108,7 @@ const copyKeysOf = (source: CopySource): string[] =>
   ]);
 
 export class IdOwners<M extends AnyStateMachine> {
-  readonly #engine: ActorSystem;
+  readonly #ports: { engine: ActorSystem; clock: Clock };
   readonly #sort: IdSort<M>;
   readonly #actors: readonly ActorsOf<M>[];
   readonly #index: CommittedIndex<M>;
@@ -117,7 +117,7 @@ export class IdOwners<M extends AnyStateMachine> {
   readonly #answered = new Map<string, () => void>();
 
   constructor(ports: { engine: ActorSystem; clock: Clock }, sort: IdSort<M>) {
-    this.#engine = ports.engine;
+    this.#ports = ports;
     this.#sort = sort;
     this.#actors = sort.machines.map((machine) => new ActorsOf(ports.engine, machine));
     this.#holders = new ExclusiveRequests(ports);
@@ -144,10 +144,14 @@ export class IdOwners<M extends AnyStateMachine> {
 
   /**
    * Resolves once the owners of all ids are known.
-   * @throws StagecraftError STORE_UNAVAILABLE; the next call tries again
+   * @param wait of the caller's request, which ends the wait; the read goes on for other callers
+   * @throws StagecraftError STORE_UNAVAILABLE; the next call tries again. TIMEOUT, ABORTED
    */
-  async known(): Promise<void> {
-    while (!this.#index.isKnown) await this.#index.known();
+  async known(wait?: StoreWait): Promise<void> {
+    const read = async (): Promise<void> => {
+      while (!this.#index.isKnown) await this.#index.known();
+    };
+    await (wait ? readBefore({ ...this.#ports, limit: wait.signal, address: wait.address }, read) : read());
   }
 
   /** Names a record whose content the plugin has made by a call; undefined if there is none. Call after `known`. */
@@ -167,7 +171,7 @@ export class IdOwners<M extends AnyStateMachine> {
    * @throws StagecraftError VOLUME_EXISTS names the owner of the id; errors of `work`
    */
   async takingOver(address: string, id: PluginId, work: () => Promise<void>, limit?: AbortSignal): Promise<void> {
-    await readBefore({ limit, address, engine: this.#engine }, () => this.known());
+    await this.known({ address, signal: limit });
     const refusal = (_: string, holder: string): StagecraftError => {
       const { name, advice } = this.#describe(holder);
       const known = `plugin '${id.plugin}' knows ${name} as '${id.csiId}'`;
@@ -216,11 +220,11 @@ export class IdOwners<M extends AnyStateMachine> {
   }
 
   /** Returns the name of the record that owns the id, if its deletion was asked for. */
-  async leavingOwnerOf(id: PluginId): Promise<string | undefined> {
-    await this.known();
+  async leavingOwnerOf(id: PluginId, wait?: StoreWait): Promise<string | undefined> {
+    await this.known(wait);
     for (const key of rivalKeysOf(id)) {
       for (const address of this.#index.at(key)) {
-        const view = await this.#actorsAt(address)?.read(address);
+        const view = await this.#actorsAt(address)?.read(address, wait?.signal);
         if (view && this.#sort.isLeaving(view)) return this.#sort.nameOf(address);
       }
     }

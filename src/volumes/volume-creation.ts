@@ -100,7 +100,7 @@ export class VolumeCreation {
         homeHere: async (what, call) => homes?.here(what, call),
       })) ?? {};
     const known = knownSpec(asked, source.csiId ?? '');
-    if (!present) await this.#refuseIfLeaving(key, known, source.home);
+    if (!present) await this.#refuseIfLeaving(key, { ...known, home: source.home }, limit);
     const home =
       source.home ??
       (present
@@ -166,19 +166,33 @@ export class VolumeCreation {
   }
 
   /** @throws StagecraftError VOLUME_DELETING, SNAPSHOT_DELETING: the source is being deleted */
-  async #refuseIfLeaving(key: VolumeKey, { source, plugin }: KnownSpec, home: string | undefined): Promise<void> {
+  async #refuseIfLeaving(
+    key: VolumeKey,
+    { source, plugin, home }: KnownSpec & { home: string | undefined },
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     if (!source) return;
     const of = kindOf(source);
-    const failure = await this.#ports.sources.leaving([{ of, plugin, csiId: source.csiId, home }]);
+    const failure = await this.#ports.sources.leaving([{ of, plugin, csiId: source.csiId, home }], {
+      address: addressOf(key),
+      signal,
+    });
     if (failure) throw refusedAs(key, failure);
   }
 
   /** @throws StagecraftError VOLUME_IN_USE: another volume, or a snapshot, is being made from it */
-  async #refuseIfCopied(key: VolumeKey, { spec, csi, origin, home }: VolumeContext): Promise<void> {
+  async #refuseIfCopied(
+    key: VolumeKey,
+    { spec, csi, origin, home }: VolumeContext,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     // A volume that is only forgotten keeps its content.
     if (!csi || !spec || origin !== 'call') return;
     const { plugin } = spec;
-    const failure = await this.#ports.sources.removalRefusal([{ of: 'volume', plugin, csiId: csi.id, home }]);
+    const failure = await this.#ports.sources.removalRefusal([{ of: 'volume', plugin, csiId: csi.id, home }], {
+      address: addressOf(key),
+      signal,
+    });
     if (failure) throw refusedAs(key, failure);
   }
 
@@ -191,7 +205,7 @@ export class VolumeCreation {
     try {
       const { context } = await this.#client.present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
-      if (!force) await this.#refuseIfCopied(known, context);
+      if (!force) await this.#refuseIfCopied(known, context, limit);
       await this.#client.ask(known, { type: 'volume.delete', force, ...(uid !== undefined && { uid }) }, limit);
       return context.uid;
     } catch (error) {

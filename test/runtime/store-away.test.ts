@@ -27,6 +27,8 @@ const read = async (entries: AsyncIterable<unknown>): Promise<void> => {
 const limited: Record<string, Request> = {
   'volumes.create': ({ volumes }, options) => volumes.create(spec('new'), options),
   'volumes.create of one that is there': ({ volumes }, options) => volumes.create(spec('data'), options),
+  'volumes.create from one in memory': ({ volumes }, options) =>
+    volumes.create({ ...spec('copy'), source: { volume: key } }, options),
   'volumes.publish': ({ volumes }, options) => volumes.publish(away, 'a', options),
   'volumes.publish of one in memory': ({ volumes }, options) => volumes.publish(key, 'a', options),
   'volumes.unpublish': ({ volumes }, options) => volumes.unpublish(away, 'a', options),
@@ -36,6 +38,7 @@ const limited: Record<string, Request> = {
   'volumes.modify': ({ volumes }, options) => volumes.modify(away, { tier: 'fast' }, options),
   'snapshots.create': ({ snapshots }, options) => snapshots.create(snapshot, options),
   'snapshots.delete': ({ snapshots }, options) => snapshots.delete(away, options),
+  'snapshots.delete of one in memory': ({ snapshots }, options) => snapshots.delete(key, options),
   'groupSnapshots.create': ({ groupSnapshots }, options) => groupSnapshots.create(group, options),
   'groupSnapshots.delete': ({ groupSnapshots }, options) => groupSnapshots.delete(away, options),
   'allocations.prepare': ({ allocations }, options) => allocations.prepare('web', [allocVolume], options),
@@ -95,6 +98,11 @@ describe('the store gives no answer', () => {
     });
     await house.furnish();
     await house.runtime.volumes.create(spec('data'));
+    await house.runtime.snapshots.create({ id: 'data', volume: key });
+    // The indexes of the records are not read yet.
+    await house.restart();
+    await house.runtime.volumes.get(key);
+    await house.runtime.snapshots.get(key);
     await house.rest();
     returned = new Promise((resolve) => {
       back = () => {

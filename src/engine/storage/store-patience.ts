@@ -5,6 +5,7 @@
 import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorSystem } from '../actor-system.js';
+import type { Clock } from '../clock.js';
 import type { TimerHeap } from '../timer-heap.js';
 import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';
@@ -123,23 +124,29 @@ export function givenUp(
  * Reads within the limit of one caller, while others share the same read. Goes on waiting for a store that works.
  * @throws {StagecraftError} as `givenUp`
  */
-export async function readBefore<T>(
-  {
-    limit,
-    address,
-    engine,
-  }: { limit: AbortSignal | undefined; address: string; engine: Pick<ActorSystem, 'storeTrouble'> },
-  read: () => Promise<T>,
-): Promise<T> {
+export async function readBefore<T>({ limit, address, engine, clock }: SharedRead, read: () => Promise<T>): Promise<T> {
   if (!limit) return read();
   const reading = read();
   try {
     return await unlessAborted(limit, () => reading);
   } catch (error) {
     if (!limit.aborted || error !== limit.reason) throw error;
-    const trouble = engine.storeTrouble(troubleMs(limitIn(error)));
-    if (!trouble) return await reading;
-    reading.catch(() => {}); // other callers of this read handle its failure
-    throw givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble });
+    return await new Promise((resolve, reject) => {
+      let cancel = (): void => {};
+      const look = (): void => {
+        const trouble = engine.storeTrouble(troubleMs(limitIn(error)));
+        if (trouble) reject(givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble }));
+        else cancel = clock.after(usualMs, look);
+      };
+      look();
+      reading.then(resolve, reject).finally(() => cancel());
+    });
   }
+}
+
+interface SharedRead {
+  limit: AbortSignal | undefined;
+  address: string;
+  engine: Pick<ActorSystem, 'storeTrouble'>;
+  clock: Clock;
 }
