@@ -291,10 +291,11 @@ const unstageWaiting: StagingEvent[] = [
 ];
 
 /** Creates a snapshot three times by a call that is not answered, and removes it each time. */
-const threeUntrusted = [
+const threeUntrusted = (id: string): object[] => [
   { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
   ...[1, 2, 3].flatMap(() => [
     { type: 'create.unknown', failure: { code: 'CSI_ERROR', message: 'lost', final: false } },
+    { type: `xstate.after.untilDue.${id}.create-in-doubt.backing-off` },
     { type: 'create.done', made: { csiId: 'snap-1', isReady: true, members: [] } },
     { type: 'remove.done' },
   ]),
@@ -679,7 +680,7 @@ export const plausible: Plausible[] = [
     machine,
     input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),
     events: { ...snapshotEvents, ...snapshotOutcomes },
-    way: threeUntrusted,
+    way: threeUntrusted(machine.id),
     outputs: snapshotOutputs,
   })),
 ];
