@@ -9,6 +9,7 @@ import type { CallBounds } from '../calls/call-bounds.js';
 import type { CsiClient } from '../csi/client.js';
 import { csiError, cutText } from '../csi/codes.js';
 import type { CallOptions } from '../csi/csi-calls.js';
+import { leftOutOf } from '../csi/fields.js';
 import type * as plain from '../csi/generated/plain.js';
 import { withoutSecrets } from '../csi/secrets.js';
 import type { ControllerPort, ListedPage, ListRequest } from '../volumes/controller-port.js';
@@ -122,7 +123,8 @@ async function listed(client: CsiClient, request: ListRequest, options: CallOpti
       ...(volumeCondition && { condition: conditionIn(volumeCondition) }),
     };
   });
-  return { volumes, nextToken };
+  const leftOut = leftOutOf(entries);
+  return { volumes, nextToken, ...(leftOut && { leftOut }) };
 }
 
 function createRequest(

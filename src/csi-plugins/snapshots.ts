@@ -5,6 +5,7 @@
 import type { MadeSnapshot, MemberSnapshot } from '../../machines/snapshot/types.js';
 import type { RpcName } from '../csi/answers.js';
 import { csiError } from '../csi/codes.js';
+import { leftOutOf } from '../csi/fields.js';
 import type * as plain from '../csi/generated/plain.js';
 import { StagecraftError } from '../errors.js';
 import type { SnapshotPort } from '../snapshots/snapshot-port.js';
@@ -36,6 +37,10 @@ export const csiSnapshots = ({ timeoutMs }: { timeoutMs: number }): SnapshotPort
         bounded(bounds),
       );
       const listed = entries.find(({ snapshot }) => snapshot?.snapshotId === csiId);
+      const leftOut = leftOutOf(entries);
+      // The snapshot may be the one that was left out.
+      if (!listed && leftOut)
+        throw csiError('ListSnapshots', 'OK', `the plugin lists what CSI does not allow: ${leftOut.why}`, 'driver-bug');
       return listed && madeOf('ListSnapshots', listed.snapshot);
     },
     groupCapabilities: (client, bounds) => csi(client).groupControllerGetCapabilities(bounded(bounds)),

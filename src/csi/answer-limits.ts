@@ -23,7 +23,16 @@ const answerLimits: ReadLimits = { textBytes: maxCsiIdBytes, mapBytes: 64 * 1024
 /** Seconds of the years 1 to 9999, as protobuf defines a Timestamp. */
 const timeLimits: ReadLimits = { ...answerLimits, int64: [-62_135_596_800n, 253_402_300_799n] };
 
-export const answerLimitsOf = (name: string): ReadLimits => (name === 'Timestamp' ? timeLimits : answerLimits);
+/** A storage may be shared: one entry of somebody else must not cost the whole list. */
+const listLimits: ReadLimits = { ...answerLimits, leavesOutEntries: true };
+
+const nodeLimits: ReadLimits = { ...answerLimits, zeroMeans: 'no limit' };
+
+export function answerLimitsOf(name: string): ReadLimits {
+  if (name === 'Timestamp') return timeLimits;
+  if (name === rpcs.NodeGetInfo.response) return nodeLimits;
+  return lists.has(name) ? listLimits : answerLimits;
+}
 
 /** For requests: a driver judges each field itself, with INVALID_ARGUMENT. */
 export const noLimits: ReadLimits = {

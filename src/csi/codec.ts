@@ -59,14 +59,12 @@ function codecOf<Plain extends object>(
       return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
     },
     decode(bytes) {
-      const plain = message.fresh();
       try {
         if (bytes.length > maxBytes) throw not(`at most ${maxBytes} bytes long, and has ${bytes.length}`);
-        message.read(new BinaryReader(bytes), plain);
+        return message.decode(bytes) as Plain;
       } catch (error) {
         throw faultAt(name, error);
       }
-      return plain as Plain;
     },
   };
 }
@@ -90,6 +88,13 @@ class MessageCodec {
   fresh(): Record<string, unknown> {
     const plain: Record<string, unknown> = {};
     for (const { name, zero } of this.#fields) if (zero) plain[name] = zero();
+    return plain;
+  }
+
+  /** @throws Misfit */
+  decode(bytes: Uint8Array): Record<string, unknown> {
+    const plain = this.fresh();
+    this.read(new BinaryReader(bytes), plain);
     return plain;
   }
 

@@ -33,13 +33,31 @@ export interface ReadLimits {
   /** Bytes of all keys and values of one map. */
   mapBytes: number;
   int64: readonly [least: bigint, most: bigint];
+  /** Meaning of a size or count of 0, if it has one of its own. */
+  zeroMeans?: string;
+  /** Whether an entry of a list that is a Misfit is left out; default: it makes the whole message one. */
+  leavesOutEntries?: true;
 }
+
+/** Entries that a list lacks, as they do not fit. */
+export interface LeftOut {
+  count: number;
+  /** Reason of the first one. */
+  why: string;
+}
+
+const leftOutOfLists = new WeakMap<object, LeftOut>();
+
+/** Returns what was left out of a list of an answer, as it was read. */
+export const leftOutOf = (list: object): LeftOut | undefined => leftOutOfLists.get(list);
 
 /** Codec of a message within another one. */
 interface Part {
   fresh(): Record<string, unknown>;
   write(writer: jspb.BinaryWriter, plain: unknown): void;
   read(reader: jspb.BinaryReader, plain: Record<string, unknown>): void;
+  /** @throws Misfit */
+  decode(bytes: Uint8Array): Record<string, unknown>;
 }
 
 /** A value that does not fit its field, or a field that is not as it must be. The path is put together on the way out. */
@@ -99,7 +117,11 @@ interface Kind {
 export function fieldCodec(shape: FieldShape, partOf: (name: string) => Part, limits: ReadLimits): FieldCodec {
   const { name, number, oneof } = shape;
   const kind = kindOf(shape, partOf, limits);
-  if (shape.isRepeated) return { name, number, oneof, zero: () => [], ...listOf(kind, shape) };
+  if (shape.isRepeated) {
+    const list = { name, number, oneof, zero: () => [], ...listOf(kind, shape) };
+    if (limits.leavesOutEntries) list.read = entriesThatFit(() => partOf(shape.of ?? ''), name);
+    return list;
+  }
   return {
     name,
     number,
@@ -129,6 +151,21 @@ function listOf(kind: Kind, { name, number }: FieldShape): Pick<FieldCodec, 'wri
       const list = plain[name];
       if (Array.isArray(list)) list.push(kind.read(reader, undefined));
     },
+  };
+}
+
+/** Reads each entry from its own bytes: the reader of the message stays in place, whatever is wrong in one. */
+function entriesThatFit(part: () => Part, name: string): FieldCodec['read'] {
+  return (reader, plain) => {
+    const list = plain[name];
+    if (!Array.isArray(list)) return;
+    try {
+      list.push(part().decode(reader.readBytes()));
+    } catch (error) {
+      if (!(error instanceof Misfit)) throw error;
+      const { count, why } = leftOutOf(list) ?? { count: 0, why: error.tellingAt(name) };
+      leftOutOfLists.set(list, { count: count + 1, why });
+    }
   };
 }
 
@@ -193,12 +230,14 @@ const int32: Kind = {
   read: (reader) => reader.readInt32(),
 };
 
-const int64Kind = ({ int64: [least, most] }: ReadLimits): Kind => ({
+const int64Kind = ({ int64: [least, most], zeroMeans }: ReadLimits): Kind => ({
   zero: () => 0n,
   isZero: (value) => value === 0n || value === 0,
   write: (writer, number, value) => writer.writeInt64String(number, int64Text(value)),
   read(reader) {
     const value = BigInt(reader.readInt64String());
+    if (value < 0n && least === 0n)
+      throw new Misfit(`must not be negative${zeroMeans ? ` (0: ${zeroMeans})` : ''}, and is ${value}`);
     if (value < least || value > most) throw not(`${least} to ${most}, and is ${value}`);
     return value;
   },

@@ -32,6 +32,8 @@ export interface ListRequest {
 export interface ListedPage {
   volumes: ListedVolume[];
   nextToken: string;
+  /** Entries that are not as CSI wants them, with the reason of the first one. */
+  leftOut?: { count: number; why: string };
 }
 
 /**

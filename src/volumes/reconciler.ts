@@ -19,7 +19,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ControllerPort, ListedVolume } from './controller-port.js';
+import type { ControllerPort, ListedPage, ListedVolume } from './controller-port.js';
 import { volumeIds } from './id-owners.js';
 import type { List, OrphanedVolumes } from './orphaned-volumes.js';
 import { stateOf } from './volume-view.js';
@@ -68,9 +68,13 @@ interface Believed {
   context: VolumeContext;
 }
 
-/** List of an instance. */
-interface Listed {
+/** All pages of a list. */
+interface WholeList extends Pick<ListedPage, 'leftOut'> {
   listed: Map<string, ListedVolume>;
+}
+
+/** List of an instance. */
+interface Listed extends WholeList {
   withNodes: boolean;
   observation: PluginObservation;
   /** Node of the instance; undefined: this node. */
@@ -103,6 +107,8 @@ export class Reconciler {
   readonly #looks = new Map<string, Look>();
   /** Plugins that a periodic round is comparing now. */
   readonly #inRound = new Set<string>();
+  /** Number of entries that were left out of each list last. */
+  readonly #leftOut = new Map<string, number>();
   /** Whether all records of volumes could be read last. */
   #isWhole = true;
 
@@ -259,7 +265,8 @@ export class Reconciler {
 
   async #compareAt(target: Target, believed: Believed[]): Promise<Reconciled> {
     const { plugin } = target;
-    const { listed, withNodes, observation, node } = await this.#listed(target);
+    const { listed, leftOut, withNodes, observation, node } = await this.#listed(target);
+    this.#noteLeftOut({ plugin, node }, leftOut);
     const { isAt = () => true } = this.#options;
     // Skips volumes that another driver made: the present driver need not list them.
     const isMade = (driver: string | null | undefined): boolean =>
@@ -270,6 +277,8 @@ export class Reconciler {
     let failure: unknown;
     for (const { address, context } of volumes) {
       const seen = listed.get(context.csi?.id ?? '');
+      // The volume may be one that was left out.
+      if (!seen && leftOut) continue;
       try {
         const sighting = sightingOf(context, seen, { nodes, withNodes });
         if (!differs(context, sighting)) continue;
@@ -290,6 +299,25 @@ export class Reconciler {
       );
     if (failure !== undefined) throw failure;
     return { plugin, volumes: volumes.length, differing };
+  }
+
+  /** Logs how many entries were left out of a list, once for each number. */
+  #noteLeftOut(
+    { plugin, node }: List,
+    { count, why }: NonNullable<ListedPage['leftOut']> = { count: 0, why: '' },
+  ): void {
+    const list = `${plugin}\n${node ?? ''}`;
+    const before = this.#leftOut.get(list) ?? 0;
+    this.#leftOut.set(list, count);
+    if (count === before) return;
+    const { logger } = this.#options;
+    if (count === 0) logger.info({ plugin }, `plugin '${plugin}' lists volumes as CSI wants it again`);
+    else
+      logger.warn(
+        { plugin, node },
+        `plugin '${plugin}' lists volumes as CSI does not allow it: ${count} left out, the first one as ${why}. ` +
+          'Meanwhile no volume counts as missing from its list: correct what these volumes have, or the driver',
+      );
   }
 
   /**
@@ -333,9 +361,9 @@ export class Reconciler {
       const withNodes = listsNodes.every((one) => capabilities.has(one));
       for (let attempt = 1; ; attempt += 1) {
         try {
-          const listed = await allListed(this.#options, client, { isFar: admitted.node !== undefined, signal });
+          const list = await allListed(this.#options, client, { isFar: admitted.node !== undefined, signal });
           answer = { grpcCode: 'OK' };
-          return { listed, withNodes, observation: admitted.seen(), node: admitted.node };
+          return { ...list, withNodes, observation: admitted.seen(), node: admitted.node };
         } catch (error) {
           const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
           if (!isStale || attempt === listings) throw error;
@@ -355,17 +383,21 @@ async function allListed(
   { controller, clock }: Pick<ReconcilerOptions, 'controller' | 'clock'>,
   client: unknown,
   { isFar, signal }: { isFar: boolean; signal: AbortSignal },
-): Promise<Map<string, ListedVolume>> {
-  const listed = new Map<string, ListedVolume>();
+): Promise<WholeList> {
+  const list: WholeList = { listed: new Map() };
   const pages = pagesOf({
     read: (startingToken) =>
       controller.listVolumes(client, { startingToken, ...(isFar && { maxEntries: mostFarEntries }) }, { signal }),
-    countOf: ({ volumes }) => volumes.length,
+    countOf: ({ volumes, leftOut }) => volumes.length + (leftOut?.count ?? 0),
     monotonicMs: () => clock.monotonicMs(),
   });
   try {
-    for await (const { volumes } of pages) for (const volume of volumes) listed.set(volume.csiId, volume);
-    return listed;
+    for await (const { volumes, leftOut } of pages) {
+      for (const volume of volumes) list.listed.set(volume.csiId, volume);
+      if (leftOut)
+        list.leftOut = { why: leftOut.why, ...list.leftOut, count: leftOut.count + (list.leftOut?.count ?? 0) };
+    }
+    return list;
   } catch (error) {
     if (!(error instanceof EndlessList)) throw error;
     const details = { rpc: 'ListVolumes', grpcCode: 'OK', answerClass: 'driver-bug', final: false } as const;

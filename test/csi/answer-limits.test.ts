@@ -4,7 +4,9 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import { answerClassOf, type RpcName } from '../../src/csi/answers.js';
 import { requestCodec, responseCodec } from '../../src/csi/codec.js';
+import { leftOutOf } from '../../src/csi/fields.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
+import { csiSnapshots } from '../../src/csi-plugins/snapshots.js';
 import { refusalOf } from '../refusal.js';
 import { type Field, type PlainRecord, shapeOf } from './plain-values.js';
 import { RawAnswers } from './raw-answers.js';
@@ -41,8 +43,16 @@ function corrupted(bytes: Buffer, from: string, to: readonly number[]): Buffer {
   return copy;
 }
 
-const refuses = (leaf: Leaf, bytes: Buffer, fault: string | RegExp): void => {
-  expect(() => responseCodec(leaf.rpc).decode(bytes), titleOf(leaf)).to.throw(TypeError, fault);
+const isOfEntry = ({ rpc, path }: Leaf): boolean =>
+  (rpc === 'ListVolumes' || rpc === 'ListSnapshots') && path[0]?.name === 'entries';
+
+/** Refuses the answer, or leaves the entry out of a list. */
+const refuses = (leaf: Leaf, bytes: Buffer, fault: string): void => {
+  if (isOfEntry(leaf)) {
+    const { entries } = responseCodec(leaf.rpc).decode(bytes) as { entries: object[] };
+    expect(entries, titleOf(leaf)).to.deep.equal([]);
+    expect(leftOutOf(entries)?.why, titleOf(leaf)).to.include(fault);
+  } else expect(() => responseCodec(leaf.rpc).decode(bytes), titleOf(leaf)).to.throw(TypeError, fault);
 };
 
 const isForPeople = ({ field }: Leaf): boolean => field.name === 'message';
@@ -63,7 +73,7 @@ describe('csi answers: bounds', () => {
       'NodeGetInfo.nodeId',
     ]);
     for (const leaf of texts)
-      refuses(leaf, corrupted(encoded(leaf, 'XYZ'), 'XYZ', [0xff, 0xfe, 0x41]), /must be a text in UTF-8$/);
+      refuses(leaf, corrupted(encoded(leaf, 'XYZ'), 'XYZ', [0xff, 0xfe, 0x41]), 'must be a text in UTF-8');
   });
 
   it('34.8 a key or value of a context or a topology that is not UTF-8 is refused', () => {
@@ -115,7 +125,34 @@ describe('csi answers: bounds', () => {
       'GetCapacity.maximumVolumeSize',
       'CreateVolume.volume.capacityBytes',
     ]);
-    for (const leaf of sizes) refuses(leaf, encoded(leaf, -5n), 'must be 0 to 9223372036854775807, and is -5');
+    for (const leaf of sizes) refuses(leaf, encoded(leaf, -5n), ', and is -5');
+  });
+
+  it('34.17 bad entries of a list, one after another: left out and counted, the others are taken', () => {
+    const listed = responseCodec('ListVolumes');
+    const ids = ['a', 'XYZ', 'b', 'XYZ', 'c'];
+    const entries = ids.map((volumeId) => ({
+      volume: { volumeId, volumeContext: { k: 'v' } },
+      status: { publishedNodeIds: ['n'] },
+    }));
+    let bytes = listed.encode({ entries: [...entries, { volume: { capacityBytes: -1n } }], nextToken: 't' });
+    for (const _ of [1, 2]) bytes = corrupted(bytes, 'XYZ', [0xff, 0xfe, 0x41]);
+    const page = listed.decode(bytes);
+    expect(page.entries.map(({ volume }) => volume?.volumeId)).to.deep.equal(['a', 'b', 'c']);
+    expect(page.entries[1]?.status).to.deep.equal({ publishedNodeIds: ['n'] });
+    expect(page.nextToken).to.equal('t');
+    expect(leftOutOf(page.entries)).to.deep.equal({
+      count: 3,
+      why: 'entries.volume.volumeId must be a text in UTF-8',
+    });
+  });
+
+  it('34.17 a negative limit of volumes on a node: the reason says that 0 means no limit', () => {
+    const { encode, decode } = responseCodec('NodeGetInfo');
+    expect(() => decode(encode({ nodeId: 'n', maxVolumesPerNode: -1n }))).to.throw(
+      TypeError,
+      'NodeGetInfoResponse.maxVolumesPerNode must not be negative (0: no limit), and is -1',
+    );
   });
 
   it('34.17 a time outside of the years 1 to 9999 is refused', () => {
@@ -157,5 +194,27 @@ describe('csi answers: outside of the bounds, over a socket', () => {
     );
     raw.answers = [answer];
     expect((await raw.client.createVolume({ name: 'v' })).volume?.volumeId).to.equal('XYZ');
+  });
+});
+
+describe('csi lists: a bad entry, over a socket', () => {
+  const raw = new RawAnswers('/csi.v1.Controller/ListSnapshots');
+  before(() => raw.listen());
+  after(() => raw.end());
+
+  it('34.17 the snapshot looked for may be the one left out: a fault of the driver, not its absence', async () => {
+    const { listedSnapshot } = csiSnapshots({ timeoutMs: 5_000 });
+    const bounds = { secrets: {}, signal: new AbortController().signal };
+    const find = () => listedSnapshot(raw.client, { csiId: 'snap', memberIds: [] }, bounds);
+    const listed = (...ids: string[]): Buffer => {
+      const entries = ids.map((snapshotId) => ({ snapshot: { snapshotId } }));
+      return corrupted(responseCodec('ListSnapshots').encode({ entries }), 'XYZ', [0xff, 0xfe, 0x41]);
+    };
+    raw.answers = [listed('XYZ', 'snap')];
+    expect(await find()).to.include({ csiId: 'snap' });
+    raw.answers = [listed('XYZ')];
+    const failure = await refusalOf(find());
+    expect(failure).to.include({ code: 'CSI_ERROR', answerClass: 'driver-bug', final: false });
+    expect(failure.message).to.include('entries.snapshot.snapshotId must be a text in UTF-8');
   });
 });

@@ -3,6 +3,7 @@ import { expect } from 'chai';
 import { nobody } from '../../machines/volume/changes.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import type { PluginObservation, PluginPort } from '../../src/calls/plugin-port.js';
+import { responseCodec } from '../../src/csi/codec.js';
 import { csiController } from '../../src/csi-plugins/controller.js';
 import type { ActorSystem, ActorView } from '../../src/engine/actor-system.js';
 import { silentLogger } from '../../src/engine/logger.js';
@@ -105,6 +106,30 @@ describe('rounds of the reconciler', () => {
       );
       expect((await house.volumes.get({ id: 'data' }))?.state).to.equal('created');
     });
+
+  it('V20, 34.17 plugin lists bad entries: logged once, none of ours counts as missing, others are orphans', async () => {
+    const lines: string[] = [];
+    await house.furnish({ logger: { ...silentLogger, warn: (_, line) => lines.push(line) } });
+    await house.volumes.create(spec('data'));
+    const { encode, decode } = responseCodec('ListVolumes');
+    const answers = (...ids: string[]) => {
+      const bytes = encode({ entries: ids.map((volumeId) => ({ volume: { volumeId } })) });
+      const at = bytes.indexOf('XYZ');
+      if (at >= 0) bytes.set([0xff, 0xfe, 0x41], at);
+      house.plugin.listVolumes = async () => decode(bytes);
+    };
+    const compared = async () => (await house.volumes.reconcile(pluginName)).map(({ differing }) => differing);
+    answers('XYZ', 'foreign');
+    expect(await compared()).to.deep.equal([[]]);
+    expect(await compared()).to.deep.equal([[]]);
+    expect((await house.volumes.orphans()).orphans).to.deep.equal([{ plugin: pluginName, csiId: 'foreign' }]);
+    expect(lines.filter((line) => line.includes('left out'))).to.deep.equal([
+      "plugin 'disk' lists volumes as CSI does not allow it: 1 left out, the first one as entries.volume.volumeId must be a " +
+        'text in UTF-8. Meanwhile no volume counts as missing from its list: correct what these volumes have, or the driver',
+    ]);
+    answers('foreign');
+    expect(await compared()).to.deep.equal([['default/data']]);
+  });
 
   it('V20 volume in quarantine: the others get their observations first, then the caller gets the error', async () => {
     const told: string[] = [];
