@@ -67,6 +67,33 @@ describe('lmdb store, damaged', () => {
     expect(await reopened()).to.equal(100);
   });
 
+  for (const [situation, preload, why] of [
+    ['lacks a module', `require('/nowhere')`, "Cannot find module '/nowhere'"],
+    ['gets an error of the disk', `throw Object.assign(new Error('EIO: i/o error'), { code: 5 })`, 'EIO: i/o error'],
+    [
+      'ends for lack of memory',
+      `require('fs').writeSync(2, 'FATAL ERROR: out of memory\\n'); process.abort()`,
+      'SIGABRT: out of memory',
+    ],
+    ['is killed', `process.kill(process.pid, 'SIGKILL')`, 'SIGKILL'],
+  ] as const)
+    it(`34.18 the process that reads it ${situation}: refused, but not as damaged`, async () => {
+      await rm(join(path, 'closed'));
+      const preloaded = join(home, 'preload.cjs');
+      await writeFile(preloaded, preload);
+      const { NODE_OPTIONS } = process.env;
+      process.env.NODE_OPTIONS = `--require=${preloaded}`;
+      try {
+        const error = await failureOf(lmdbStore(path).open());
+        expect(error).not.to.have.property('code');
+        expect(error.message).to.include(`The store in ${path} can't be opened: `).and.include(why);
+      } finally {
+        if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
+        else process.env.NODE_OPTIONS = NODE_OPTIONS;
+      }
+      expect(await reopened()).to.equal(100);
+    });
+
   it('34.18 cut off in the middle: refused', async () => {
     const { length } = await readFile(file);
     await truncate(file, Math.floor(length / 2 / pageBytes) * pageBytes);
@@ -75,13 +102,13 @@ describe('lmdb store, damaged', () => {
 
   it('34.18 a file of 0 bytes beside a lock file: refused, and it stays as it is', async () => {
     await truncate(file, 0);
-    expect((await damage()).message).to.include('data.mdb is empty');
+    expect((await damage()).message).to.match(/data\.mdb is empty.*never used.*move it away/);
     expect(await readFile(file)).to.have.length(0);
   });
 
   it('34.18 a file that is missing beside a lock file: refused', async () => {
     await rm(file);
-    expect((await damage()).message).to.include('data.mdb is missing');
+    expect((await damage()).message).to.match(/data\.mdb is missing.*never used.*move it away/);
   });
 
   it('34.18 both meta pages overwritten: refused', async () => {

@@ -16,28 +16,44 @@ const markIn = (path: string): string => join(path, 'closed');
 const patienceMs = 600_000;
 
 /** Signals by which a process ends that reads damaged pages. */
-const crashes: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGSEGV', 'SIGABRT', 'SIGILL', 'SIGFPE', 'SIGTRAP']);
+const crashes: ReadonlySet<NodeJS.Signals> = new Set(['SIGBUS', 'SIGSEGV', 'SIGFPE']);
+
+/** Words of LMDB or the C library before SIGABRT if damaged pages are the reason. Another one is lack of memory. */
+const damageAtAbort =
+  /^\S*mdb\.c:|^(malloc|free|realloc|corrupted|double free|munmap_chunk|Fatal glibc error: malloc)/m;
+
+/** Exit status of the reader if the database is damaged; its output is the fault. */
+const damagedStatus = 20;
+
+/** Errors of LMDB that damaged pages cause: BAD_TXN, INCOMPATIBLE, INVALID, VERSION_MISMATCH, PANIC, CORRUPTED, PAGE_NOTFOUND. */
+const damageCodes = [-30782, -30784, -30793, -30794, -30795, -30796, -30797];
 
 /** Reads all rows in the order of their keys. Arguments: module of LMDB, directory, names of the databases. */
 const reader = `
 const [, lmdb, path, ...names] = process.argv;
-const root = require(lmdb).open({ path, noSubdir: false, readOnly: true, encoding: 'string', maxDbs: 16 });
+const { open } = require(lmdb);
 const fail = (fault) => {
-  process.stdout.write(fault);
-  process.exit(1);
+  require('fs').writeSync(1, fault);
+  process.exit(${damagedStatus});
 };
-for (const name of names) {
-  const rows = root.openDB({ name, encoding: 'string', keyEncoding: 'binary' });
-  if (!rows) continue;
-  const { entryCount } = rows.getStats();
-  let count = 0;
-  let last;
-  for (const { key } of rows.getRange()) {
-    count += 1;
-    if (count > entryCount || (last && Buffer.compare(last, key) >= 0)) fail(name + ' are out of order');
-    last = key;
+try {
+  const root = open({ path, noSubdir: false, readOnly: true, encoding: 'string', maxDbs: 16 });
+  for (const name of names) {
+    const rows = root.openDB({ name, encoding: 'string', keyEncoding: 'binary' });
+    if (!rows) continue;
+    const { entryCount } = rows.getStats();
+    let count = 0;
+    let last;
+    for (const { key } of rows.getRange()) {
+      count += 1;
+      if (count > entryCount || (last && Buffer.compare(last, key) >= 0)) fail(name + ' are out of order');
+      last = key;
+    }
+    if (count !== entryCount) fail(name + ' has ' + count + ' rows of ' + entryCount);
   }
-  if (count !== entryCount) fail(name + ' has ' + count + ' rows of ' + entryCount);
+} catch (error) {
+  if (${JSON.stringify(damageCodes)}.includes(error.code)) fail(error.message);
+  throw error;
 }
 `;
 
@@ -83,21 +99,31 @@ function faultIn(path: string, names: readonly string[]): Promise<string | undef
       timeout: patienceMs,
       killSignal: 'SIGKILL',
     });
-    let said = '';
-    const hear = (text: Buffer): void => {
-      if (said.length < 10_000) said += text;
-    };
-    child.stdout.on('data', hear);
-    child.stderr.on('data', hear);
+    let verdict = '';
+    let errors = '';
+    child.stdout.on('data', (text: Buffer) => {
+      verdict += text;
+    });
+    child.stderr.on('data', (text: Buffer) => {
+      if (errors.length < 10_000) errors += text;
+    });
     child.on('error', reject);
     child.on('close', (status, signal) => {
       if (status === 0) resolve(undefined);
-      else if (status !== null) resolve(lastLine(said));
-      else if (signal && crashes.has(signal)) resolve(`reading it ends with ${signal}`);
-      else reject(new Error(`it could not be read to its end: the process that reads it was ended by ${signal}`));
+      else if (status === damagedStatus) resolve(verdict);
+      else if (signal && (crashes.has(signal) || (signal === 'SIGABRT' && damageAtAbort.test(errors))))
+        resolve(`reading it ends with ${signal}`);
+      else reject(new Error(unreadWords(signal ?? `exit status ${status}`, errors)));
     });
   });
 }
 
-/** The fault, or the error of LMDB: the first line of a stack that names it. */
-const lastLine = (said: string): string => /^\w*Error: (.*)$/m.exec(said)?.[1] ?? said.trim().split('\n').at(-1) ?? '';
+const unreadWords = (end: string, errors: string): string =>
+  `it was not closed by its last user, and the process that reads it as a whole first ended with ${end}${reasonIn(errors)}. Nothing says that it is damaged: mend that, then start again`;
+
+/** The line that names the error, or the first one. */
+function reasonIn(errors: string): string {
+  const named = /^(?:\w*Error|FATAL ERROR): (.*)$/m.exec(errors)?.[1];
+  const reason = named ?? errors.trim().split('\n')[0];
+  return reason ? `: ${reason}` : '';
+}

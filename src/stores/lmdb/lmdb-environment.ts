@@ -124,8 +124,10 @@ async function isUsed(path: string): Promise<boolean> {
   const file = join(path, 'data.mdb');
   const size = await sizeOf(file);
   // LMDB makes both files at once, and would take the missing one for a new store.
-  if (!size && (await sizeOf(join(path, 'lock.mdb'))) !== undefined)
-    throw damaged(path, `${file} is ${size === 0 ? 'empty' : 'missing'}`);
+  if (!size && (await sizeOf(join(path, 'lock.mdb'))) !== undefined) {
+    const fault = `${file} is ${size === 0 ? 'empty' : 'missing'}`;
+    throw damaged(path, `${fault}. If the store was never used, as its first start was killed: move it away`);
+  }
   if (!size) return false;
   if (!(await withFile(file, 'r+', isDatabase))) throw damaged(path, `${file} is no LMDB database`);
   return true;
