@@ -98,7 +98,8 @@ export class Engine implements ActorSystem, Inbox {
       stopped: this.#stop.signal,
       write: () => {
         const { owner, holder } = this.#leaseRequest;
-        return store.acquireLease({ name: `trial/${lease.name}`, owner, holder, ttlMs: trialMs });
+        // One name for all: where another agent holds it, the store took that agent's write within its second.
+        return store.acquireLease({ name: 'trial', owner, holder, ttlMs: trialMs });
       },
     });
     this.#committer = new Committer({ store, clock, logger, troubles, writes: this.#writes });

@@ -9,11 +9,13 @@ describe('a store that takes no writes', () => {
   let house: VolumeHouse;
   let isFull: boolean;
   /** Whether the store refuses the commits of volumes only. */
+  let leases: Set<string>;
   let isPicky: boolean;
 
   beforeEach(async () => {
     isFull = false;
     isPicky = false;
+    leases = new Set();
     house = new VolumeHouse();
     house.store = fullable(memoryStore());
     await house.furnish();
@@ -24,7 +26,8 @@ describe('a store that takes no writes', () => {
     ...{ open: () => store.open(), close: () => store.close(), load: (address) => store.load(address) },
     ...{ list: (range) => store.list(range), due: (query) => store.due(query) },
     acquireLease: async (asked) => {
-      if (isFull && asked.name.startsWith('trial/')) throw new Error('no room');
+      leases.add(asked.name);
+      if (isFull && asked.name.startsWith('trial')) throw new Error('no room');
       return store.acquireLease(asked);
     },
     renewLease: (lease) => store.renewLease(lease),
@@ -55,6 +58,15 @@ describe('a store that takes no writes', () => {
     isFull = false;
     await house.clock.advance(5_000);
     expect(house.runtime.store).to.deep.equal({ available: true });
+  });
+
+  it('34.28 a trial write is of one lease for all: the store keeps no row for each node', async () => {
+    isFull = true;
+    expect(await refusalOf(house.volumes.create(spec('data')))).to.include({ code: 'STORE_UNAVAILABLE' });
+    await house.rest();
+    expect([...leases].filter((name) => name.startsWith('trial'))).to.deep.equal(['trial']);
+    isFull = false;
+    await house.clock.advance(5_000);
   });
 
   it('34.28 a single commit is refused, and others are taken: available', async () => {
