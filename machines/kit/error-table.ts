@@ -121,8 +121,8 @@ const rows = {
   VOLUME_IN_USE: {
     http: 409,
     isRetryable: true,
-    when: 'the volume is published or claimed in another way, another volume or a snapshot is being made from it (or from the snapshot), or a node reports a claim that is not released; the message names the holder',
-    todo: 'unpublish or release that first, or wait until the copy is made; a deletion also takes `force`; where it says that the request stands, it is published once that is unpublished',
+    when: "the volume is published or claimed in another way, another volume or a snapshot is being made from it (or from the snapshot), or a node reports a claim that is not released; the message names the holder. Or another volume may have the id of an external one, as its record can't be read; it is named",
+    todo: 'unpublish or release that first, or wait until the copy is made; a deletion also takes `force`; where it says that the request stands, it is published once that is unpublished. Repair a record that is named, then `actor release`',
   },
   VOLUME_UNPROVEN: {
     http: 502,

@@ -4,6 +4,7 @@
  */
 import type { AnyStateMachine } from 'xstate';
 import type { ActorsOf, ViewOf } from '../engine/actors-of.js';
+import { StagecraftError, unlessQuarantined } from '../errors.js';
 
 const nobody: readonly never[] = Object.freeze([]);
 
@@ -70,6 +71,23 @@ export class CommittedIndex<M extends AnyStateMachine> {
     return this.#unread.has(address);
   }
 
+  /**
+   * Reads the unread records once more: a person may have repaired them. Call after `known`.
+   * @returns addresses of those that still can't be read @throws StagecraftError STORE_UNAVAILABLE, TIMEOUT, ABORTED
+   */
+  async unread(signal?: AbortSignal): Promise<string[]> {
+    for (const actors of this.#records.of)
+      for (const address of [...this.#unread].filter((address) => address.startsWith(actors.prefix))) {
+        try {
+          const view = await actors.read(address, signal);
+          if (this.#unread.has(address)) this.#keep(address, view);
+        } catch (error) {
+          if (error instanceof StagecraftError) unlessQuarantined(error); // else its context is damaged
+        }
+      }
+    return [...this.#unread];
+  }
+
   /** @param isWanted false after `forget`: the rest of the read is dropped */
   async #read(isWanted: () => boolean): Promise<void> {
     this.#watch();
@@ -103,8 +121,8 @@ export class CommittedIndex<M extends AnyStateMachine> {
   }
 
   #keep(address: string, view: ViewOf<M> | undefined): void {
-    this.#unread.delete(address);
     const keys = view ? this.#records.keysOf(view) : nobody;
+    this.#unread.delete(address);
     const before = this.#keys.get(address) ?? nobody;
     if (keys.length === before.length && keys.every((key, at) => key === before[at])) return;
     for (const key of before) this.#drop(key, address);

@@ -168,10 +168,11 @@ export class IdOwners<M extends AnyStateMachine> {
 
   /**
    * Runs a request to register an existing volume (`external`) under its CSI id.
-   * @throws StagecraftError VOLUME_EXISTS names the owner of the id; errors of `work`
+   * @throws StagecraftError VOLUME_EXISTS names the owner of the id; VOLUME_IN_USE names records that can't be read, any of
+   * which may own it; errors of `work`
    */
   async takingOver(address: string, id: PluginId, work: () => Promise<void>, limit?: AbortSignal): Promise<void> {
-    await this.known({ address, signal: limit });
+    const unread = await this.#unread({ address, signal: limit });
     const refusal = (_: string, holder: string): StagecraftError => {
       const { name, advice } = this.#describe(holder);
       const known = `plugin '${id.plugin}' knows ${name} as '${id.csiId}'`;
@@ -181,6 +182,7 @@ export class IdOwners<M extends AnyStateMachine> {
     // Must run without `await` up to the reservation, or another request could come between.
     const holder = this.#holderOf(id, address);
     if (holder !== undefined) throw refusal(keyOf(id), holder);
+    if (unread.length > 0) throw this.#unknownOwner(address, id, unread);
     await this.#holders.within({ address, things: keysOf(id), refusal }, work);
   }
 
@@ -233,6 +235,23 @@ export class IdOwners<M extends AnyStateMachine> {
 
   #actorsAt(address: string): ActorsOf<M> | undefined {
     return this.#actors.find(({ prefix }) => address.startsWith(prefix));
+  }
+
+  /** Returns the records that can't be read, once the ids of all others are known. */
+  async #unread(wait: StoreWait): Promise<string[]> {
+    for (;;) {
+      await this.known(wait);
+      const unread = await this.#index.unread(wait.signal);
+      if (this.#index.isKnown) return unread;
+    }
+  }
+
+  #unknownOwner(address: string, { csiId }: PluginId, unread: readonly string[]): StagecraftError {
+    const named = unread.slice(0, 5).map((other) => this.#sort.nameOf(other));
+    const more = unread.length > named.length ? ` and ${unread.length - named.length} more` : '';
+    const why = `any of these may have the id '${csiId}', as their records can't be read: ${named.join(', ')}${more}`;
+    const todo = "repair them and take them back into service ('stagecraft actor release'), then register it";
+    return new StagecraftError('VOLUME_IN_USE', `${this.#sort.nameOf(address)}: ${why}; ${todo}`, { address });
   }
 
   #holderOf(id: PluginId, address: string): string | undefined {

@@ -116,6 +116,25 @@ describe('a volume whose record is damaged', () => {
     expect((await house.runtime.nodes.status('a')).fence).to.not.have.property('unread');
   });
 
+  it('34.15 external volume while a record is unread: refused, naming it; after its repair: compared', async () => {
+    const text = await textOf(bad);
+    await plant(bad, text.slice(0, 100));
+    const taking = spec('taken', { external: { csiId: 'vol-1' } });
+    const refusal = await refusalOf(house.volumes.create(taking));
+    expect(refusal).to.include({ code: 'VOLUME_IN_USE' });
+    expect(refusal.message).to.include('volume default/bad').and.include('actor release');
+    expect(await house.volumes.get({ id: 'taken' })).to.equal(undefined);
+
+    // Repaired while the runtime goes on.
+    const { seq = 0, epoch = 1, owner = '' } = (await house.store.load(bad)) ?? {};
+    const commit = { address: bad, commitId: 'repaired', expectedSeq: seq, epoch, owner, text, journal: '{}' };
+    expect(await house.store.commit([commit])).to.deep.equal([{ status: 'done' }]);
+    await house.runtime.actors.release(bad);
+    expect(await refusalOf(house.volumes.create(taking))).to.include({ code: 'VOLUME_EXISTS' });
+    house.plugin.keeps('vol-9');
+    await house.volumes.create(spec('taken', { external: { csiId: 'vol-9' } }));
+  });
+
   it('34.15 a garbage journal entry: the export and the history go on without it, and name it once', async () => {
     await plant(bad, await textOf(bad), '\u0000garbage');
     const { last } = await house.runtime.journal.range(bad);
