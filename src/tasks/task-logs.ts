@@ -10,6 +10,7 @@ import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
+import { InOrder } from './in-order.js';
 import { copyEnd, usedBytes } from './log-copy.js';
 import { isLink, lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
@@ -39,7 +40,7 @@ export class TaskLogs {
   readonly #logger: Logger;
   readonly #maxBytes: number;
   /** Work under way on the log of each task: one piece at a time. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  readonly #work = new InOrder();
   /** Bytes that were cut off each log since this runtime began. */
   readonly #cutBytes = new Map<string, number>();
   /** Last fault of each task's log: logged once, not at each look. */
@@ -66,7 +67,7 @@ export class TaskLogs {
 
   /** Cuts off a log that is too large. Never rejects: faults are logged. */
   bound(id: string, writer?: ProcessIdentity): Promise<void> {
-    return this.#inTurn(id, async () => {
+    return this.#work.run(id, async () => {
       try {
         this.#tellOnce(id, await this.#bound(id, writer));
       } catch (error) {
@@ -87,7 +88,7 @@ export class TaskLogs {
       refuse(`lines is a whole number from 1 to ${maxLines}, not ${lines}`);
     if (after !== undefined && !(Number.isSafeInteger(after) && after >= 0))
       refuse(`after is the 'next' of what was read before, not ${after}`);
-    return this.#inTurn(id, async () => {
+    return this.#work.run(id, async () => {
       try {
         return await (after === undefined ? this.#last(id, lines) : this.#after(id, after));
       } catch (cause) {
@@ -161,15 +162,6 @@ export class TaskLogs {
       );
       return undefined;
     }
-  }
-
-  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const done = (this.#turns.get(id) ?? Promise.resolve()).then(work);
-    this.#turns.set(
-      id,
-      done.catch(() => {}), // the caller gets the error
-    );
-    return done;
   }
 
   #tellOnce(id: string, fault: string | undefined): void {

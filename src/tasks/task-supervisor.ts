@@ -17,6 +17,7 @@ import { eventOf } from '../engine/topics/topics.js';
 import { Waiters } from '../engine/waiters.js';
 import { messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import type { GivenTask, TaskEnvironments } from './environments.js';
+import { InOrder } from './in-order.js';
 import { tasksTopic } from './kinds.js';
 import { completeTask, sharedTypes, type TaskOptions } from './spec.js';
 import type { LogPart, TaskLogs } from './task-logs.js';
@@ -85,6 +86,8 @@ export class TaskSupervisor {
   readonly #mounted: TaskSupervisorOptions['mounted'];
   /** Waiters by the address of a task or an instance: woken by its commits and by the end. */
   readonly #waiters = new Waiters();
+  /** Commits of specs: the values of a spec are forgotten only once the next spec is in the record. */
+  readonly #changes = new InOrder();
   /** Reason why every call is refused. */
   #closed: StagecraftError | undefined;
 
@@ -108,8 +111,12 @@ export class TaskSupervisor {
    *   PLUGIN_IN_USE: another `plugin` or `stagePublishBaseDir` while volumes are mounted through it, nothing has changed
    */
   async start(options: TaskOptions): Promise<void> {
-    this.#refuseIfClosed();
     const given = completeTask(options);
+    await this.#changes.run(given.id, () => this.#start(given));
+  }
+
+  async #start(given: GivenTask): Promise<void> {
+    this.#refuseIfClosed();
     const address = taskAddress(this.#node, given.id);
     this.#refuseIfTaken(given, address);
     this.#refuseIfMoved(given, address);
@@ -151,6 +158,10 @@ export class TaskSupervisor {
    */
   async remove(id: string, options: { force?: boolean } = {}): Promise<void> {
     await this.stop(id, options);
+    await this.#changes.run(id, () => this.#forget(id));
+  }
+
+  async #forget(id: string): Promise<void> {
     const address = taskAddress(this.#node, id);
     await this.#tasks.ask(address, { type: 'task.remove' });
     if (this.#tasks.has(address)) throw startedAgain(id, address);

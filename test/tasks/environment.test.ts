@@ -1,5 +1,5 @@
 /** Values in the environment of a task may be secrets: nothing that is shown of it has them, and no record. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { TaskOptions } from '../../src/index.js';
@@ -72,6 +72,14 @@ describe('the environment of a task', () => {
     await house.runtime.tasks.start({ ...printing, env: { TOKEN: 'planted-value' } });
     await until(house.updates, 'started');
     expect(house.pids).to.have.length.above(0);
+  });
+
+  it('34.11 two starts of one task at the same time: its later runs have the values of the second', async () => {
+    const { tasks } = house.runtime;
+    await Promise.all(['first', 'second'].map((TOKEN) => tasks.start({ ...printing, env: { TOKEN } })));
+    rmSync(tokenPath(), { force: true });
+    await tasks.restart('hostpath');
+    expect(await printed('first')).to.equal('second');
   });
 
   it('34.11 a secret is fetched at each start, a stored value is in the record by choice', async () => {
