@@ -30,7 +30,9 @@ export function makePlace(task: object = {}, config: object = {}): Place {
   const dataDir = join(directory, 'data');
   const configPath = join(directory, 'agent.yaml');
   const hostpath = { id: 'hostpath', type: 'node', command: ['stagecraft', 'driver', '--node-id', 'n1'], ...task };
-  writeFileSync(configPath, stringify({ nodeId: 'n1', dataDir, tasks: [hostpath], ...config }));
+  // Other tests may have the default port.
+  const inspector = { listen: '127.0.0.1:0' };
+  writeFileSync(configPath, stringify({ nodeId: 'n1', dataDir, tasks: [hostpath], inspector, ...config }));
   return { directory, dataDir, configPath, socketPath: join(dataDir, 'agent.sock') };
 }
 

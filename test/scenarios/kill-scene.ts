@@ -42,8 +42,7 @@ export class KillScene {
     this.server = server;
     // The driver is to die often; only its pauses must stay short.
     const restart = { maxRestarts: 1_000_000, backoff: { initialMs: 10, maxMs: 100 } };
-    const inspector = { listen: '127.0.0.1:0' };
-    this.place = makePlace({ restart }, { inspector, ...(server && { store: { redis: { url: server.url } } }) });
+    this.place = makePlace({ restart }, { ...(server && { store: { redis: { url: server.url } } }) });
     this.heardDirectory = join(this.place.directory, 'heard');
     mkdirSync(this.heardDirectory);
     this.#agent = this.#start('follower');
