@@ -149,6 +149,7 @@ describe('the inspector page in a browser', function () {
   it('X2 the log: records as they come, held, filtered, with their detail and a link to the moment', async () => {
     const { page } = await browser.open(at('#/log'));
     await page.getByText(/Nothing has happened since this page was opened/).waitFor();
+    await page.locator('.live', { hasText: /^Live/ }).waitFor();
     await create('data');
     await page.getByText('CreateVolume: OK').first().waitFor();
     await page.keyboard.press('p');
