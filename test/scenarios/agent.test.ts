@@ -271,7 +271,13 @@ describe('agent', () => {
       const driver = (id: string): object => ({ id, type: 'node', command: ['stagecraft', 'driver', '--node-id', id] });
       const first = { ...driver('n1'), id: 'hostpath' };
       const write = (tasks: object[], more = {}): void =>
-        writeFileSync(place.configPath, stringify({ nodeId: 'n1', dataDir: place.dataDir, tasks, ...more }));
+        writeFileSync(
+          place.configPath,
+          stringify({
+            ...{ nodeId: 'n1', dataDir: place.dataDir, inspector: { listen: '127.0.0.1:0' }, tasks },
+            ...more,
+          }),
+        );
       write([first, driver('other')], { stats: { intervalMs: 70_000 } });
       agent.child.kill('SIGHUP');
       await agent.line(/changes of stats hold from the next start/);
