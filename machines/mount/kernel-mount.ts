@@ -8,7 +8,7 @@ export interface KernelMount {
   fsType?: string;
   /** Source of the mount as its file system names it, e.g. `server:/export`. Absent in records of older versions. */
   origin?: string;
-  /** It could be written to. Absent: it could not, or the record is of an older version. */
+  /** Whether the mount could be written to. Absent: no, or the record is of an older version. */
   isWritable?: true;
   /** Disk of the block device that is mounted. Absent: no device, or the kernel does not number its disks. */
   disk?: Disk;

@@ -352,7 +352,7 @@ export const lifecycleMachine = setup({
             delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
           },
         },
-        /** None of the volumes that were made was proven to have the content of its source; all were removed. */
+        /** Three volumes were made and removed: none was proven to have the content of its source. */
         unproven: {
           on: {
             retry: { target: '#lifecycle.pending-create', actions: 'restart' },

@@ -103,7 +103,7 @@ export class CsiClient {
     return this.#calls.unary('ValidateVolumeCapabilities', request, options);
   }
 
-  /** One page, without entries that are outside of CSI's limits; `nextToken` is empty after the last. */
+  /** Reads one page, without entries outside of CSI's limits; `nextToken` is empty after the last page. */
   listVolumes(
     request: Given<plain.ListVolumesRequest> = {},
     options?: CallOptions,
@@ -136,7 +136,7 @@ export class CsiClient {
     await this.#calls.unary('DeleteSnapshot', request, options);
   }
 
-  /** One page, without entries that are outside of CSI's limits; `nextToken` is empty after the last. */
+  /** Reads one page, without entries outside of CSI's limits; `nextToken` is empty after the last page. */
   listSnapshots(
     request: Given<plain.ListSnapshotsRequest> = {},
     options?: CallOptions,

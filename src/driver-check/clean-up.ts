@@ -91,7 +91,7 @@ async function takeBackOne(calls: DriverCalls, { key, undoneBy, isCertain, undo 
   return calls.ledger.has(key) ? (calls.last ? callLine(calls.last) : 'no call was made') : undefined;
 }
 
-/** What became of a directory of the run. */
+/** Outcome of clearing a directory of the run. */
 export interface Cleared {
   /** Paths that the driver had left mounted, and that are unmounted now. */
   unmounted: string[];

@@ -82,7 +82,7 @@ export function hostLoopDevices(run: Run): LoopDevices {
       const what = `can't make a block device of ${image}`;
       const { status, stderr } = await ran(what, [...options, path, image]);
       if (status === 0) {
-        // Somebody may have had the number meanwhile, and have left a mount of it.
+        // Another driver may have had this device meanwhile, and left a mount of it.
         if (!(await isShown(path))) return path;
         await losetup(`can't detach ${path}`, ['--detach', path]);
       } else if (!/busy/i.test(stderr)) throw noDevice(what, stderr || `losetup ended with ${status}`);

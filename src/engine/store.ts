@@ -19,7 +19,7 @@ export interface Lease {
   ttlMs: number;
 }
 
-/** What an agent reads and writes: the level of engine/store-level.ts, and the version of the agent. */
+/** Level that an agent reads and writes (engine/store-level.ts), and the version of the agent. */
 export interface StoreLevel {
   level: number;
   version: string;
@@ -63,11 +63,11 @@ export type LeaseResult =
    * time. `newer`: what was stored under the lease, if the requester reads less.
    */
   | { status: 'held'; holder: string; epoch: number; isSilent?: true; newer?: StoreLevel }
-  /** Nobody holds the lease, and it is not granted: the store has lost data, since the requester has `seen` a higher epoch. */
+  /** Not granted, and held by nobody: the store has lost data, since the requester has `seen` a higher epoch. */
   | { status: 'forgotten' }
-  /** Nobody holds the lease, and it is not granted: it was granted to this level, and the requester reads less. */
+  /** Not granted, and held by nobody: the lease was granted to this level, and the requester reads less. */
   | ({ status: 'too-old' } & StoreLevel)
-  /** Nobody holds the lease, and it is not granted yet: one who reads this lower level stands by. */
+  /** Not granted yet, and held by nobody: an agent that reads this lower level stands by. */
   | { status: 'later'; level: number };
 
 /** Latest committed state of one actor. A tombstone (`gone`) remains of a deleted actor. */

@@ -123,7 +123,7 @@ export class Stats {
       const seen = await this.#answer(admitted, plugin, place);
       admitted.leave({ grpcCode: 'OK' });
       const { condition = null } = seen;
-      // What is known already would only fill the journal, and push out who has mounted the volume.
+      // A known condition would only fill the journal, and push out who has mounted the volume.
       if (!isSameData(this.#mounts.peek(address)?.context.condition ?? null, condition))
         await this.#mounts.report(address, { type: 'mount.condition', condition });
       return { volume: key, at, ...seen };

@@ -229,12 +229,12 @@ export class PluginRegistry {
     return this.#instances(type, name).length > 0;
   }
 
-  /** What is seen of the active instance; undefined if there is none. */
+  /** Observation of the active instance; undefined if there is none. */
   seen(type: string, name: string): SeenInstance | undefined {
     return this.allSeen(type, name)[0];
   }
 
-  /** What is seen of all instances of a name, newest first. */
+  /** Observations of all instances of a name, newest first. */
   allSeen(type: string, name: string): SeenInstance[] {
     return this.#instances(type, name).map((info) => ({
       status: this.#statuses.of(info),

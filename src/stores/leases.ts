@@ -27,7 +27,7 @@ export function nextEpoch(lastEpoch: number, asked: LeaseAsked): number {
   return Math.max(lastEpoch, asked.above ?? 0) + 1;
 }
 
-/** What a store keeps of a lease for ever. */
+/** Data of a lease that a store keeps for ever. */
 export interface KeptLease {
   /** 0: it was never granted. */
   epoch: number;

@@ -119,7 +119,7 @@ export async function findProcesses(mark: TaskMark, group?: number): Promise<Fou
     .sort((a, b) => Number(b.group === b.identity.pid) - Number(a.group === a.identity.pid));
 }
 
-/** Those of these tokens that a living process of the task has. */
+/** Picks the tokens that a living process of the task has. */
 export async function livingRuns(mark: TaskMark, tokens: readonly string[]): Promise<string[]> {
   const living = new Set((await findProcesses(mark)).map(({ token }) => token));
   return tokens.filter((token) => living.has(token));

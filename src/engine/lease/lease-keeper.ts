@@ -16,7 +16,7 @@ export interface LeaseRequest {
   holder: string;
   /** Tells whether the store notes a refused request for the current holder; default: no. */
   wants?(): boolean;
-  /** What this runtime reads of what is stored. Default: not compared. */
+  /** Level that this runtime reads. Default: levels are not compared. */
   reads?: StoreLevel;
   /** Whether it stands by while it is refused; default: no. */
   standsBy?: boolean;

@@ -21,7 +21,7 @@ export class ActorModel {
   readonly detail = signal<ActorDetail | undefined>(undefined);
   /** Oldest first. */
   readonly lines = signal<readonly HistoryLine[]>([]);
-  /** What became of the steps before the first one; undefined: none is missing, or a page has them. */
+  /** Fate of the steps before the first one; undefined: no step is missing, or a page has them. */
   readonly olderSteps = signal<string | undefined>(undefined);
   /** Where the page before begins; undefined if all lines are here. */
   readonly before = signal<number | undefined>(undefined);
