@@ -84,7 +84,7 @@ const inspectorSchema = z.strictObject({
 
 type Task = z.output<typeof taskSchema>;
 
-/** Names that a task must not share with the tasks before it. */
+/** Finds the name that a task shares with a task before it: its id, or one side of a plugin. */
 function conflictOf(task: Task, before: readonly Task[]): { key: 'id' | 'plugin'; message: string } | undefined {
   if (before.some(({ id }) => id === task.id))
     return { key: 'id', message: `another task has the id '${task.id}' already` };
