@@ -1,4 +1,4 @@
-/** What an agent on Redis says of the embedded store that it used before. */
+/** Warnings of an agent on Redis about the embedded store that it used before. */
 import { mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** What drivers and files say does not steer the terminal of the command line. */
+/** Texts of drivers and files do not steer the terminal of the command line. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a run does on this host, and the order of its checks. Needs root. */
+/** Effects of a run on this host, and the order of its checks. Needs root. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Given } from '../../src/csi/codec.js';

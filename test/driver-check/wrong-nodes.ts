@@ -134,7 +134,7 @@ const publishing: readonly Wrong[] = [
             run('mount', '--bind', target.device || request.stagingTargetPath, request.targetPath);
           return answer;
         }),
-      // It unmounts once only. That takes the whole pile of bind mounts away, as they share their mounts; not that of devices.
+      // The driver unmounts once only. A pile of bind mounts goes as a whole, as they share their mounts; one of devices does not.
       { also: type === 'mount' ? { 'NodePublishVolume/many-at-once': 'failed' } : { 'clean-up': 'failed' } },
     ),
     mountsNothing(`NodePublishVolume/repeat-${type}`, type),

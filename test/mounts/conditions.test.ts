@@ -1,4 +1,4 @@
-/** What the runtime finds out about mounted volumes by itself, as their journals have it. */
+/** Findings of the runtime about mounted volumes, as their journals have them. */
 import { expect } from 'chai';
 import type { VolumeCondition } from '../../machines/mount/types.js';
 import type { JournalEntry } from '../../src/engine/actor/actor-record.js';

@@ -1,4 +1,4 @@
-/** What a runtime says of a store that answers, but takes no writes: its disk or its memory is full. */
+/** Status of a store that answers, but takes no writes: its disk or its memory is full. */
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';

@@ -24,7 +24,7 @@ describe('the environment of a task', () => {
   afterEach(() => house.dispose());
 
   const tokenPath = (): string => join(house.dataDir, 'tasks', 'hostpath', 'token');
-  /** What the process has printed, once it is there and another text than before. */
+  /** Reads the text that the process has printed, once it differs from the last one. */
   const printed = async (before = ''): Promise<string> => {
     for (;;) {
       const text = existsSync(tokenPath()) ? readFileSync(tokenPath(), 'utf8') : before;

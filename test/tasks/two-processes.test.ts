@@ -51,7 +51,7 @@ describe('a driver of two processes', function () {
     ).to.deep.equal(['csi-controller disk', 'csi-node disk']);
     await volumes.create({ id: 'data', plugin: 'disk', capabilities: [capability] });
     await allocations.prepare('web', [{ name: 'data', volume: { id: 'data' }, mode: 'write', taskPath: '/data' }]);
-    // What is mounted through the plugin protects the node side alone.
+    // Mounted volumes protect the node side of the plugin alone.
     const refusal = await tasks.stop('disk-node').catch((error: unknown) => error);
     expect(refusal).to.include({ code: 'PLUGIN_IN_USE' });
     await tasks.stop('disk-controller');

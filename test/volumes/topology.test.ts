@@ -26,7 +26,7 @@ describe('topology of new volumes', () => {
   const reportAll = async (): Promise<void> => {
     for (const id of ['a', 'b', 'c'] as const) await report(id);
   };
-  /** What each call to create a volume has asked for. */
+  /** Requests of all calls to create a volume. */
   const asked = (): unknown[] =>
     house.plugin.calls
       .filter(({ rpc }) => rpc === 'CreateVolume')
