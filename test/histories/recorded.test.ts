@@ -4,17 +4,18 @@ import { type Recorded, recorded } from './recorded.js';
 import { chosen, featuresOf, type History } from './recording.js';
 
 describe('recorded histories', () => {
-  it('of volumes of version 1: each volume from its first commit on, in order', () => {
-    const last = new Map<string, number>();
-    const disordered = recorded('1', 'volumes').filter(({ seed, address, seq }) => {
-      const before = last.get(`${seed} ${address}`);
-      last.set(`${seed} ${address}`, seq);
-      // Tombstones are not recorded.
-      return before === undefined ? seq !== 1 : seq <= before;
+  for (const version of ['1', '2', '3'])
+    it(`of volumes of version ${version}: each volume from its first commit on, in order`, () => {
+      const last = new Map<string, number>();
+      const disordered = recorded(version, 'volumes').filter(({ seed, address, seq }) => {
+        const before = last.get(`${seed} ${address}`);
+        last.set(`${seed} ${address}`, seq);
+        // Tombstones are not recorded.
+        return before === undefined ? seq !== 1 : seq <= before;
+      });
+      expect(disordered).to.deep.equal([]);
+      expect(last.size).to.be.greaterThan(300);
     });
-    expect(disordered).to.deep.equal([]);
-    expect(last.size).to.be.greaterThan(300);
-  });
 
   const line = (seed: number, seq: number, state: string, more: object = {}): Recorded => ({
     ...{ seed, address: 'volume/default/v', seq, value: 'created' },
