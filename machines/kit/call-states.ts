@@ -100,9 +100,12 @@ interface Waiting {
   awaiting: Awaiting | null;
 }
 
-type Done<TContext, TAnswer> = Taken<TContext, { type: string; output: CallOutcome<TAnswer> } & Partial<Stamped>>;
-type Admitted<TContext> = Taken<TContext, { type: string; output: AdmissionOutcome } & Partial<Stamped>>;
-type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Partial<Stamped>>;
+export type Done<TContext, TAnswer> = Taken<
+  TContext,
+  { type: string; output: CallOutcome<TAnswer> } & Partial<Stamped>
+>;
+export type Admitted<TContext> = Taken<TContext, { type: string; output: AdmissionOutcome } & Partial<Stamped>>;
+export type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Partial<Stamped>>;
 
 /** @returns maker of states that wait for a call, for one machine */
 export const callStates = <const TTarget extends string, TContext extends Waiting, TChange>({
@@ -243,7 +246,7 @@ const admissionOf = <TContext extends Waiting, TInput extends object>(
   }),
 });
 
-function waitOf({ awaiting }: Waiting): Wait {
+export function waitOf({ awaiting }: Waiting): Wait {
   if (!awaiting) throw new Error('the call does not wait');
   const { reason, for: what } = awaiting;
   return { reason, for: what };
@@ -339,18 +342,18 @@ function suspended(outcome: CallOutcome<unknown>, stamp: Stamped): Suspended | u
 }
 
 /** Answer of an outcome that is known to be `done`. */
-function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
+export function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
   if (outcome.status !== 'done') throw new Error(`the call is not done, but ${outcome.status}`);
   return outcome.answer;
 }
 
-const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
+export const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
   outcome.status === 'done' ? outcome.driver : undefined;
 
-const settledIn = (outcome: CallOutcome<unknown>): Settled => (outcome.status === 'call-again' ? outcome : {});
+export const settledIn = (outcome: CallOutcome<unknown>): Settled => (outcome.status === 'call-again' ? outcome : {});
 
 /** Wait of an outcome that is known to be `must-wait`. */
-function waitIn(outcome: CallOutcome<unknown>): Wait {
+export function waitIn(outcome: CallOutcome<unknown>): Wait {
   if (outcome.status !== 'must-wait') throw new Error(`the call does not wait, but is ${outcome.status}`);
   const { reason, for: what } = outcome;
   return { reason, for: what };
@@ -363,7 +366,7 @@ interface Ended extends Partial<Stamped> {
 }
 
 /** Failed attempt of an effect that threw or was given up by its host: its call may have been made. */
-function attemptIn(event: Ended): FailedAttempt {
+export function attemptIn(event: Ended): FailedAttempt {
   const { output } = event;
   const stamp = stampOf(event);
   if (output?.status === 'failed' || output?.status === 'not-sent') {
@@ -375,4 +378,4 @@ function attemptIn(event: Ended): FailedAttempt {
 }
 
 /** Failed attempt of an effect that waits: it makes no call, however it ends. */
-const notSent = (event: Ended): FailedAttempt => ({ ...attemptIn(event), status: 'not-sent' });
+export const notSent = (event: Ended): FailedAttempt => ({ ...attemptIn(event), status: 'not-sent' });

@@ -40,6 +40,16 @@ export type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<State
 /** Data of a part, and the path of its state: `{ at: 'pending-publish.due', … }`. */
 export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };
 
+/** Statement of a chart about one of its phases. */
+export interface PhaseMeta<TShown extends string, TKind extends string> {
+  /** State that users see. */
+  shownAs?: TShown;
+  /** Kind of the call that the phase wants; absent: none. */
+  call?: TKind;
+}
+
+type MetaOf<TMachine extends AnyStateMachine> = Partial<NonNullable<TMachine['root']['meta']>>;
+
 /** View of a part for people and programs. */
 export interface PartView {
   /** Name of the part within its owner: `publication/worker-1`. */
@@ -77,7 +87,7 @@ export class Chart<TMachine extends AnyStateMachine> {
   readonly #scope: ActorScope<AnyMachineSnapshot, AnyEventObject>;
   readonly #planned: PlannedMachine | undefined;
   /** Places by path. */
-  readonly #places = new Map<string, Place>();
+  readonly #places = new Map<string, Place<MetaOf<TMachine>>>();
 
   /** @param machine without parallel states, timers, invokes and messages; those throw in the step that asks for them */
   constructor(machine: TMachine) {
@@ -116,18 +126,25 @@ export class Chart<TMachine extends AnyStateMachine> {
     return this.#placeOf(at).template.hasTag(tag);
   }
 
+  /** Returns what the chart says of the phase. An inner state adds to what the state around it says. */
+  metaOf({ at }: { at: string }): MetaOf<TMachine> {
+    return this.#placeOf(at).meta;
+  }
+
   #refuseAsked(asked: readonly Asked[]): void {
     for (const { type } of asked) refuse(this.#machine, type);
   }
 
-  #placeOf(at: string): Place {
+  #placeOf(at: string): Place<MetaOf<TMachine>> {
     let known = this.#places.get(at);
     if (!known) {
       const template = this.#machine.resolveState({ value: pathToStateValue(at.split('.')), context: {} });
       const nodes: AnyStateNode[] = template._nodes;
       const hasEnded = nodes.some(({ type }) => type === 'final');
       const events = new Set(hasEnded ? [] : nodes.flatMap(({ transitions }) => [...transitions.keys()]));
-      known = { template, states: this.#planned?.configurationOf(template), events };
+      const fromOutside = nodes.toSorted((one, other) => one.path.length - other.path.length);
+      const meta: MetaOf<TMachine> = Object.assign({}, ...fromOutside.map((node) => node.meta));
+      known = { template, states: this.#planned?.configurationOf(template), events, meta };
       this.#places.set(at, known);
     }
     return known;
@@ -135,13 +152,14 @@ export class Chart<TMachine extends AnyStateMachine> {
 }
 
 /** State that a part can be in. */
-interface Place {
+interface Place<TMeta> {
   /** A snapshot in that state, without its context. */
   template: AnyMachineSnapshot;
   /** Configuration of the plan; absent: XState takes all steps. */
   states: Configuration | undefined;
   /** Events that the state or one around it takes; none if the part has ended. */
   events: ReadonlySet<string>;
+  meta: TMeta;
 }
 
 /** Whether the part is in this state, or in one within it. */

@@ -1,0 +1,227 @@
+/**
+ * The call of an actor. An actor has parts and makes one call at a time, for the part whose work is due first. A part is a
+ * phase; its chart says which call the phase wants (`meta`) and what an outcome means. How far the call is stands here,
+ * once for all actors: due, under way, waiting until it may be made, or resting until its time.
+ */
+import { defaultBackoff, jittered } from './backoff.js';
+import {
+  type Admitted,
+  answerIn,
+  attemptIn,
+  type Done,
+  driverIn,
+  type FailedAttempt,
+  notSent,
+  settledIn,
+  type Taken,
+  type Thrown,
+  waitIn,
+  waitOf,
+} from './call-states.js';
+import type { AdmissionCall, AdmissionOutcome, Awaiting, Settled, Tries, Wait } from './csi-types.js';
+import { type Stamped, stampOf } from './host.js';
+
+/** How far the call is that a part wants. */
+export type CallStep = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
+
+/** Record of an actor, as far as its call is concerned. */
+interface Caller<TKind extends string = string> {
+  work: { kind: TKind; isCalling: boolean } | null;
+  awaiting: Awaiting | null;
+}
+
+/** Call that is under way, and may take effect until its outcome is known. Absent: none is, or it waits. */
+export const callUnderWay = <TWork extends { isCalling: boolean }>({
+  work,
+  awaiting,
+}: {
+  work: TWork | null;
+  awaiting: Awaiting | null;
+}): TWork | undefined => (work?.isCalling && !awaiting ? work : undefined);
+
+/** Counts one more failed attempt at the same goal. */
+export function counted(before: Tries | undefined, { failure, retry, at, random }: FailedAttempt): Tries {
+  const count = (before?.count ?? 0) + 1;
+  return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
+}
+
+/** @param isOwn whether the present call of the actor is the one that the part wants */
+export function callStepOf({ work, awaiting }: Caller, isOwn: boolean, tries: Tries | undefined): CallStep {
+  if (isOwn && work?.isCalling) return awaiting ? 'waiting-for-plugin' : 'calling';
+  return tries ? 'backing-off' : 'due';
+}
+
+/** One kind of call. */
+interface Call<TContext, TChange> {
+  /** State of the machine while this call is under way. */
+  state: string;
+  /** Effect that makes the call. */
+  src: string;
+  /** Id of the effect. Default: its `src`. */
+  id?: string;
+  input: (context: TContext) => object;
+  done: (context: TContext, answer: never, stamp: Stamped) => TChange;
+}
+
+/** Outcomes of a call that was not done, as changes of the record. */
+interface Outcomes<TContext, TChange> {
+  failed: (context: TContext, attempt: FailedAttempt) => TChange;
+  /**
+   * Keeps the name of the plugin's driver.
+   * @param change what the answer has changed
+   */
+  learned: (context: TContext, change: TChange, driver: string) => TChange;
+  /** Keeps what the call waits for: none was made, and none can be made now. Also called when the reason changes. */
+  hasToWait: (context: TContext, wait: Wait, stamp: Stamped) => TChange;
+  /**
+   * Makes the call anew: none was made.
+   * @param settled data that the call has from here on
+   */
+  again: (context: TContext, settled: Settled) => TChange;
+}
+
+type InputOf<TCall> = TCall extends { input: (context: never) => infer TInput } ? TInput : never;
+type IdOf<TCall> = TCall extends { id: infer TId } ? TId : TCall extends { src: infer TSrc } ? TSrc : never;
+
+/**
+ * The states of a call. Its machine has a state that decides what comes next, and states of its own for its rest. It has the
+ * guards `isToCall`, `isToRest`, `mustWait` and `hasOtherWork` beside those of `callGuards`, the actions `change`, `choose`
+ * and `settle`, the effect `awaitAdmission`, and the delay `untilDue`.
+ * @param deciding id of the state that decides
+ * @param calls by kind
+ */
+export const callChart = <
+  TContext extends Caller,
+  TChange,
+  const TCalls extends Record<string, Call<TContext, TChange>>,
+  const TDeciding extends string,
+>(
+  deciding: TDeciding,
+  calls: TCalls,
+  { failed, learned, hasToWait, again }: Outcomes<TContext, TChange>,
+) => {
+  type Kind = keyof TCalls & string;
+  const callOf = ({ work }: TContext): Call<TContext, TChange> => {
+    const call = work ? calls[work.kind] : undefined;
+    if (!call) throw new Error('no call is in progress');
+    return call;
+  };
+
+  /** The call is over when its outcome is applied: what follows in the same step takes no call for still under way. */
+  const over = (context: TContext): TContext => ({
+    ...context,
+    work: context.work && { ...context.work, isCalling: false },
+  });
+
+  const ended = (before: TContext, event: Done<TContext, unknown>['event']): TChange => {
+    const { output } = event;
+    const stamp = stampOf(event);
+    if (output.status === 'must-wait') return hasToWait(before, waitIn(output), stamp);
+    const context = over(before);
+    if (output.status === 'call-again') return again(context, settledIn(output));
+    if (output.status !== 'done') return failed(context, attemptIn(event));
+    const change = callOf(context).done(context, answerIn(output) as never, stamp);
+    const driver = driverIn(output);
+    return driver === undefined ? change : learned(context, change, driver);
+  };
+
+  const changedByEnd = {
+    type: 'change' as const,
+    params: ({ context, event }: Done<TContext, unknown>) => ended(context, event),
+  };
+  const onDone = [
+    {
+      guard: { type: 'mustWait' as const, params: ({ event }: Done<TContext, unknown>) => event.output },
+      target: '#waiting-for-plugin' as const,
+      actions: changedByEnd,
+    },
+    { target: deciding, actions: changedByEnd },
+  ] as const;
+  const onError = {
+    target: deciding,
+    actions: {
+      type: 'change' as const,
+      params: ({ context, event }: Thrown<TContext>) => failed(over(context), attemptIn(event)),
+    },
+  } as const;
+
+  const underWay = ({ src, id = src, input }: Call<TContext, TChange>) => ({
+    invoke: { id, src, input: ({ context }: { context: TContext }) => input(context), onDone, onError },
+  });
+  type UnderWay<TCall extends Call<TContext, TChange>> = {
+    invoke: {
+      id: IdOf<TCall>;
+      src: TCall['src'];
+      input: (taken: { context: TContext }) => InputOf<TCall>;
+      onDone: typeof onDone;
+      onError: typeof onError;
+    };
+  };
+  const calling = Object.fromEntries(Object.values(calls).map((call) => [call.state, underWay(call)])) as {
+    [K in Kind as TCalls[K]['state']]: UnderWay<TCalls[K]>;
+  };
+
+  const notMade = {
+    target: deciding,
+    actions: {
+      type: 'change' as const,
+      params: ({ context, event }: Thrown<TContext>) => failed(over(context), notSent(event)),
+    },
+  } as const;
+
+  return {
+    /** Ways out of the state that decides: to the call that is due, else to rest until one is. */
+    ways: [
+      ...Object.entries(calls).map(([kind, { state }]) => ({
+        guard: { type: 'isToCall' as const, params: kind as Kind },
+        target: state as TCalls[Kind]['state'],
+      })),
+      { guard: 'isToRest' as const, target: 'backing-off' as const },
+    ],
+    /** State of the machine in which no part wants a call. */
+    atRest: { on: { settle: deciding } },
+    states: {
+      ...calling,
+      /** The next call begins at its time, or once something else is asked for. */
+      'backing-off': { on: { settle: deciding }, after: { untilDue: deciding } },
+      /** The call was not made, and can't be made now. */
+      'waiting-for-plugin': {
+        id: 'waiting-for-plugin',
+        invoke: {
+          id: 'admission',
+          src: 'awaitAdmission' as const,
+          input: ({ context }: { context: TContext }): AdmissionCall => {
+            const { src, input } = callOf(context);
+            return { src, call: input(context), wait: waitOf(context) };
+          },
+          onDone: [
+            {
+              guard: { type: 'isAdmitted' as const, params: ({ event }: Admitted<TContext>) => event.output },
+              target: deciding,
+            },
+            notMade,
+          ],
+          onError: notMade,
+        },
+        on: {
+          settle: { guard: 'hasOtherWork' as const, target: deciding },
+          'wait.changed': {
+            actions: {
+              type: 'change' as const,
+              params: ({ context, event }: Taken<TContext, Wait & Partial<Stamped>>) =>
+                hasToWait(context, event, stampOf(event)),
+            },
+          },
+        },
+      },
+    },
+  };
+};
+
+/** Guards of a machine with such states. */
+export const callGuards = {
+  isAdmitted: (_: unknown, { status }: AdmissionOutcome) => status === 'admitted',
+  isToCall: ({ context: { work } }: { context: Caller }, kind: string) =>
+    work?.isCalling === true && work.kind === kind,
+  isToRest: ({ context: { work } }: { context: Caller }) => work !== null,
+};
