@@ -1,9 +1,10 @@
 /** All machines whose actors Stagecraft hosts, by the first part of their addresses, with the charts of their parts. */
-import type { AnyStateMachine } from 'xstate';
+import type { AnyStateMachine, StateValue } from 'xstate';
 import { allocMachine } from './alloc/alloc.js';
 import { allocParts } from './alloc/parts.js';
 import { allocVolumeMachine } from './alloc/volume-steps.js';
 import type { PartView } from './kit/parts.js';
+import { pathOf } from './kit/state-path.js';
 import { mountMachine } from './mount/mount.js';
 import { mountParts } from './mount/parts.js';
 import { stagingMachine } from './mount/staging.js';
@@ -20,6 +21,7 @@ import { expansionMachine, modificationMachine } from './volume/change.js';
 import { lifecycleMachine } from './volume/lifecycle.js';
 import { volumeParts } from './volume/parts.js';
 import { publicationMachine } from './volume/publication.js';
+import { volumePathOf } from './volume/states.js';
 import { volumeMachine } from './volume/volume.js';
 
 export interface CatalogEntry {
@@ -28,6 +30,8 @@ export interface CatalogEntry {
   charts: readonly AnyStateMachine[];
   /** Lists the parts in a context. */
   parts?: (context: never) => PartView[];
+  /** Path of the state of an actor, as people see it. Default: the path of its value. */
+  pathOf?: (value: StateValue, context: never) => string;
 }
 
 const entries: CatalogEntry[] = [
@@ -39,6 +43,7 @@ const entries: CatalogEntry[] = [
     machine: volumeMachine,
     charts: [lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
     parts: volumeParts,
+    pathOf: volumePathOf,
   },
   { machine: volumeSnapshotMachine, charts: [] },
   { machine: groupSnapshotMachine, charts: [] },
@@ -59,3 +64,7 @@ export const catalogEntryOf = (address: string): CatalogEntry | undefined => {
   const end = address.indexOf('/');
   return catalog.get(end < 0 ? address : address.slice(0, end));
 };
+
+/** Path of the state of an actor, as people see it: `pending-publish.calling`. */
+export const shownPathOf = (address: string, value: StateValue, context: object): string =>
+  (catalogEntryOf(address)?.pathOf ?? pathOf)(value, context as never);

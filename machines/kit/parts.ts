@@ -14,12 +14,12 @@ import {
   type EventFromLogic,
   type InputFrom,
   pathToStateValue,
-  type StateValue,
   type StateValueFrom,
 } from 'xstate';
 import type { Asked } from './compiled-actions.js';
 import type { Configuration } from './plan.js';
 import { type PlannedMachine, plannedOf } from './planned-machine.js';
+import { pathOf } from './state-path.js';
 
 /** All paths of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */
 type PathOf<TValue> = TValue extends string
@@ -220,10 +220,4 @@ function definedIn(context: AnyMachineSnapshot['context']): AnyMachineSnapshot['
   const defined: AnyMachineSnapshot['context'] = {};
   for (const key in context) if (context[key] !== undefined) defined[key] = context[key];
   return defined;
-}
-
-function pathOf(value: StateValue): string {
-  if (typeof value === 'string') return value;
-  const [[outer, inner] = ['', undefined]] = Object.entries(value);
-  return inner === undefined ? outer : `${outer}.${pathOf(inner)}`;
 }

@@ -406,19 +406,5 @@ export const isDeleted = (lifecycle: Lifecycle): boolean => isLeaving(lifecycle)
 export const creationFailure = (lifecycle: Lifecycle): CallFailure | undefined =>
   isIn(lifecycle, 'failed') && lifecycle.at !== 'failed.delete' ? lifecycle.failure : undefined;
 
-/** Whether CreateVolume may be under way, or is sent again to learn its outcome. */
-export const mayBeCreating = (lifecycle: Lifecycle): boolean =>
-  isIn(lifecycle, 'create-in-doubt') ||
-  isIn(lifecycle, 'finding-out') ||
-  lifecycle.at === 'pending-create.calling' ||
-  lifecycle.at === 'emptying.create-under-way';
-
 /** Whether the creation or its deletion has failed, and CreateVolume may have made the volume. */
 export const isFailedInDoubt = ({ at }: Lifecycle): boolean => at === 'failed.in-doubt' || at === 'failed.finding-out';
-
-/** Whether the source of the volume has to stay: CreateVolume is still to be sent, or to be sent again. */
-export const needsSource = (lifecycle: Lifecycle): boolean =>
-  mayBeCreating(lifecycle) ||
-  isIn(lifecycle, 'pending-create') ||
-  isIn(lifecycle, 'removing-unproven') ||
-  isFailedInDoubt(lifecycle);

@@ -16,7 +16,6 @@ import type { SecretsProvider } from '../secrets/secrets.js';
 import { secretsFrom } from '../secrets/secrets-providers.js';
 import { taskMark } from '../tasks/paths.js';
 import { findProcesses } from '../tasks/processes.js';
-import { stateOf } from '../volumes/volume-view.js';
 import { serveApi } from './api.js';
 import { applyTasks, lateKeys } from './apply-config.js';
 import type { AgentConfig } from './config.js';
@@ -301,7 +300,7 @@ const atRest = ['created', 'published'];
 export async function pendingVolumes({ actors, volumes }: Pick<Runtime, 'actors' | 'volumes'>): Promise<string[]> {
   const pending = actors
     .list()
-    .filter(({ address, state }) => address.startsWith(volumesPrefix) && !atRest.includes(stateOf(state)));
+    .filter(({ address, path }) => address.startsWith(volumesPrefix) && !atRest.includes(path));
   const lines: string[] = [];
   for (const { address } of pending.slice(0, most)) {
     const [, namespace = '', id = ''] = addressParts(address);

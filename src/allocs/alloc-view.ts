@@ -6,6 +6,7 @@ import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
 import type { PartView } from '../../machines/kit/parts.js';
+import { stateName } from '../../machines/kit/state-path.js';
 import { mountParts } from '../../machines/mount/parts.js';
 import { isStaged } from '../../machines/mount/staging.js';
 import { mountUserStateOf } from '../../machines/mount/target.js';
@@ -14,7 +15,6 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import { asData } from '../engine/machine/data.js';
 import { callIn, type MountStatus } from '../mounts/mount-view.js';
-import { stateName } from '../requests/state-name.js';
 
 /**
  * State of a volume of an alloc on this node. `waiting`: nothing is here for the alloc yet. `staged`: to be mounted.

@@ -26,6 +26,7 @@ export const actorReport = z
     address: z.string(),
     seq: z.int().exactOptional(),
     state: stateValue.exactOptional(),
+    path: z.string().exactOptional().describe('Path of the state, as people see it: pending-publish.calling.'),
     quarantined: z.string().exactOptional().describe('Why it is out of service.'),
   })
   .meta({ id: 'Actor' });

@@ -62,9 +62,9 @@ export const silentStore = (since: number): string =>
 export const actorTable = (actors: ActorReport[], maxChars?: number): string =>
   table(
     ['ADDRESS', 'STATE', 'SEQ', 'OUT OF SERVICE'],
-    actors.map(({ address, state, seq, quarantined }) => [
+    actors.map(({ address, path = '-', seq, quarantined }) => [
       address,
-      state === undefined ? '-' : typeof state === 'string' ? state : JSON.stringify(state),
+      path,
       seq === undefined ? '-' : String(seq),
       quarantined ?? '-',
     ]),

@@ -1,12 +1,12 @@
 /** Makes what the API tells of actors, of what the runtime knows: rows for lists, everything about one. */
 import type { StateValue } from 'xstate';
 import { acceptedBy } from '../../machines/accepted-events.js';
+import { shownPathOf } from '../../machines/catalog.js';
 import { addressParts } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/actor-routes.js';
 import { messageOf } from '../errors.js';
-import { pathOf } from '../journal/history.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
 import { conditionOf, partSummaries } from './health.js';
@@ -34,7 +34,7 @@ interface Judged {
 function judged(address: string, { seq, state, context, at }: Row): Judged {
   const machine = machineOf(address);
   const { health, why, part } = conditionOf(machine, state, context);
-  const path = state === undefined ? '' : pathOf(state);
+  const path = state === undefined ? '' : shownPathOf(address, state, context);
   const moment = at === undefined ? {} : { at };
   return { summary: { address, machine, state: path, health, why, seq, ...moment }, part };
 }

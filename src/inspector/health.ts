@@ -4,7 +4,7 @@
  */
 import type { StateValue } from 'xstate';
 import type { AllocContext } from '../../machines/alloc/types.js';
-import { catalog } from '../../machines/catalog.js';
+import { catalog, shownPathOf } from '../../machines/catalog.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { NodeContext } from '../../machines/node/node.js';
@@ -13,7 +13,6 @@ import type { PluginsContext } from '../../machines/plugin/plugins.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
-import { pathOf } from '../journal/history.js';
 import { wordsOf } from './part-words.js';
 import {
   allocStates,
@@ -54,7 +53,7 @@ export const partsIn = (machine: string, context: object): PartView[] =>
 export function conditionOf(machine: string, value: StateValue | undefined, context: object): Condition {
   if (value === undefined) return { health: 'gone', why: 'deleted' };
   const judge = Object.hasOwn(judges, machine) ? judges[machine] : undefined;
-  const state = pathOf(value);
+  const state = shownPathOf(machine, value, context);
   return judge?.(state, context as never) ?? { health: 'unknown', why: state };
 }
 

@@ -2,11 +2,11 @@
  * History of an actor, one line per step: what came, from whom, what it changed, and for a call its answer. Pure; made of
  * replayed moments, so it is the same on a live store and in an exported file. The words: history-words.ts
  */
-import type { StateValue } from 'xstate';
-import { catalogEntryOf } from '../../machines/catalog.js';
+import { catalogEntryOf, shownPathOf } from '../../machines/catalog.js';
 import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import { type PartView, partChanges } from '../../machines/kit/parts.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
+import type { PersistedSnapshot } from '../engine/machine/hosted-machine.js';
 import type { Moment } from '../engine/machine/replay.js';
 import { rpcOf, sentenceOf } from './history-words.js';
 
@@ -45,22 +45,16 @@ const answeredOk = 'OK';
 /** Answers after which nothing has changed, and the same call is repeated. */
 const repeatable: ReadonlySet<AnswerClass | undefined> = new Set(['busy', 'repair', 'not-so', 'start-over']);
 
-/** Path of a state: `pending-publish.calling`. */
-export const pathOf = (value: StateValue): string =>
-  typeof value === 'string'
-    ? value
-    : Object.entries(value)
-        .map(([key, inner]) => (inner === undefined ? key : `${key}.${pathOf(inner)}`))
-        .join(' + ');
-
 /** Makes the lines of one actor, moment after moment. */
 export class History {
+  readonly #address: string;
   readonly #parts: (context: never) => PartView[];
   #before: Moment | undefined;
   /** Attempts so far at each call that goes on, by the thing that the call is about. */
   readonly #attempts = new Map<string, Map<string, number>>();
 
   constructor(address: string) {
+    this.#address = address;
     this.#parts = catalogEntryOf(address)?.parts ?? (() => []);
   }
 
@@ -72,8 +66,8 @@ export class History {
     const next = parts.flatMap(({ part }) => part?.nextAttemptAtMs ?? []).filter((at) => at > entry.at);
     return {
       ...{ seq, at: entry.at, what: sentenceOf(entry), from: fromOf(entry), tone: 'plain' },
-      ...(before?.snapshot && { before: pathOf(before.snapshot.value) }),
-      ...(snapshot && { after: pathOf(snapshot.value) }),
+      ...(before?.snapshot && { before: this.#pathOf(before.snapshot) }),
+      ...(snapshot && { after: this.#pathOf(snapshot) }),
       parts: parts.map(({ id, before: was, part }) => ({
         id,
         ...(was && { before: was }),
@@ -83,6 +77,10 @@ export class History {
       ...(entry.error !== undefined && { message: entry.error, tone: 'failed' }),
       ...this.#callOf(moment, before),
     };
+  }
+
+  #pathOf({ value, context }: PersistedSnapshot): string {
+    return shownPathOf(this.#address, value, context);
   }
 
   #partsOf(moment: Moment | undefined): PartView[] {

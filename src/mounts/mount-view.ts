@@ -3,6 +3,7 @@ import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
+import { stateName } from '../../machines/kit/state-path.js';
 import { mountParts, unconfirmedText } from '../../machines/mount/parts.js';
 import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
@@ -10,7 +11,6 @@ import type { MountContext, MountState, MountUserState, Target, VolumeCondition 
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
 import type { MountTable } from '../host/mount-table.js';
-import { stateName } from '../requests/state-name.js';
 import { strangenessAt } from './mount-seen.js';
 import type { MountPaths } from './paths.js';
 

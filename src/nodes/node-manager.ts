@@ -5,6 +5,7 @@ import { z } from 'zod';
 import { addressParts, nodeAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import type { Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
+import { stateName } from '../../machines/kit/state-path.js';
 import {
   isHeard,
   type NodeContext,
@@ -26,7 +27,6 @@ import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
-import { stateName } from '../requests/state-name.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
 import { isWithin } from '../volumes/volume-checks.js';

@@ -2,6 +2,7 @@
 import type { AnyEventObject } from 'xstate';
 import { z } from 'zod';
 import { acceptedBy, type RequestByHand } from '../../machines/accepted-events.js';
+import { shownPathOf } from '../../machines/catalog.js';
 import {
   clusterOwnedPrefixes,
   isClusterOwned,
@@ -91,6 +92,8 @@ export interface InspectedActor extends ActorInspection {
 
 export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
   address: string;
+  /** Path of the state, as people see it: `pending-publish.calling`. */
+  path: string;
 }
 
 /** Engines that run actors here now: that of the elected one only while this runtime is sure to lead. */
@@ -111,7 +114,12 @@ export function actorControl(node: string, { own, elected, requested }: ActorCon
   const all = (): Engine[] => actorEngines(own, elected);
   return {
     list: () =>
-      all().flatMap((engine) => [...engine.views('')].map(([address, { seq, state }]) => ({ address, seq, state }))),
+      all().flatMap((engine) =>
+        [...engine.views('')].map(([address, { seq, state, context }]) => {
+          const path = shownPathOf(address, state, context);
+          return { address, seq, state, path };
+        }),
+      ),
     inspect: async (address) => {
       const known = checkedAddress(address);
       const found = await (isClusterOwned(known) ? elected : own).inspect(known);

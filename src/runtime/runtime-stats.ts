@@ -1,12 +1,13 @@
 /** Counts of a runtime since its start, for metrics: read when they are asked for, as far as that can be. */
-import type { StateValue } from 'xstate';
+import { shownPathOf } from '../../machines/catalog.js';
 import { addressParts } from '../../machines/kit/addresses.js';
+import { topState } from '../../machines/kit/parts.js';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { MessageCounts } from '../cluster/message-counts.js';
 import type { EndedCall } from '../csi/csi-calls.js';
 import type { CommitNotice } from '../engine/actor/actor-ports.js';
+import type { ActorView } from '../engine/actor-system.js';
 import type { Engine } from '../engine/engine.js';
-import { stateName } from '../requests/state-name.js';
 
 /** A call to a plugin that has ended. */
 export interface PluginCall extends EndedCall {
@@ -37,8 +38,6 @@ export interface RuntimeStats {
   /** Calls back for each call to a plugin that has ended. @returns a function that ends it */
   onCall(listener: (call: PluginCall) => void): () => void;
 }
-
-const stateOf = stateName<string>;
 
 export class Stats implements RuntimeStats {
   readonly #engines: () => Engine[];
@@ -78,7 +77,7 @@ export class Stats implements RuntimeStats {
     let effects = 0;
     let quarantined = 0;
     for (const engine of this.#engines()) {
-      for (const [address, { state }] of engine.views('')) add(counts, addressParts(address)[0] ?? '', state);
+      for (const [address, view] of engine.views('')) add(counts, address, view);
       const load = engine.load();
       queued += load.queued;
       effects += load.effects;
@@ -98,8 +97,9 @@ const isRetried = (output: unknown): boolean => {
   return failure instanceof Object && Reflect.get(failure, 'final') === false;
 };
 
-function add(counts: Map<string, RuntimeCounts['actors'][number]>, machine: string, value: StateValue): void {
-  const state = stateOf(value);
+function add(counts: Map<string, RuntimeCounts['actors'][number]>, address: string, view: ActorView): void {
+  const [machine = ''] = addressParts(address);
+  const state = topState({ at: shownPathOf(address, view.state, view.context) });
   const key = `${machine} ${state}`;
   const known = counts.get(key);
   if (known) known.count += 1;

@@ -9,6 +9,7 @@ import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
 import type { SnapshotSource } from '../../machines/snapshot/types.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { HomedCall, Homes, Origin } from '../calls/homes.js';
@@ -17,7 +18,6 @@ import { ActorsOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
 import type { KnownSource } from '../volumes/volume-checks.js';
-import { stateOf } from '../volumes/volume-view.js';
 
 type Secrets = Record<string, SecretRef>;
 
@@ -66,7 +66,8 @@ async function volumeSource(
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await new ActorsOf(engine, volumeMachine).read(address, limit);
   const notFound = `there is no ${nameOf(volume)}: list them, or create it`;
-  if (!view || stateOf(view.state) === 'deleted') throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
+  if (!view || volumeStateOf(view.state, view.context) === 'deleted')
+    throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
   const { spec, csi, lifecycle, home, driver } = view.context;
   if (!spec) throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
   if (isLeaving(lifecycle))

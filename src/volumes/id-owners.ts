@@ -22,8 +22,9 @@ import {
   publicState,
 } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
-import { isDeleted, mayBeCreating, needsSource } from '../../machines/volume/lifecycle.js';
+import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import { mayBeCreating, needsSource, volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext, VolumeSource } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -33,7 +34,6 @@ import { readBefore, type StoreWait } from '../engine/storage/store-patience.js'
 import { StagecraftError } from '../errors.js';
 import { CommittedIndex } from './committed-index.js';
 import { ExclusiveRequests } from './exclusive-requests.js';
-import { stateOf } from './volume-view.js';
 
 /** CSI id with the scope in which it is unique. */
 export interface PluginId {
@@ -303,7 +303,7 @@ export const volumeIds: IdSort<typeof volumeMachine> = {
   isNew: ({ context }) => isIn(context.lifecycle, 'pending-create'),
   isLeaving: ({ context }) => isDeleted(context.lifecycle),
   isGoing: ({ context }) => context.work?.kind === 'delete',
-  isLeftBehind: ({ state }) => stateOf(state) === 'deleted',
+  isLeftBehind: ({ state, context }) => volumeStateOf(state, context) === 'deleted',
 };
 
 /** Includes a volume created not as asked, and leftovers of a forced deletion: the record still has to delete both. */
@@ -322,10 +322,11 @@ function volumeIdsIn({ spec, csi, lifecycle, leftovers, home }: VolumeContext): 
 
 const nothing: readonly never[] = Object.freeze([]);
 
-function sourcesOfVolume({ spec, lifecycle, home }: VolumeContext): readonly CopySource[] {
+function sourcesOfVolume(context: VolumeContext): readonly CopySource[] {
+  const { spec, home } = context;
   const { source, plugin = '' } = spec ?? {};
-  if (!source || !needsSource(lifecycle)) return nothing;
-  return [{ of: kindOf(source), plugin, csiId: source.csiId, home, isBeingCopied: mayBeCreating(lifecycle) }];
+  if (!source || !needsSource(context)) return nothing;
+  return [{ of: kindOf(source), plugin, csiId: source.csiId, home, isBeingCopied: mayBeCreating(context) }];
 }
 
 /** Ids of snapshots. The members of group snapshots are snapshots, too. */

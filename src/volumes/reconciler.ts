@@ -6,6 +6,7 @@
 import { isSameData } from '../../machines/kit/same-data.js';
 import { beliefOf, seenIn } from '../../machines/volume/listing.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import type { Stray, VolumeContext, VolumeObservation } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { PublicationState } from '../../machines/volume/wishes.js';
@@ -22,7 +23,6 @@ import { messageOf, StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedPage, ListedVolume } from './controller-port.js';
 import { volumeIds } from './id-owners.js';
 import type { List, OrphanedVolumes } from './orphaned-volumes.js';
-import { stateOf } from './volume-view.js';
 
 export interface ReconcilerOptions {
   engine: ActorSystem;
@@ -240,7 +240,7 @@ export class Reconciler {
     };
     for await (const [address, { state, context }] of this.#volumes.all(skipped)) {
       const { spec, csi } = context;
-      if (!spec || !csi || stateOf(state) === 'deleted') continue;
+      if (!spec || !csi || volumeStateOf(state, context) === 'deleted') continue;
       const volumes = byPlugin.get(spec.plugin) ?? [];
       volumes.push({ address, context });
       byPlugin.set(spec.plugin, volumes);
@@ -331,7 +331,7 @@ export class Reconciler {
     for await (const [, view] of this.#volumes.all()) {
       if (view.context.spec?.plugin !== plugin) continue;
       for (const { csiId } of volumeIds.idsIn(view.context)) known.add(csiId);
-      isMaking ||= view.context.csi === null && stateOf(view.state) !== 'deleted';
+      isMaking ||= view.context.csi === null && volumeStateOf(view.state, view.context) !== 'deleted';
     }
     const unlisted = listed.filter((csiId) => !known.has(csiId));
     this.#options.orphans.seen(list, unlisted, isMaking);

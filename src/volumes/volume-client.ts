@@ -5,6 +5,7 @@
 
 import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf, refusalOf } from '../../machines/volume/requests.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -17,7 +18,7 @@ import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
-import { stateOf, troubleOf } from './volume-view.js';
+import { troubleOf } from './volume-view.js';
 
 type VolumeView = ViewOf<typeof volumeMachine>;
 
@@ -41,7 +42,7 @@ export class VolumeClient {
     this.#volumes = new ActorsOf(engine, volumeMachine);
     const describe = ({ state, context }: VolumeView): string => {
       const trouble = troubleOf(context);
-      return `${stateOf(state)}${trouble ? `: ${trouble.message}` : ''}`;
+      return `${volumeStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
     };
     this.#waits = new ActorWaits({ actors: this.#volumes, clock, describe });
   }
@@ -76,7 +77,7 @@ export class VolumeClient {
 
   #refuse(address: string, request: VolumeRequest): void {
     const view = this.#volumes.peek(address);
-    if (!view || stateOf(view.state) === 'deleted') return;
+    if (!view || volumeStateOf(view.state, view.context) === 'deleted') return;
     const refusal = refusalOf(view.context, request);
     if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }
@@ -121,7 +122,7 @@ export class VolumeClient {
   async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView> {
     const view = await this.view(key, limit);
     if (!view) throw notFound(key);
-    if (stateOf(view.state) === 'deleted') throw deleted(key, view.context);
+    if (volumeStateOf(view.state, view.context) === 'deleted') throw deleted(key, view.context);
     return view;
   }
 

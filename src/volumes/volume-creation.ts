@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeSpec as KnownSpec, VolumeContext } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -36,7 +37,7 @@ import {
   sourceOf,
 } from './volume-checks.js';
 import type { Goal, VolumeClient } from './volume-client.js';
-import { stateOf, type Volume, volumeOf } from './volume-view.js';
+import { type Volume, volumeOf } from './volume-view.js';
 
 export interface VolumeCreationPorts extends KnownPlugins {
   engine: ActorSystem;
@@ -157,8 +158,8 @@ export class VolumeCreation {
     const meant = await this.#askToDelete(known, { force, uid }, limit);
     if (meant === undefined) return;
     const reached: Goal<true>['reached'] = (now, state) => {
-      if (now.uid !== meant || stateOf(state) === 'deleted') return true;
-      const failure = stateOf(state) === 'failed' ? failureOf(now) : undefined;
+      if (now.uid !== meant || volumeStateOf(state, now) === 'deleted') return true;
+      const failure = volumeStateOf(state, now) === 'failed' ? failureOf(now) : undefined;
       if (failure) throw failed(known, failure);
       return undefined;
     };

@@ -1,6 +1,7 @@
 /** Lists volumes by pages: filtered, in the order of their keys, stable under concurrent changes. */
 import { z } from 'zod';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import { type VolumeContext, volumeStates } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -8,7 +9,7 @@ import { ActorsOf } from '../engine/actors-of.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { type Page, pageOf, pageShape } from '../requests/actor-pages.js';
 import { checked } from '../requests/fields.js';
-import { stateOf, type Volume, volumeOf } from './volume-view.js';
+import { type Volume, volumeOf } from './volume-view.js';
 
 const filterSchema = z.strictObject({
   namespace: nameSchema.optional(),
@@ -34,7 +35,8 @@ export async function listVolumes(engine: ActorSystem, given: VolumeFilter): Pro
   return pageOf(
     new ActorsOf(engine, volumeMachine),
     { prefix: prefixOf(filter), limit, after },
-    ({ state, context }) => (isMeant(context, stateOf(state), filter) ? volumeOf(state, context) : undefined),
+    ({ state, context }) =>
+      isMeant(context, volumeStateOf(state, context), filter) ? volumeOf(state, context) : undefined,
   );
 }
 

@@ -17,6 +17,7 @@ import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { holdersOf } from '../../machines/volume/modes.js';
 import { describeBlocker, volumeParts } from '../../machines/volume/parts.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
+import { publicationStepOf, volumeStateOf } from '../../machines/volume/states.js';
 import type {
   Availability,
   Claim,
@@ -33,12 +34,11 @@ import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
 import { shellWord } from '../host/shell-word.js';
-import { stateName } from '../requests/state-name.js';
 
 export interface VolumePublication {
   state: PublicationState;
   /** Exact state in the chart of publications. Meaning of each: docs/machines/publication.md */
-  step: Publication['at'];
+  step: string;
   /** CSI node id of the node when the publish was requested. */
   csiNodeId: string;
   capability: Capability;
@@ -112,9 +112,6 @@ export interface Volume {
   error?: Failure;
 }
 
-/** Top-level name of a state. */
-export const stateOf = stateName<VolumeState>;
-
 export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'string' ? BigInt(bytes) : bytes);
 
 /** Makes the view of a volume. Callers may change it: it shares nothing with the record. */
@@ -124,7 +121,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   const error = troubleOf(context);
   const volume: Volume = {
     key,
-    state: stateOf(value),
+    state: volumeStateOf(value, context),
     uid,
     plugin: spec?.plugin ?? '',
     parameters: spec?.parameters ?? {},
@@ -132,7 +129,10 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
     secrets: Object.keys(spec?.secrets ?? {}),
     capabilities: spec?.capabilities ?? [],
     publications: Object.fromEntries(
-      Object.entries(context.publications).map(([nodeId, publication]) => [nodeId, publicationOf(publication)]),
+      Object.entries(context.publications).map(([nodeId, publication]) => [
+        nodeId,
+        publicationOf(publication, publicationStepOf(context, nodeId, publication)),
+      ]),
     ),
     parts: volumeParts(context),
     claims,
@@ -173,12 +173,12 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   return own;
 }
 
-function publicationOf(publication: Publication): VolumePublication {
-  const { at, csiNodeId, capability, readOnly, publishContext } = publication;
+function publicationOf(publication: Publication, step: string): VolumePublication {
+  const { csiNodeId, capability, readOnly, publishContext } = publication;
   const heldFor = holdersOf(publication);
   return {
     state: publicStateOf(publication),
-    step: at,
+    step,
     csiNodeId,
     capability,
     readOnly,

@@ -6,6 +6,7 @@ import type { NodeContext } from '../../machines/node/node.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import type { Leftover, Publication, VolumeContext } from '../../machines/volume/types.js';
 import { decodeEntry, decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
@@ -30,7 +31,6 @@ const allowed: Record<AccessMode, [claims: number, writers: number, nodes: numbe
 };
 
 const nameOf = ({ id }: VolumeContext['key'], uid: string): string => `${id} (${uid})`;
-const stateIn = (value: StateValue): string => (typeof value === 'string' ? value : (Object.keys(value)[0] ?? ''));
 
 /** What of a volume's claims its modes don't allow. */
 export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
@@ -174,8 +174,9 @@ export class CommitJudge {
 }
 
 /** Whether there is nothing left to be done without anybody asking for it. */
-export function isSettled({ state, context: { publications, claims, awaiting } }: SeenVolume): boolean {
-  if (awaiting || stateIn(state).startsWith('pending')) return false;
+export function isSettled({ state, context }: SeenVolume): boolean {
+  const { publications, claims, awaiting } = context;
+  if (awaiting || volumeStateOf(state, context).startsWith('pending')) return false;
   const isOnTheWay = (one: Publication): boolean => {
     const there = publicStateOf(one);
     return there.startsWith('pending') && there !== 'pending-publish';
@@ -195,7 +196,7 @@ export function restFaults(volume: SeenVolume, plugin: FakePlugin, leftovers: Le
   const faults: string[] = [];
   const fault = (what: string): void => void faults.push(`${nameOf(key, uid)}: ${what}`);
   if (!isSettled(volume)) fault(`is stuck: ${JSON.stringify({ state, ...context })}`);
-  if (stateIn(state) === 'deleted') return faults;
+  if (volumeStateOf(state, context) === 'deleted') return faults;
   for (const [nodeId, publication] of Object.entries(publications))
     if (
       publicStateOf(publication) === 'pending-publish' &&
@@ -254,7 +255,9 @@ function attachmentFaults(context: VolumeContext, plugin: FakePlugin, leftovers:
 
 /** Volumes that the plugin has and nobody knows of. */
 export function leaks(volumes: SeenVolume[], plugin: FakePlugin, leftovers: Map<string, Leftover[]>): string[] {
-  const known = new Set(volumes.flatMap(({ state, context }) => (stateIn(state) === 'deleted' ? [] : [context.name])));
+  const known = new Set(
+    volumes.flatMap(({ state, context }) => (volumeStateOf(state, context) === 'deleted' ? [] : [context.name])),
+  );
   const isLeft = (name: string): boolean => leftovers.get(name)?.some(({ what }) => what === 'created') === true;
   return [...plugin.volumes.values()]
     .filter(({ name, isFound }) => !isFound && !known.has(name) && !isLeft(name))

@@ -2,8 +2,9 @@
 import type { StateValue } from 'xstate';
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import { allocParts } from '../../machines/alloc/parts.js';
+import { shownPathOf } from '../../machines/catalog.js';
 import type { Failure } from '../../machines/kit/host.js';
-import type { PartView } from '../../machines/kit/parts.js';
+import { type PartView, topState } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountParts } from '../../machines/mount/parts.js';
 import { volumeParts } from '../../machines/volume/parts.js';
@@ -23,21 +24,17 @@ export interface Committed {
 
 const paths = mountPaths({ dataDir: '/', socketRoot: '/' });
 
-const pathOf = (value: StateValue): string =>
-  typeof value === 'string'
-    ? value
-    : Object.entries(value)
-        .map(([outer, inner]) => (inner === undefined ? outer : `${outer}.${pathOf(inner)}`))
-        .join(' + ');
+/** State of the actor, as people see it. */
+const pathOf = (address: string, { value, context }: Committed): string => shownPathOf(address, value, context);
 
-const topOf = (value: StateValue): string => pathOf(value).split('.')[0] ?? '';
+const topOf = (address: string, committed: Committed): string => topState({ at: pathOf(address, committed) });
 
 /** @param seq of the commit @param after absent: the actor is deleted */
 export function linesOf(
   address: string,
   { seq, before, after }: { seq: number; before: Committed | undefined; after: Committed | undefined },
 ): string[] {
-  const [from, to] = [before, after].map((one) => (one ? topOf(one.value) : 'absent'));
+  const [from, to] = [before, after].map((one) => (one ? topOf(address, one) : 'absent'));
   const head = `${address}  ${from === to ? to : `${from} → ${to}`}  (seq ${seq})`;
   if (!after) return [head];
   return [
@@ -109,8 +106,8 @@ const gibibytes = (bytes: number | bigint): string => `${Number(bytes) / 2 ** 30
 
 /** The state within the public one, and those of the parts. */
 function innerLines(address: string, before: Committed | undefined, after: Committed): string[] {
-  const path = pathOf(after.value);
-  const isNew = path.includes('.') && (!before || pathOf(before.value) !== path);
+  const path = pathOf(address, after);
+  const isNew = path.includes('.') && (!before || pathOf(address, before) !== path);
   return [...(isNew ? [path] : []), ...changes(partFacts(address, before), partFacts(address, after))];
 }
 
