@@ -8,6 +8,7 @@ import { pathOf } from './kit/state-path.js';
 import { mountMachine } from './mount/mount.js';
 import { mountParts } from './mount/parts.js';
 import { stagingMachine } from './mount/staging.js';
+import { mountPathOf } from './mount/states.js';
 import { targetMachine } from './mount/target.js';
 import type { MountContext } from './mount/types.js';
 import { nodeMachine } from './node/node.js';
@@ -16,6 +17,7 @@ import { pluginsMachine } from './plugin/plugins.js';
 import { registryMachine } from './registry/registry.js';
 import { groupSnapshotMachine } from './snapshot/group.js';
 import { volumeSnapshotMachine } from './snapshot/snapshot.js';
+import { snapshotPathOf } from './snapshot/states.js';
 import { taskMachine } from './task/task.js';
 import { expansionMachine, modificationMachine } from './volume/change.js';
 import { lifecycleMachine } from './volume/lifecycle.js';
@@ -45,13 +47,14 @@ const entries: CatalogEntry[] = [
     parts: volumeParts,
     pathOf: volumePathOf,
   },
-  { machine: volumeSnapshotMachine, charts: [] },
-  { machine: groupSnapshotMachine, charts: [] },
+  { machine: volumeSnapshotMachine, charts: [], pathOf: snapshotPathOf },
+  { machine: groupSnapshotMachine, charts: [], pathOf: snapshotPathOf },
   { machine: nodeMachine, charts: [] },
   {
     machine: mountMachine,
     charts: [stagingMachine, targetMachine],
     parts: (context: MountContext) => mountParts(context),
+    pathOf: mountPathOf,
   },
   { machine: allocMachine, charts: [allocVolumeMachine], parts: allocParts },
 ];

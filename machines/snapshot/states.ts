@@ -1,6 +1,8 @@
-/** Meaning of the snapshot machines' states. Pure. */
+/** Meaning of a snapshot's states for all who look at it from outside: they ask here, never the value of the machine. Pure. */
 import type { StateValue } from 'xstate';
-import type { SnapshotState } from './types.js';
+import { topState } from '../kit/parts.js';
+import { pathOf } from '../kit/state-path.js';
+import type { SnapshotContext, SnapshotState } from './types.js';
 
 const publicStates: Record<string, SnapshotState> = {
   absent: 'deleted',
@@ -15,43 +17,40 @@ const publicStates: Record<string, SnapshotState> = {
   failed: 'failed',
 };
 
-/** Keys from the outermost state to the innermost: `['failed', 'refused']`. */
-const pathOf = (value: StateValue): string[] =>
-  typeof value === 'string'
-    ? [value]
-    : Object.entries(value).flatMap(([key, inner]) => [key, ...(inner === undefined ? [] : pathOf(inner))]);
-
-/** Name of the state for users. */
-export function publicState(value: StateValue): SnapshotState {
-  const [outermost = ''] = pathOf(value);
+/** State of the snapshot for users. */
+export function snapshotStateOf(value: StateValue, context: SnapshotContext): SnapshotState {
+  const outermost = topState({ at: snapshotPathOf(value, context) });
   const state = publicStates[outermost];
   if (!state) throw new Error(`the snapshot machines have no state '${outermost}'`);
   return state;
 }
 
-/** State as a dotted path: `failed.refused`. */
-export const statePath = (value: StateValue): string => pathOf(value).join('.');
+/** Exact state, and how far its call is: `failed.refused`, `create-in-doubt.calling.wanted`. */
+export const snapshotPathOf = (value: StateValue, _: SnapshotContext): string => pathOf(value);
 
-/** Path for users: `create-in-doubt.calling`, without parts that are taken for granted. */
-export const stepOf = (value: StateValue): string =>
-  pathOf(value)
+/** Keys from the outermost state to the innermost: `['failed', 'refused']`. */
+const keysOf = (value: StateValue, context: SnapshotContext): string[] => snapshotPathOf(value, context).split('.');
+
+/** Path for users, without parts that are taken for granted: `create-in-doubt.calling`. */
+export const snapshotStepOf = (value: StateValue, context: SnapshotContext): string =>
+  keysOf(value, context)
     .filter((key) => key !== 'wanted')
     .join('.');
 
 /** Whether the deletion was asked for, or is over. */
-export function isBeingDeleted(value: StateValue): boolean {
-  const path = pathOf(value);
-  const [outermost = '', inner = ''] = path;
+export function isBeingDeleted(value: StateValue, context: SnapshotContext): boolean {
+  const keys = keysOf(value, context);
+  const [outermost = '', inner = ''] = keys;
   return (
     ['finding-out', 'pending-delete', 'left-behind', 'absent'].includes(outermost) ||
     (outermost === 'failed' && ['finding-out', 'deletion'].includes(inner)) ||
-    path.includes('to-be-deleted')
+    keys.includes('to-be-deleted')
   );
 }
 
 /** Whether the plugin may have made a snapshot whose id is not known. */
-export function isInDoubt(value: StateValue): boolean {
-  const [outermost = '', inner = ''] = pathOf(value);
+export function isInDoubt(value: StateValue, context: SnapshotContext): boolean {
+  const [outermost = '', inner = ''] = keysOf(value, context);
   return (
     ['create-in-doubt', 'finding-out'].includes(outermost) ||
     (outermost === 'failed' && ['in-doubt', 'finding-out'].includes(inner))
@@ -59,19 +58,20 @@ export function isInDoubt(value: StateValue): boolean {
 }
 
 /** Whether a creation may be under way, or is sent again to learn its outcome. */
-export function mayBeCutting(value: StateValue): boolean {
-  const [outermost = '', inner] = pathOf(value);
+export function mayBeCutting(value: StateValue, context: SnapshotContext): boolean {
+  const [outermost = '', inner] = keysOf(value, context);
   return (
     ['create-in-doubt', 'finding-out'].includes(outermost) || (outermost === 'pending-create' && inner === 'calling')
   );
 }
 
 /** Whether no call was sent that may have made the snapshot, but for the present one. */
-export const isNew = (value: StateValue): boolean => pathOf(value)[0] === 'pending-create';
+export const isNew = (value: StateValue, context: SnapshotContext): boolean =>
+  keysOf(value, context)[0] === 'pending-create';
 
 /** Whether the source volumes have to stay: a creation is still to be sent, or to be sent again. */
-export function needsSources(value: StateValue): boolean {
-  const [outermost = '', inner = ''] = pathOf(value);
+export function needsSources(value: StateValue, context: SnapshotContext): boolean {
+  const [outermost = '', inner = ''] = keysOf(value, context);
   return (
     ['pending-create', 'create-in-doubt', 'removing-untrusted', 'waiting-until-ready', 'finding-out'].includes(
       outermost,
@@ -81,8 +81,8 @@ export function needsSources(value: StateValue): boolean {
 }
 
 /** Whether a call is under way whose answer may give the snapshot ids. */
-export function isMaking(value: StateValue): boolean {
-  const [outermost = '', inner] = pathOf(value);
+export function isMaking(value: StateValue, context: SnapshotContext): boolean {
+  const [outermost = '', inner] = keysOf(value, context);
   return (
     inner === 'calling' &&
     ['pending-create', 'create-in-doubt', 'finding-out', 'waiting-until-ready'].includes(outermost)
@@ -90,5 +90,5 @@ export function isMaking(value: StateValue): boolean {
 }
 
 /** Whether a call that removes something of the snapshot may have been made. */
-export const isRemoving = (value: StateValue): boolean =>
-  ['removing-untrusted', 'pending-delete'].includes(pathOf(value)[0] ?? '');
+export const isRemoving = (value: StateValue, context: SnapshotContext): boolean =>
+  ['removing-untrusted', 'pending-delete'].includes(keysOf(value, context)[0] ?? '');

@@ -5,6 +5,7 @@
 import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import { mountStateOf } from '../../machines/mount/states.js';
 import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -18,7 +19,7 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions } from '../requests/await-options.js';
 import { limited } from '../requests/limited.js';
-import { mountStateOf, mountTrouble } from './mount-view.js';
+import { mountTrouble } from './mount-view.js';
 
 /** A mount as committed. */
 export type CommittedMount = ViewOf<typeof mountMachine>;
@@ -52,7 +53,7 @@ export class MountClient {
       clock,
       describe: ({ state, context }) => {
         const trouble = mountTrouble(context);
-        return `${mountStateOf(state)}${trouble ? `: ${trouble.message}` : ''}`;
+        return `${mountStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
       },
     });
   }

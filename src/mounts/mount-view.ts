@@ -3,9 +3,9 @@ import type { StateValue } from 'xstate';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
-import { stateName } from '../../machines/kit/state-path.js';
 import { mountParts, unconfirmedText } from '../../machines/mount/parts.js';
 import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
+import { mountStateOf } from '../../machines/mount/states.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -48,8 +48,6 @@ export interface MountStatus {
   error?: Failure;
 }
 
-export const mountStateOf = stateName<MountState>;
-
 /**
  * A copy that the caller may change. Undefined if nothing of the volume is here.
  * @param table mount table; absent: it can't be read now
@@ -68,7 +66,7 @@ export function mountStatusOf(
   const underWay = callIn(context);
   return asData({
     volume: key,
-    state: mountStateOf(value),
+    state: mountStateOf(value, context),
     plugin,
     csiId,
     ...(capability && { capability }),

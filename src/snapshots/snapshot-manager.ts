@@ -7,7 +7,7 @@ import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type {
   SnapshotSpec as KnownSpec,
   SnapshotContext,
@@ -88,7 +88,7 @@ export class SnapshotManager<TSpec, TView> {
       clock: options.clock,
       describe: ({ state, context }) => {
         const error = snapshotErrorOf(context);
-        return `${publicState(state)}${error ? `: ${error.message}` : ''}`;
+        return `${snapshotStateOf(state, context)}${error ? `: ${error.message}` : ''}`;
       },
     });
   }
@@ -123,9 +123,9 @@ export class SnapshotManager<TSpec, TView> {
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
     return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
       const { failure } = context;
-      if (isBeingDeleted(state)) throw this.#error('ABORTED', key, 'is being deleted');
-      if (publicState(state) === 'ready') return structuredClone(this.#variant.view(state, context));
-      if (publicState(state) === 'failed' && failure) throw this.#failed(key, failure);
+      if (isBeingDeleted(state, context)) throw this.#error('ABORTED', key, 'is being deleted');
+      if (snapshotStateOf(state, context) === 'ready') return structuredClone(this.#variant.view(state, context));
+      if (snapshotStateOf(state, context) === 'failed' && failure) throw this.#failed(key, failure);
       return undefined;
     });
   }
@@ -152,9 +152,10 @@ export class SnapshotManager<TSpec, TView> {
   ): Promise<void> {
     const meant = await this.#askToDelete(known, { force, uid }, limit);
     if (meant === undefined) return;
-    const isOver = ({ state, context: { uid, failure } }: View): true | undefined => {
-      if (uid !== meant || publicState(state) === 'deleted') return true;
-      if (publicState(state) === 'failed' && failure) throw this.#failed(known, failure);
+    const isOver = ({ state, context }: View): true | undefined => {
+      const { uid, failure } = context;
+      if (uid !== meant || snapshotStateOf(state, context) === 'deleted') return true;
+      if (snapshotStateOf(state, context) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
     await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
@@ -224,7 +225,7 @@ export class SnapshotManager<TSpec, TView> {
     return pageOf(this.#snapshots, { ...page, prefix }, ({ state, context }) => {
       const isMeant =
         (plugin === undefined || context.spec?.plugin === plugin) &&
-        (wanted === undefined || publicState(state) === wanted);
+        (wanted === undefined || snapshotStateOf(state, context) === wanted);
       return isMeant ? structuredClone(this.#variant.view(state, context)) : undefined;
     });
   }
@@ -267,7 +268,7 @@ export class SnapshotManager<TSpec, TView> {
         spec.sources.map(({ volume }) => volume),
         volumes,
       );
-    if (isSame && view && publicState(view.state) !== 'deleted')
+    if (isSame && view && snapshotStateOf(view.state, view.context) !== 'deleted')
       return { plugin: spec.plugin, sources: spec.sources, secrets: [spec.secrets] };
     return volumeSources(this.#options, volumes, limit);
   }
@@ -290,7 +291,7 @@ export class SnapshotManager<TSpec, TView> {
   async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
     const view = await this.#view(key, limit);
     if (!view) throw this.#notFound(key);
-    if (publicState(view.state) !== 'deleted') return view;
+    if (snapshotStateOf(view.state, view.context) !== 'deleted') return view;
     const { code, message } = snapshotOnlyLeftovers(view.context);
     throw new StagecraftError(code, message, { address: this.#addressOf(key) });
   }

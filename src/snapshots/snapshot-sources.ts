@@ -5,7 +5,7 @@ import type { SecretRef } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SnapshotSource } from '../../machines/snapshot/types.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -111,15 +111,16 @@ export async function snapshotSource(
   if (!nameSchema.safeParse(id).success) return { csiId: id };
   const address = snapshotAddress(namespace, id);
   const view = await new ActorsOf(engine, volumeSnapshotMachine).read(address, limit);
-  if (!view || publicState(view.state) === 'deleted') return { csiId: id };
+  if (!view || snapshotStateOf(view.state, view.context) === 'deleted') return { csiId: id };
   const { kind, spec, csi, home, driver } = view.context;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} belongs to plugin '${spec?.plugin}': only that plugin can make a volume from it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
   }
-  if (!csi?.isReady || isBeingDeleted(view.state)) {
-    const why = isBeingDeleted(view.state) ? 'is being deleted' : 'is not ready yet: wait for that';
+  const isLeaving = isBeingDeleted(view.state, view.context);
+  if (!csi?.isReady || isLeaving) {
+    const why = isLeaving ? 'is being deleted' : 'is not ready yet: wait for that';
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
   const here = await homes?.here(name, { plugin, ...(home && { home }) });

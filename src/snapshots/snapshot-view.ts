@@ -1,7 +1,7 @@
 /** Turns records of snapshots into the views that callers get, and broadcasts into events. */
 import type { StateValue } from 'xstate';
 import type { Failure } from '../../machines/kit/host.js';
-import { publicState, stepOf } from '../../machines/snapshot/states.js';
+import { snapshotStateOf, snapshotStepOf } from '../../machines/snapshot/states.js';
 import type {
   MemberSnapshot,
   SnapshotChanged,
@@ -60,8 +60,8 @@ function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
   const error = snapshotErrorOf(context);
   return {
     key,
-    state: publicState(state),
-    step: stepOf(state),
+    state: snapshotStateOf(state, context),
+    step: snapshotStepOf(state, context),
     uid,
     plugin: spec?.plugin ?? '',
     ...(csi && { csiId: csi.csiId }),

@@ -19,7 +19,7 @@ import {
   isRemoving,
   mayBeCutting,
   needsSources,
-  publicState,
+  snapshotStateOf,
 } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
 import { isDeleted } from '../../machines/volume/lifecycle.js';
@@ -338,17 +338,18 @@ export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
     return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });
   },
   sourcesIn: ({ state, context }) => sourcesOfSnapshot(state, context),
-  isMaking: ({ state }) => isMaking(state),
-  isNew: ({ state }) => isNew(state),
-  isLeaving: ({ state }) => isBeingDeleted(state),
-  isGoing: ({ state }) => isRemoving(state),
-  isLeftBehind: ({ state }) => publicState(state) === 'deleted',
+  isMaking: ({ state, context }) => isMaking(state, context),
+  isNew: ({ state, context }) => isNew(state, context),
+  isLeaving: ({ state, context }) => isBeingDeleted(state, context),
+  isGoing: ({ state, context }) => isRemoving(state, context),
+  isLeftBehind: ({ state, context }) => snapshotStateOf(state, context) === 'deleted',
 };
 
-function sourcesOfSnapshot(state: StateValue, { spec, home }: SnapshotContext): readonly CopySource[] {
-  if (!spec || !needsSources(state)) return nothing;
+function sourcesOfSnapshot(state: StateValue, context: SnapshotContext): readonly CopySource[] {
+  const { spec, home } = context;
+  if (!spec || !needsSources(state, context)) return nothing;
   const { plugin, sources } = spec;
-  const isBeingCopied = mayBeCutting(state);
+  const isBeingCopied = mayBeCutting(state, context);
   return sources.map(({ csiId }) => ({ of: 'volume', plugin, csiId, home, isBeingCopied }));
 }
 

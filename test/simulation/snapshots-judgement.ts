@@ -1,6 +1,6 @@
 /** What must hold of snapshots: at every commit, and at rest, beside what the plugin has. */
 import type { StateValue } from 'xstate';
-import { isInDoubt, publicState } from '../../machines/snapshot/states.js';
+import { isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 
@@ -15,7 +15,7 @@ const nameAtPlugin = ({ name, round }: SnapshotContext): string => (round > 0 ? 
 
 /** Whether there is nothing left to be done without anybody asking for it. */
 export const isSnapshotSettled = ({ state, context }: SeenSnapshot): boolean =>
-  !context.awaiting && ['ready', 'failed', 'deleted'].includes(publicState(state));
+  !context.awaiting && ['ready', 'failed', 'deleted'].includes(snapshotStateOf(state, context));
 
 /** Whether that may be there of which nobody knows, on record: by its id, or the name that it was asked for with. */
 const isLeft = (leftovers: ReadonlySet<string>, { id, name }: { id: string; name: string }): boolean =>
@@ -34,7 +34,7 @@ export function snapshotFaults(
     const fault = (what: string): void =>
       void faults.push(`${address}: ${what}: ${JSON.stringify({ state, context })}`);
     if (!isSnapshotSettled(one)) fault('is stuck');
-    if (publicState(state) !== 'ready') continue;
+    if (snapshotStateOf(state, context) !== 'ready') continue;
     const real = plugin.snapshots.get(csi?.csiId ?? '');
     const asked = spec?.sources.map(({ csiId }) => csiId).join();
     if (!csi?.isReady || !real) fault('is believed to be there, and is not');
@@ -43,9 +43,9 @@ export function snapshotFaults(
   }
   const isKnown = ({ id, name }: { id: string; name: string }): boolean =>
     snapshots.some(({ state, context }) => {
-      if (publicState(state) === 'deleted') return false;
+      if (snapshotStateOf(state, context) === 'deleted') return false;
       const { csi, discards } = context;
-      const isSought = isInDoubt(state) && name === nameAtPlugin(context);
+      const isSought = isInDoubt(state, context) && name === nameAtPlugin(context);
       return csi?.csiId === id || discards.some(({ csiId }) => csiId === id) || isSought;
     });
   for (const one of plugin.snapshots.values())

@@ -1,6 +1,6 @@
 /** Those who make and delete snapshots in a history, and remember what they were told. */
 import { groupSnapshotAddress, snapshotAddress } from '../../machines/kit/addresses.js';
-import { isBeingDeleted, publicState } from '../../machines/snapshot/states.js';
+import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SeenSnapshot } from './snapshots-judgement.js';
 import type { SnapshotStep, SnapshotVariant } from './snapshots-plan.js';
 import type { Ledger } from './volumes-ledger.js';
@@ -52,7 +52,7 @@ export class SnapshotUsers {
 
   /** Answers whether there was something to try again. */
   retryFailed(): boolean {
-    const failed = this.#present().filter(({ state }) => publicState(state) === 'failed');
+    const failed = this.#present().filter(({ state, context }) => snapshotStateOf(state, context) === 'failed');
     for (const one of failed) this.do({ do: 'snapshot-retry', ...placeOf(one) });
     return failed.length > 0;
   }
@@ -67,7 +67,7 @@ export class SnapshotUsers {
   }
 
   #present(): SeenSnapshot[] {
-    return [...this.#seen.values()].filter(({ state }) => publicState(state) !== 'deleted');
+    return [...this.#seen.values()].filter(({ state, context }) => snapshotStateOf(state, context) !== 'deleted');
   }
 
   #create(life: VolumesLife, step: Extract<SnapshotStep, { do: 'snapshot' }>): void {
@@ -84,8 +84,9 @@ export class SnapshotUsers {
           ? await life.snapshots.create({ id, volume, secrets }, patienceOf(step))
           : await life.groupSnapshots.create({ id, volumes: keys, secrets }, patienceOf(step));
       grant(() => {
-        const { state = 'absent', context } = this.#seen.get(address) ?? {};
-        return context?.uid === uid && context.csi?.csiId === csiId && publicState(state) === 'ready';
+        const { state, context } = this.#seen.get(address) ?? {};
+        if (state === undefined || context?.uid !== uid || context.csi?.csiId !== csiId) return false;
+        return snapshotStateOf(state, context) === 'ready';
       });
     });
   }
@@ -102,8 +103,8 @@ export class SnapshotUsers {
         '',
         [],
       )(() => {
-        const { state = 'absent', context } = this.#seen.get(address) ?? {};
-        return context?.uid !== uid || isBeingDeleted(state);
+        const { state, context } = this.#seen.get(address) ?? {};
+        return state === undefined || !context || context.uid !== uid || isBeingDeleted(state, context);
       });
     });
   }

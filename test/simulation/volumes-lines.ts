@@ -18,6 +18,6 @@ export function lineOfSnapshot({ address, state, context }: SeenSnapshot): strin
   const { csi, discards, name, round } = context;
   const parts = [csi?.csiId ?? 'no id', `${name}, round ${round}`];
   if (discards.length > 0) parts.push(`${discards.length} to be removed`);
-  if (isInDoubt(state)) parts.push('in doubt');
+  if (isInDoubt(state, context)) parts.push('in doubt');
   return `  ${address} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
 }

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { AnyEventObject, AnyMachineSnapshot, StateValue } from 'xstate';
 import { groupSnapshotMachine, volumeSnapshotMachine } from '../../machines/index.js';
 import { snapshotAddress } from '../../machines/kit/addresses.js';
-import { statePath } from '../../machines/snapshot/states.js';
+import { pathOf as statePath } from '../../machines/kit/state-path.js';
 import type { MadeSnapshot } from '../../machines/snapshot/types.js';
 import { type ActorRecord, encode, type JournalEntry } from '../../src/engine/actor/actor-record.js';
 import { applyEntry } from '../../src/engine/actor/step.js';

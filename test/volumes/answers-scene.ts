@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import { publicState } from '../../machines/snapshot/states.js';
+import { snapshotStateOf } from '../../machines/snapshot/states.js';
+import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import { CsiClient } from '../../src/csi/client.js';
@@ -163,9 +164,10 @@ export class AnswersScene {
   /** Whether the machine of a volume or a snapshot rests. */
   async isIdle(address: string): Promise<boolean> {
     const { snapshot } = await this.runtime.journal.replay(address);
-    if (!address.startsWith('volume/')) return ['ready', 'failed'].includes(publicState(snapshot?.value ?? 'absent'));
-    const { work } = (snapshot?.context ?? {}) as Pick<VolumeContext, 'work'>;
-    return work === null;
+    if (!snapshot) return false;
+    if (!address.startsWith('volume/'))
+      return ['ready', 'failed'].includes(snapshotStateOf(snapshot.value, snapshot.context as SnapshotContext));
+    return (snapshot.context as VolumeContext).work === null;
   }
 
   /** Waits for the next call of this RPC in this scenario. */

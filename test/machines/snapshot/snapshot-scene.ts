@@ -4,7 +4,7 @@ import { pathToStateValue } from 'xstate';
 import { volumeSnapshotMachine } from '../../../machines/index.js';
 import type { AdmissionCall } from '../../../machines/kit/csi-types.js';
 import { noSnapshot } from '../../../machines/snapshot/changes.js';
-import { statePath } from '../../../machines/snapshot/states.js';
+import { snapshotPathOf } from '../../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotContext, SnapshotSpec } from '../../../machines/snapshot/types.js';
 import { HostedMachine, type Step } from '../../../src/engine/machine/hosted-machine.js';
 
@@ -49,7 +49,7 @@ export function step(path: string, context: SnapshotContext, event: AnyEventObje
     const { name, csiId, isForced } = input as { name?: string; csiId?: string; isForced: boolean };
     return [src, csiId ?? name, ...(isForced ? ['forced'] : [])].join(' ');
   });
-  return { path: statePath(snapshot.value), context: snapshot.context, calls, emitted, answer };
+  return { path: snapshotPathOf(snapshot.value, snapshot.context), context: snapshot.context, calls, emitted, answer };
 }
 
 const leavesOf = (node: AnyStateNode): AnyStateNode[] =>
