@@ -148,6 +148,10 @@ const historyLine = z
       .describe('caller, runtime, timer, engine, effect, the name of a plugin, or the address of another actor.'),
     before: z.string().exactOptional().describe('State before, as a path. Absent: no actor.'),
     after: z.string().exactOptional(),
+    chartBefore: z
+      .string()
+      .exactOptional()
+      .describe('State before in the chart of the machine, where people see another path.'),
     parts: z.array(z.object({ id: z.string(), before: z.string().exactOptional(), after: z.string().exactOptional() })),
     rpc: z.string().exactOptional().describe('Call to the plugin whose answer came.'),
     code: z.string().exactOptional().describe('Status of the answer.'),

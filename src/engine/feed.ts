@@ -3,8 +3,9 @@
  * broadcast, in order. Nothing is stored: what happened before the first listener is in the journals. Without a
  * listener it costs one comparison per commit. Slow viewers: feed-viewer.ts
  */
-import type { AnyEventObject, StateValue } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot, StateValue } from 'xstate';
 import { type PartView, partChanges } from '../../machines/kit/parts.js';
+import { pathOf as valuePathOf } from '../../machines/kit/state-path.js';
 import { messageOf } from '../errors.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor/actor-record.js';
 import type { ActorDefinition, ActorState } from './actor/step-result.js';
@@ -25,8 +26,20 @@ export type FeedBody =
   | { kind: 'actor'; phase: ActorPhase; machine?: string; version?: string; reason?: string }
   /** An input of the actor, as its journal has it. */
   | { kind: 'event'; commit: number; entry: JournalEntry }
-  /** State after the input; without state and context the actor is deleted. */
-  | { kind: 'snapshot'; commit: number; machine: string; before?: StateValue; state?: StateValue; context?: object }
+  /**
+   * State after the input; without state and context the actor is deleted. `path`, `pathBefore`: the same as people see it, such
+   * as `pending-publish.calling`.
+   */
+  | {
+      kind: 'snapshot';
+      commit: number;
+      machine: string;
+      before?: StateValue;
+      pathBefore?: string;
+      state?: StateValue;
+      path?: string;
+      context?: object;
+    }
   /** A part of the actor that came, went or changed its state. `part` is absent once it is gone. */
   | { kind: 'part'; commit: number; id: string; before?: string; part?: PartView }
   | ({ kind: 'effect'; commit: number; id: string; src: string; attempt: number } & EffectPhase)
@@ -100,7 +113,7 @@ export class Feed {
   committed(actor: ActorDefinition, { entry, before, after, outbox }: Committed): void {
     const { address } = actor;
     const machine = actor.machine.name;
-    const { parts } = actor.kind;
+    const { parts, pathOf = valuePathOf } = actor.kind;
     const { seq: commit } = entry;
     const say = (body: FeedBody): void => this.#emit(address, entry.at, body);
     if (!before.snapshot && after.snapshot) say({ kind: 'actor', phase: 'begun', machine, version: entry.version });
@@ -110,8 +123,13 @@ export class Feed {
       say({ kind: 'crash', commit, error: entry.error ?? '', ...(entry.event && { event: entry.event }) });
     }
     if (before.snapshot !== after.snapshot) {
-      const was = before.snapshot && { before: before.snapshot.value };
-      const is = after.snapshot && { state: after.snapshot.value, context: after.snapshot.context };
+      const path = ({ value, context }: AnyMachineSnapshot): string => pathOf(value, context as never);
+      const was = before.snapshot && { before: before.snapshot.value, pathBefore: path(before.snapshot) };
+      const is = after.snapshot && {
+        state: after.snapshot.value,
+        path: path(after.snapshot),
+        context: after.snapshot.context,
+      };
       say({ kind: 'snapshot', commit, machine, ...was, ...is });
       if (parts && before.snapshot?.context !== after.snapshot?.context) {
         const shown = (context: object | undefined): PartView[] => (context ? parts(context as never) : []);

@@ -91,7 +91,7 @@ export class StatelyMessages {
         const sessionId = partId(address, record.id);
         if (!record.part) return this.#end(sessionId, at);
         if (!this.#known.has(sessionId)) return [this.#part(address, record.part, at)];
-        return [this.#snapshot(sessionId, snapshotOf(record.part), at)];
+        return [this.#snapshot(sessionId, snapshotOf(record.part, chartOf(address, record.part)), at)];
       }
       default:
         return [];
@@ -113,14 +113,14 @@ export class StatelyMessages {
   #part(address: string, part: PartView, at: number): Message {
     const sessionId = partId(address, part.id);
     this.#known.add(sessionId);
-    const chart = catalogEntryOf(address)?.charts.find(({ id }) => id === part.chart);
+    const chart = chartOf(address, part);
     return {
       ...this.#base(sessionId, at),
       type: '@xstate.actor',
       name: part.id,
       definition: definitionOf(chart),
       parentId: address,
-      snapshot: snapshotOf(part),
+      snapshot: snapshotOf(part, chart),
     };
   }
 
@@ -140,11 +140,27 @@ export class StatelyMessages {
 
 const partId = (address: string, id: string): string => `${address}#${id}`;
 
-const snapshotOf = ({ at, why, nextAttemptAtMs }: PartView): InspectedSnapshot => ({
+const chartOf = (address: string, part: PartView): AnyStateMachine | undefined =>
+  catalogEntryOf(address)?.charts.find(({ id }) => id === part.chart);
+
+const snapshotOf = ({ at, why, nextAttemptAtMs }: PartView, chart: AnyStateMachine | undefined): InspectedSnapshot => ({
   status: 'active',
-  value: pathToStateValue(at.split('.')),
+  value: pathToStateValue(keysIn(chart, at)),
   context: { ...(why !== undefined && { why }), ...(nextAttemptAtMs !== undefined && { nextAttemptAtMs }) },
 });
+
+/** States of the chart in this path: keys after them say how far the call is, which the chart does not know. */
+function keysIn(chart: AnyStateMachine | undefined, path: string): string[] {
+  const keys = path.split('.');
+  if (!chart) return keys;
+  let { states } = chart.root;
+  const end = keys.findIndex((key) => {
+    const known = states[key];
+    states = known?.states ?? {};
+    return known === undefined;
+  });
+  return end < 0 ? keys : keys.slice(0, end);
+}
 
 const definitions = new WeakMap<AnyStateMachine, string>();
 

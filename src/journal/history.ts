@@ -5,6 +5,7 @@
 import { catalogEntryOf, shownPathOf } from '../../machines/catalog.js';
 import type { AnswerClass, CallOutcome } from '../../machines/kit/csi-types.js';
 import { type PartView, partChanges } from '../../machines/kit/parts.js';
+import { pathOf } from '../../machines/kit/state-path.js';
 import type { JournalEntry } from '../engine/actor/actor-record.js';
 import type { PersistedSnapshot } from '../engine/machine/hosted-machine.js';
 import type { Moment } from '../engine/machine/replay.js';
@@ -21,6 +22,8 @@ export interface HistoryLine {
   /** State before and after, as a path; absent: no actor. */
   before?: string;
   after?: string;
+  /** State before in the chart of the machine, where people see another path. */
+  chartBefore?: string;
   parts: { id: string; before?: string; after?: string }[];
   /** Call to the plugin whose answer came, its status, and how long the answer took since the request was sent. */
   rpc?: string;
@@ -66,7 +69,7 @@ export class History {
     const next = parts.flatMap(({ part }) => part?.nextAttemptAtMs ?? []).filter((at) => at > entry.at);
     return {
       ...{ seq, at: entry.at, what: sentenceOf(entry), from: fromOf(entry), tone: 'plain' },
-      ...(before?.snapshot && { before: this.#pathOf(before.snapshot) }),
+      ...(before?.snapshot && this.#statesBefore(before.snapshot)),
       ...(snapshot && { after: this.#pathOf(snapshot) }),
       parts: parts.map(({ id, before: was, part }) => ({
         id,
@@ -77,6 +80,11 @@ export class History {
       ...(entry.error !== undefined && { message: entry.error, tone: 'failed' }),
       ...this.#callOf(moment, before),
     };
+  }
+
+  #statesBefore(snapshot: PersistedSnapshot): Pick<HistoryLine, 'before' | 'chartBefore'> {
+    const [before, chartBefore] = [this.#pathOf(snapshot), pathOf(snapshot.value)];
+    return before === chartBefore ? { before } : { before, chartBefore };
   }
 
   #pathOf({ value, context }: PersistedSnapshot): string {

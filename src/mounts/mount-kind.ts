@@ -21,6 +21,7 @@ import type {
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountParts } from '../../machines/mount/parts.js';
+import { mountPathOf } from '../../machines/mount/states.js';
 import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
@@ -195,6 +196,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   return {
     machine: mountMachine,
     parts: (context: MountContext) => mountParts(context),
+    pathOf: mountPathOf,
     begin: (address): MountInput => {
       const [, , namespace = '', id = ''] = addressParts(address);
       return { node: nodeOf(address), namespace, id };

@@ -2,6 +2,7 @@
 import { addressParts } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { snapshotPathOf } from '../../machines/snapshot/states.js';
 import type {
   CreateSnapshotCall,
   LookCall,
@@ -187,6 +188,7 @@ function kindOf(
       return { namespace, id };
     },
     topic: () => ways.topic,
+    pathOf: snapshotPathOf,
     migrations: snapshotMigrations,
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(

@@ -12,6 +12,7 @@ import type {
   VolumeCall,
 } from '../../machines/volume/calls.js';
 import { volumeParts } from '../../machines/volume/parts.js';
+import { volumePathOf } from '../../machines/volume/states.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { ExpandAnswer } from '../../machines/volume/wishes.js';
@@ -151,6 +152,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
   return {
     machine: volumeMachine,
     parts: volumeParts,
+    pathOf: volumePathOf,
     migrations: volumeMigrations,
     onDemand: true,
     begin: (address, seq): VolumeInput => {

@@ -5,7 +5,7 @@ import type { FeedRecord } from '../../src/engine/feed.js';
 import { deskKind, deskTopic, noteTo, say, tell } from './desk.js';
 import { Lab } from './lab.js';
 import { type ManualEffect, manualEffect } from './manual-effect.js';
-import { napMs, workerKind } from './worker.js';
+import { napMs, type WorkerContext, workerKind } from './worker.js';
 
 describe('the live feed', () => {
   let lab: Lab;
@@ -41,6 +41,20 @@ describe('the live feed', () => {
     ]);
     expect(records.find(({ kind }) => kind === 'snapshot')).to.deep.include({ commit: 1, state: 'working' });
     expect(records.find(({ kind }) => kind === 'event')).to.have.nested.property('entry.event.job', 'dig');
+  });
+
+  it('35.2 X1 a state has two paths for people, its own and that before: from value and context', async () => {
+    const pathOf = (value: unknown, { results }: WorkerContext): string => `${value}, ${results.length} results`;
+    const { engine } = await lab.start([deskKind, { ...workerKind({ work }), pathOf }]);
+    void engine.ask('worker/a', { type: 'work', job: 'dig' });
+    await lab.rest();
+    work.last.finish('a hole');
+    await lab.rest();
+    const paths = records.flatMap((one) => (one.kind === 'snapshot' ? [[one.pathBefore, one.path]] : []));
+    expect(paths).to.deep.equal([
+      [undefined, 'working, 0 results'],
+      ['working, 0 results', 'idle, 1 results'],
+    ]);
   });
 
   it('X1 an effect that calls, and its result: the moment the request went out is in feed and journal', async () => {

@@ -1,6 +1,15 @@
 /** Checks that the linter enforces the direction of imports between folders. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -159,4 +168,16 @@ describe('import direction', () => {
       expect(passed.status, passed.output).to.equal(0);
     });
   }
+});
+
+describe('states of volumes, mounts and snapshots', () => {
+  /** Hosts of all machines, the path in the chart, and machines whose states say all. */
+  const exempt = ['engine/feed.ts', 'journal/history.ts', 'nodes/node-manager.ts', 'allocs/alloc-view.ts'];
+
+  it('35.2 src/ asks states.ts of the machine, with value and context: it takes no value apart', () => {
+    const src = join(root, 'src');
+    const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((path) => /\.tsx?$/.test(path));
+    const readers = files.filter((path) => readFileSync(join(src, path), 'utf8').includes('/kit/state-path.js'));
+    expect(readers).to.have.members(exempt);
+  });
 });

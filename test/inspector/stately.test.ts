@@ -115,6 +115,13 @@ describe("Stately's inspector", function () {
     expect(messages.of(shown(record))).to.deep.equal([]);
   });
 
+  it('35.2 X4 a part is in a state of its chart: how far its call is, which only people see, is left out', () => {
+    const part = { id: 'publication/a', chart: 'publication', at: 'published.calling' };
+    const record = { seq: 1, at: 2, address: 'volume/default/data', kind: 'part', commit: 2, id: part.id } as const;
+    const [told] = new StatelyMessages('registry/n1').of(shown({ ...record, part }));
+    expect(told).to.have.nested.property('snapshot.value', 'published');
+  });
+
   it('X6 without the token the receiver gets nothing', async () => {
     const { origin } = new URL(inspector.url);
     const answer = await fetch(`${origin}/v1/stately`);

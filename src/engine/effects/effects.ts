@@ -1,5 +1,5 @@
 /** Port for effects: the work that the engine does for a machine once a snapshot is committed. */
-import type { AnyEventObject, AnyStateMachine } from 'xstate';
+import type { AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
 import type { PartView } from '../../../machines/kit/parts.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 
@@ -159,6 +159,8 @@ export interface ActorKind {
   onDemand?: boolean;
   /** Lists the parts in a context, for inspectors. Default: the actors have no parts. */
   parts?: (context: never) => PartView[];
+  /** Path of the state as people see it, for inspectors. Default: the path of its value. */
+  pathOf?: (value: StateValue, context: never) => string;
   /** Migrations from each older version that may be stored to the next one. */
   migrations?: Migration[];
 }

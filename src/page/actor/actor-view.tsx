@@ -154,7 +154,7 @@ function Actor({ api, address, query, onQuery, model }: ActorViewProps & { model
 
   if (!shown) return <Waiting error={then.error ?? model.error.value} toPresent={toPresent} />;
   const layout = layoutOf(detail?.machine ?? address.split('/')[0] ?? '');
-  const events = layout ? eventsIn(layout, shown.state) : [];
+  const events = layout ? eventsIn(layout, shown.place) : [];
   const accepts = isPast || !detail ? events : detail.accepts;
   return (
     <div class={`page actor${isPast || whatIf.isOpen ? ' is-past' : ''}`}>

@@ -51,9 +51,9 @@ export function ChartCard(props: ChartCardProps) {
           <Chart
             layout={layout}
             title={`Statechart of ${part ? part.id : `${machine} ${name}`}`}
-            now={part ? part.at : shown.state}
-            before={other ? '' : part ? partBefore(line, part.id) : (line?.before ?? '')}
-            other={part ? (other?.parts.find((one) => one.id === part.id)?.at ?? '') : (other?.state ?? '')}
+            now={part ? part.at : shown.place}
+            before={other ? '' : part ? partBefore(line, part.id) : (line?.chartBefore ?? line?.before ?? '')}
+            other={part ? (other?.parts.find((one) => one.id === part.id)?.at ?? '') : (other?.place ?? '')}
             {...{ health, isPast }}
           />
         ) : (
@@ -61,7 +61,7 @@ export function ChartCard(props: ChartCardProps) {
         )}
         {!part && shown.parts.length > 0 && <PartCards {...{ parts: shown.parts, onPart }} />}
       </div>
-      {layout && <Moves layout={layout} state={part ? part.at : shown.state} />}
+      {layout && <Moves layout={layout} state={part ? part.at : shown.place} />}
     </section>
   );
 }

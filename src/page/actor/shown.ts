@@ -1,4 +1,5 @@
 /** Prepares a moment, present or past, for the actor view. Pure. */
+import type { StateValue } from 'xstate';
 import type { ActorDetail, Health, MomentAnswer, PartSummary } from '../../api/actor-routes.js';
 import type { HistoryLine } from '../../journal/history.js';
 import type { ChartLayout } from '../chart/layout.js';
@@ -7,22 +8,35 @@ import layouts from '../chart/layouts.json' with { type: 'json' };
 export interface Shown {
   seq: number;
   at?: number;
-  /** Path of the state; '' once the actor is deleted. */
+  /** Path of the state as people see it; '' once the actor is deleted. */
   state: string;
+  /** Path of the state in the chart of the machine. */
+  place: string;
   health: Health;
   why: string;
   context: object | undefined;
   parts: PartSummary[];
 }
 
-export const shownNow = ({ seq, at, state, health, why, context, parts }: ActorDetail, line?: HistoryLine): Shown => {
+export const shownNow = (
+  { seq, at, state, value, health, why, context, parts }: ActorDetail,
+  line?: HistoryLine,
+): Shown => {
   const moment = at ?? line?.at;
-  return { seq, ...(moment !== undefined && { at: moment }), state, health, why, context, parts };
+  const place = placeOf(value);
+  return { seq, ...(moment !== undefined && { at: moment }), state, place, health, why, context, parts };
 };
 
 export const shownThen = ({ seq, line, health, why, snapshot, parts }: MomentAnswer): Shown => ({
   ...{ seq, at: line.at, state: line.after ?? '', health, why, context: snapshot?.context, parts },
+  place: snapshot ? placeOf(snapshot.value) : '',
 });
+
+function placeOf(value: StateValue): string {
+  if (typeof value === 'string') return value;
+  const [[outer, inner] = ['', undefined]] = Object.entries(value);
+  return inner === undefined ? outer : `${outer}.${placeOf(inner)}`;
+}
 
 export const layoutOf = (chart: string): ChartLayout | undefined =>
   (layouts as unknown as ChartLayout[]).find(({ machine }) => machine === chart);

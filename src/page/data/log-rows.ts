@@ -1,5 +1,4 @@
 /** Rows of the log, one for each record of the feed, with a text for people. */
-import type { StateValue } from 'xstate';
 import type { FeedRecord } from '../../engine/feed.js';
 import type { FeedLine } from '../../inspector/feed-lines.js';
 import type { HistoryTone } from '../../journal/history.js';
@@ -15,13 +14,6 @@ export interface LogRow {
   commit: number | undefined;
   record: FeedRecord;
 }
-
-const pathOf = (value: StateValue): string =>
-  typeof value === 'string'
-    ? value
-    : Object.entries(value)
-        .map(([key, inner]) => (inner === undefined ? key : `${key}.${pathOf(inner)}`))
-        .join(' + ');
 
 export function rowOf(record: FeedRecord, line: FeedLine | undefined): LogRow {
   const { seq, at, address, kind } = record;
@@ -44,9 +36,8 @@ function textOf(record: FeedRecord): string {
     case 'event':
       return record.entry.event?.type ?? record.entry.kind;
     case 'snapshot': {
-      const was = record.before === undefined ? '' : pathOf(record.before);
-      const is = record.state === undefined ? 'gone' : pathOf(record.state);
-      return was === is ? `${is}, context changed` : `${was || 'nothing'} → ${is}`;
+      const { pathBefore = 'nothing', path = 'gone' } = record;
+      return pathBefore === path ? `${path}, context changed` : `${pathBefore} → ${path}`;
     }
     case 'part':
       return `${record.id}: ${record.before ?? 'new'} → ${record.part?.at ?? 'gone'}`;
