@@ -309,6 +309,10 @@ const rows = {
     when: "the embedded store can't be read as a whole, as found at the start: pages are damaged, or the file is empty or cut off",
     todo: 'restore `state/` from a backup, or move it away to begin without any record; the agent is not started again by itself',
   },
+  STORE_UNUSABLE: {
+    when: "the embedded store can't be opened, and nothing says that it is damaged: its directory can't be made, read or written, or the process that reads it first has ended",
+    todo: 'see the message; where it names memory or a disk, mend that; where it names permissions, give the directory to the user of the agent; then start it again',
+  },
   FENCED: {
     http: 503,
     isRetryable: true,

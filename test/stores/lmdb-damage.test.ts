@@ -1,5 +1,5 @@
 /** A damaged LMDB database: found at the open by a process that may die of it, and named. */
-import { cp, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
@@ -85,8 +85,8 @@ describe('lmdb store, damaged', () => {
       process.env.NODE_OPTIONS = `--require=${preloaded}`;
       try {
         const error = await failureOf(lmdbStore(path).open());
-        expect(error).not.to.have.property('code');
-        expect(error.message).to.include(`The store in ${path} can't be opened: `).and.include(why);
+        expect(error).to.include({ code: 'STORE_UNUSABLE' });
+        expect(error.message).to.include(`the store in ${path} can't be opened: `).and.include(why);
       } finally {
         if (NODE_OPTIONS === undefined) delete process.env.NODE_OPTIONS;
         else process.env.NODE_OPTIONS = NODE_OPTIONS;
@@ -109,6 +109,14 @@ describe('lmdb store, damaged', () => {
   it('34.18 a file that is missing beside a lock file: refused', async () => {
     await rm(file);
     expect((await damage()).message).to.match(/data\.mdb is missing.*never used.*move it away/);
+  });
+
+  it('34.18 a file of which nobody can tell whether it is there: refused with that reason, not as missing', async () => {
+    await rm(file);
+    await symlink(file, file);
+    const error = await failureOf(lmdbStore(path).open());
+    expect(error).to.include({ code: 'STORE_UNUSABLE' });
+    expect(error.message).to.include('ELOOP');
   });
 
   it('34.18 both meta pages overwritten: refused', async () => {

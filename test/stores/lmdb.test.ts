@@ -77,6 +77,7 @@ describe('lmdb store', () => {
     await writeFile(path, 'a file');
     for (const taken of [path, join(path, 'below')]) {
       const error = await failureOf(lmdbStore(taken).open());
+      expect(error).to.include({ code: 'STORE_UNUSABLE' });
       expect(error.message).to.include(taken);
     }
   });

@@ -3,12 +3,12 @@
  * is written into the databases: lmdb.ts
  */
 
-import { access, constants, type FileHandle, mkdir, open as openFile, stat } from 'node:fs/promises';
+import { access, constants, mkdir, open as openFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
-import { StagecraftError } from '../../errors.js';
-import { checkDatabase, damaged } from './lmdb-check.js';
+import { messageOf, StagecraftError } from '../../errors.js';
+import { checkDatabase } from './lmdb-check.js';
 
 // CommonJS import: the types of lmdb 3.5.6 for ES modules (`export =` in a module) do not compile.
 import type lmdb = require('lmdb');
@@ -45,36 +45,23 @@ export interface Environment {
   counters: Database<['epoch' | 'inbox' | 'topic', string]>;
 }
 
-const names: Record<Exclude<keyof Environment, 'root'>, string> = {
-  records: 'records',
-  tombstones: 'tombstones',
-  wakes: 'wakes',
-  journal: 'journal',
-  outbox: 'outbox',
-  inbox: 'inbox',
-  topics: 'topics',
-  marks: 'marks',
-  holders: 'holders',
-  counters: 'counters',
-};
-
 /**
  * Opens the environment in a directory.
- * @throws {StagecraftError} STORE_DAMAGED
- * @throws {Error} naming the path: the directory cannot be made, or the file in it is no LMDB database
+ * @throws {StagecraftError} STORE_DAMAGED; STORE_UNUSABLE for any other reason, as a directory that can't be made
  */
 export async function openEnvironment(path: string): Promise<Environment> {
   try {
     await mkdir(path, { recursive: true, mode: 0o700 });
-    if (await isUsed(path)) await checkDatabase(path, Object.values(names));
+    // lmdb-js 3.5.6 frees memory twice if it cannot open a file.
+    await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
+    await checkDatabase(path);
     const environment = openDatabases(path);
     // A new file survives a power cut only once the directories that name it are on disk; LMDB syncs the file alone.
     for (const directory of [path, dirname(path)]) await syncDirectory(directory);
     return environment;
   } catch (cause) {
     if (cause instanceof StagecraftError) throw cause;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new Error(`The store in ${path} can't be opened: ${reason}`, { cause });
+    throw new StagecraftError('STORE_UNUSABLE', `the store in ${path} can't be opened: ${messageOf(cause)}`, { cause });
   }
 }
 
@@ -98,59 +85,24 @@ function openDatabases(path: string): Environment {
     root.openDB<string, Key>({ name, encoding: 'string', compression: false });
   return {
     root,
-    records: named(names.records),
-    tombstones: named(names.tombstones),
-    wakes: named(names.wakes),
-    journal: named(names.journal),
-    outbox: named(names.outbox),
-    inbox: named(names.inbox),
-    topics: named(names.topics),
-    marks: named(names.marks),
-    holders: named(names.holders),
-    counters: named(names.counters),
+    records: named('records'),
+    tombstones: named('tombstones'),
+    wakes: named('wakes'),
+    journal: named('journal'),
+    outbox: named('outbox'),
+    inbox: named('inbox'),
+    topics: named('topics'),
+    marks: named('marks'),
+    holders: named('holders'),
+    counters: named('counters'),
   };
 }
 
-function syncDirectory(path: string): Promise<void> {
-  return withFile(path, 'r', (directory) => directory.sync());
-}
-
-/**
- * Tells whether the directory has a database. Refuses a path before LMDB does: lmdb-js 3.5.6 frees memory twice if it cannot
- * open a file, which may end the process.
- */
-async function isUsed(path: string): Promise<boolean> {
-  await access(path, constants.R_OK | constants.W_OK | constants.X_OK);
-  const file = join(path, 'data.mdb');
-  const size = await sizeOf(file);
-  // LMDB makes both files at once, and would take the missing one for a new store.
-  if (!size && (await sizeOf(join(path, 'lock.mdb'))) !== undefined) {
-    const fault = `${file} is ${size === 0 ? 'empty' : 'missing'}`;
-    throw damaged(path, `${fault}. If the store was never used, as its first start was killed: move it away`);
-  }
-  if (!size) return false;
-  if (!(await withFile(file, 'r+', isDatabase))) throw damaged(path, `${file} is no LMDB database`);
-  return true;
-}
-
-/** Size of a file in bytes; undefined: there is none. */
-const sizeOf = (file: string): Promise<number | undefined> =>
-  stat(file).then(
-    ({ size }) => size,
-    () => undefined,
-  );
-
-/** A database begins with two meta pages, each with a magic and a version. */
-async function isDatabase(file: FileHandle): Promise<boolean> {
-  const { buffer } = await file.read(Buffer.alloc(32), 0, 32, 0);
-  return buffer.readUInt32LE(24) === 0xbeefc0de && buffer.readUInt16LE(28) === 2;
-}
-
-async function withFile<T>(path: string, flags: string, use: (file: FileHandle) => Promise<T>): Promise<T> {
-  const file = await openFile(path, flags);
+async function syncDirectory(path: string): Promise<void> {
+  const directory = await openFile(path);
   try {
-    return await use(file);
+    await directory.sync();
   } finally {
-    await file.close();
+    await directory.close();
   }
 }
