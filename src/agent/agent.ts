@@ -24,7 +24,6 @@ import { describeAtEnd, describeStatus, describeTask, isLastWord, pluginTellers 
 import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
 import { giveBackMemorySoon } from './give-back-memory.js';
-import { leftStore } from './left-store.js';
 import { openInspector } from './open-inspector.js';
 import { clusterOf } from './secret-files.js';
 import { agentSocketPath } from './socket-path.js';
@@ -122,8 +121,6 @@ export async function startAgent(config: AgentConfig, print: Print): Promise<Age
   try {
     const found = await foundPids(runtime);
     const warn = (line: string): void => logger.warn({}, line);
-    const left = storeKind === 'redis' ? await leftStore(runtime.dataDir) : undefined;
-    if (left !== undefined) warn(left);
     inspector = await openInspector(runtime, { ...config.inspector, version, warn }, print);
     const { allowSend } = config.inspector;
     const links = { allowSend, pageUrl: () => inspector?.url, ...(inspector && { metrics: inspector.metrics }) };

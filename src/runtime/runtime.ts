@@ -48,6 +48,7 @@ import { ControllerSide } from './controller-side.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
 import { routeIn } from './leadership.js';
+import { warnOfLeftStore } from './left-store.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
@@ -98,7 +99,8 @@ const openAsBefore = (path: string): string =>
 /**
  * Brings up a runtime: takes the data directory, restores every actor of this node, resumes what was under way.
  * @throws StagecraftError INVALID_ARGUMENT, DATA_DIR_LOCKED (another runtime has it), DATA_DIR_UNUSABLE,
- *   NODE_IN_USE (another runtime has this nodeId), STORE_TOO_NEW (a newer version wrote what is stored), START_FAILED
+ *   NODE_IN_USE (another runtime has this nodeId), STORE_TOO_NEW (a newer version wrote what is stored), STORE_DAMAGED,
+ *   STORE_UNUSABLE (the embedded store cannot be opened), STORE_UNAVAILABLE (another one gives no answer), START_FAILED
  */
 export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(options);
@@ -274,6 +276,9 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     refuse(reason);
     await controllerSide.stop().catch(tell);
   });
+  const reading = new AbortController();
+  const warn = (line: string): void => logger.warn({ dataDir: dataDir.path }, line);
+  const leftStore = options.store && warnOfLeftStore(dataDir.path, { warn, signal: reading.signal });
   return {
     nodeId,
     dataDir: dataDir.path,
@@ -321,6 +326,8 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
           // A plugin that runs on may use the directory of mounts as it is now.
           if (drained === 'released') await nodeSide.unshare().catch(tell);
           clients.end();
+          reading.abort();
+          await leftStore;
           dataDir.unlock();
         }
         if (held) throw unreleased(held);

@@ -1,0 +1,29 @@
+/** Embedded store of a runtime that has been given another one: what is in it is not known any more, so the runtime says so. */
+import { join } from 'node:path';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
+import { messageOf } from '../errors.js';
+import { countRecords } from '../stores/lmdb/lmdb-check.js';
+
+export interface LeftStoreOptions {
+  warn(line: string): void;
+  /** Ends the reading, without a word. */
+  signal: AbortSignal;
+}
+
+/**
+ * Warns of an embedded store with volumes in it, or of one that can't be read. Changes nothing in that store. Resolves once
+ * nothing reads there any more.
+ * @param dataDir locked by this process
+ */
+export async function warnOfLeftStore(dataDir: string, { warn, signal }: LeftStoreOptions): Promise<void> {
+  const path = join(dataDir, 'state');
+  try {
+    const volumes = await countRecords(path, { prefix: volumesPrefix, signal });
+    if (volumes === 0) return;
+    const kept = `${path} has ${volumes} volumes of the embedded store, which the store that is configured does not know`;
+    warn(`${kept}: to go on with them, take store.redis out of the configuration; else move that directory away`);
+  } catch (error) {
+    if (signal.aborted) return;
+    warn(`${path} is not used any more, as another store is configured, and can't be read: ${messageOf(error)}`);
+  }
+}
