@@ -5,6 +5,7 @@ import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from '../../src/mounts/claim-client.js';
 import { chance } from './dice.js';
+import type { HistoryTranscript } from './history-transcript.js';
 import type { MortalClock, Timeline } from './timeline.js';
 
 export interface KeptVolume {
@@ -29,7 +30,7 @@ export interface ClaimsOptions {
   capabilities: Record<string, Capability[]>;
   /** Called as an alloc is said to have let go. @param isLast no other has a hold or a claim */
   released(volume: string, allocId: string, isLast: boolean): void;
-  tell(line: string): void;
+  transcript: HistoryTranscript;
 }
 
 export const pluginName = 'disk';
@@ -145,7 +146,7 @@ export class SimulatedClaims {
 
   /** A request arrives at once; its answer takes its time, and finds a dead runtime, too. */
   #ask<T>(clock: MortalClock, what: string, work: () => T): Promise<T> {
-    const { seed, timeline, tell } = this.#options;
+    const { seed, timeline, transcript } = this.#options;
     if (!clock.isAlive) return new Promise(() => {});
     this.#asked += 1;
     const n = this.#asked;
@@ -153,7 +154,7 @@ export class SimulatedClaims {
     return new Promise((resolve, reject) => {
       const answer = (told: string, hear: () => void): void =>
         void timeline.after(ms, () => {
-          tell(`claims: ${what} → ${told}`);
+          transcript.call(`claims: ${what} → ${told}`);
           clock.whenAwake(hear);
         });
       const refuse = (): void => answer('refused', () => reject(new StagecraftError('NOT_LEADER', 'nobody leads now')));

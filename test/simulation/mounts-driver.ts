@@ -7,6 +7,7 @@ import { csiError } from '../../src/csi/codes.js';
 import type { CallOptions } from '../../src/csi/csi-calls.js';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { chance } from './dice.js';
+import type { HistoryTranscript } from './history-transcript.js';
 import type { MountsTraits } from './mounts-plan.js';
 import type { NodeRequest, Refused, SimulatedPlugin } from './mounts-plugin.js';
 import type { Timeline } from './timeline.js';
@@ -31,7 +32,7 @@ export interface NodeDriverOptions {
   nameOf(path: string): string;
   /** Called before a publish is done. */
   publishing(caller: NodeCaller, path: string): void;
-  tell(line: string): void;
+  transcript: HistoryTranscript;
 }
 
 /** A call that the plugin is at, as data. */
@@ -156,7 +157,7 @@ export class NodeDriver {
 
   #sent(caller: NodeCaller, { rpc, request, options, work, answer }: Sent): Promise<object> {
     if (!caller.isAlive) return new Promise(() => {});
-    const { timeline, tell, nameOf } = this.#options;
+    const { timeline, transcript, nameOf } = this.#options;
     const { volumeId, targetPath, stagingTargetPath, volumePath } = request;
     const what = `${rpc} ${nameOf(targetPath ?? volumePath ?? stagingTargetPath ?? volumeId)}`;
     caller.passed('plugin', 'before');
@@ -168,7 +169,7 @@ export class NodeDriver {
     const other = own.get(volumeId);
     if (other !== undefined) this.faults.push(`${caller.name} called ${what} while ${other} was in flight`);
     own.set(volumeId, what);
-    tell(`${caller.name}: csi ${what}${request.readonly ? ' (read-only)' : ''}`);
+    transcript.call(`${caller.name}: csi ${what}${request.readonly ? ' (read-only)' : ''}`, request);
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (told: string, hear: () => void): void => {
@@ -177,7 +178,7 @@ export class NodeDriver {
         own.delete(volumeId);
         cancel();
         if (!caller.isAlive) return;
-        tell(`${caller.name}: csi ${what} → ${told}`);
+        transcript.call(`${caller.name}: csi ${what} → ${told}`);
         caller.passed('plugin', 'after');
         caller.whenAwake(hear);
       };

@@ -6,6 +6,7 @@ import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
+import { HistoryTranscript, type TranscriptOptions } from './history-transcript.js';
 import { MountsAllocs } from './mounts-allocs.js';
 import { pluginName } from './mounts-claims.js';
 import { type CommittedSnapshot, MountsJudge } from './mounts-judgement.js';
@@ -31,9 +32,7 @@ export interface MountsEnd {
   transcript: string[];
 }
 
-export interface MountsHistoryOptions {
-  /** Keeps the transcript. */
-  isTold?: boolean;
+export interface MountsHistoryOptions extends TranscriptOptions {
   /** Called with each commit of a mount. */
   committed?(snapshot: CommittedSnapshot): void;
   /** Called with each commit that was written, in order. */
@@ -58,7 +57,7 @@ export class MountsRun {
   readonly #plan: MountsPlan;
   readonly #calls = { now: 0 };
   readonly #timeline = new Timeline(() => this.#calls.now > 0);
-  readonly #lines: string[] = [];
+  readonly #transcript: HistoryTranscript;
   readonly #options: MountsHistoryOptions;
   readonly #world: MountsWorld;
   readonly #users: MountUsers;
@@ -73,12 +72,14 @@ export class MountsRun {
     const { committed, from } = options;
     const { seed, traits } = plan;
     const timeline = this.#timeline;
-    const tell = (line: string): void => this.#tell(line);
+    const transcript = new HistoryTranscript(timeline, options);
+    const tell = (line: string): void => transcript.call(line);
+    this.#transcript = transcript;
     this.#plan = plan;
     this.#options = options;
     timeline.monotonicMs = from?.atMs ?? 0;
     const world = new MountsWorld({
-      ...{ plan, timeline, tell },
+      ...{ plan, timeline, transcript },
       publishing: (caller, name) => {
         const fencedAtMs = world.claims.fencedAtMs.get(name);
         const life = this.#lives.find((one) => one === caller);
@@ -93,13 +94,14 @@ export class MountsRun {
     const { kernel, paths, places, claims, plugin } = world;
     const allocs = new MountsAllocs(claims);
     this.#users = new MountUsers({
-      ...{ timeline, traits, claims, allocs, tell },
+      ...{ timeline, traits, claims, allocs },
+      tell: (line) => transcript.answer(line),
       life: () => (this.#life?.state === 'up' ? this.#life : undefined),
     });
     this.#judge = new MountsJudge({
       ...{ kernel, paths, traits, claims, committed },
       users: this.#users,
-      tell: (line) => this.#tell(line),
+      tell: (line) => transcript.state(line),
     });
     this.#witness = witness(timeline, this.#calls);
     this.#host = {
@@ -129,7 +131,12 @@ export class MountsRun {
     await this.#subject.dispose();
     const { plugin, driver } = this.#world;
     const judges = [plugin, driver, this.#judge, this.#witness, this.#users];
-    return { faults: judges.flatMap(({ faults }) => faults), transcript: this.#lines };
+    return { faults: judges.flatMap(({ faults }) => faults), transcript: this.#transcript.lines };
+  }
+
+  /** Since the beginning of the history. */
+  get atMs(): number {
+    return this.#timeline.monotonicMs;
   }
 
   /** What a runtime would find here, were this one to end now. */
@@ -202,7 +209,7 @@ export class MountsRun {
 
   /** Nothing goes wrong from here on, and a runtime is up. */
   async #makePeace(): Promise<void> {
-    this.#tell('peace');
+    this.#transcript.call('peace');
     this.#world.makePeace();
     this.#isOver = true;
     this.#life?.spare();
@@ -253,7 +260,7 @@ export class MountsRun {
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();
-    this.#tell(`${life.name} begins`);
+    this.#transcript.call(`${life.name} begins`);
     this.#world.driver.excuse();
     try {
       await life.begin(() => {
@@ -261,7 +268,7 @@ export class MountsRun {
       });
     } catch (error) {
       // As a runtime that can't start: whoever started it tries again.
-      this.#tell(`${life.name} does not come up: ${error}`);
+      this.#transcript.call(`${life.name} does not come up: ${error}`);
       life.kill();
       this.#timeline.after(startAgainMs, () => void this.#up());
     }
@@ -285,7 +292,7 @@ export class MountsRun {
         return results;
       },
       appendTopic: (topic, entries) => {
-        for (const { text } of entries) this.#tell(`  broadcast: ${text}`);
+        for (const { text } of entries) this.#transcript.answer(`  broadcast: ${text}`);
         return store.appendTopic(topic, entries);
       },
     };
@@ -320,7 +327,7 @@ export class MountsRun {
 
   #fence(): void {
     const { claims } = this.#world;
-    this.#tell('the node is fenced');
+    this.#transcript.call('the node is fenced');
     claims.fence();
     this.#users.fenced();
     if (claims.trouble === undefined) this.#life?.fenced();
@@ -344,7 +351,7 @@ export class MountsRun {
 
   #reboot({ downMs }: StepOf<'reboot'>): void {
     if (this.#life?.state !== 'up') return;
-    this.#tell(`the host goes down for ${downMs} ms`);
+    this.#transcript.call(`the host goes down for ${downMs} ms`);
     for (const life of this.#lives) life.kill();
     this.#users.forget();
     const isBack = this.#world.goDown();
@@ -358,12 +365,6 @@ export class MountsRun {
     this.#timeline.after(ms, () => {
       if (!this.#isOver) work();
     });
-  }
-
-  #tell(line: string | (() => string)): void {
-    if (!this.#options.isTold) return;
-    const text = typeof line === 'string' ? line : line();
-    this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${text}`);
   }
 }
 

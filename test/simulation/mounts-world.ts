@@ -2,6 +2,7 @@
 import type { PluginPort } from '../../src/calls/plugin-port.js';
 import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { type MountPaths, mountPaths } from '../../src/mounts/paths.js';
+import type { HistoryTranscript } from './history-transcript.js';
 import { keyOf } from './mounts-allocs.js';
 import { pluginName, SimulatedClaims } from './mounts-claims.js';
 import { type NodeCaller, NodeDriver } from './mounts-driver.js';
@@ -16,7 +17,7 @@ const dataDir = '/var/lib/stagecraft';
 export interface MountsWorldOptions {
   plan: MountsPlan;
   timeline: Timeline;
-  tell(line: string): void;
+  transcript: HistoryTranscript;
   /** Called before a publish for an alloc is done; `name`: its volume and the alloc. */
   publishing(caller: NodeCaller, name: string): void;
   /** Called as an alloc is said to have let go. */
@@ -46,7 +47,7 @@ export class MountsWorld {
   #isAtPeace = false;
 
   constructor(options: MountsWorldOptions) {
-    const { plan, timeline, tell, publishing, released } = options;
+    const { plan, timeline, transcript, publishing, released } = options;
     const { seed, traits } = plan;
     this.#options = options;
     this.plugin = new SimulatedPlugin(traits, this.kernel);
@@ -61,14 +62,17 @@ export class MountsWorld {
       }
     }
     this.driver = new NodeDriver({
-      ...{ seed, timeline, traits, tell },
+      ...{ seed, timeline, traits, transcript },
       plugin: this.plugin,
       nameOf: (path) => names.get(path) ?? path,
       publishing: (caller, path) => publishing(caller, users.get(path) ?? ''),
     });
     this.#offer(traits.stages);
     this.#observations = new PluginObservations(timeline, this.#capabilities);
-    this.claims = new SimulatedClaims({ ...{ seed, timeline, tell, released }, capabilities: traits.capabilities });
+    this.claims = new SimulatedClaims({
+      ...{ seed, timeline, transcript, released },
+      capabilities: traits.capabilities,
+    });
     this.places = this.#makePlaces();
   }
 
@@ -78,10 +82,10 @@ export class MountsWorld {
   }
 
   do(step: WorldStep): void {
-    const { tell } = this.#options;
+    const { transcript } = this.#options;
     switch (step.do) {
       case 'spell':
-        tell(`spell: ${step.code}${step.works ? ', done all the same' : ''}, for ${step.forMs} ms`);
+        transcript.call(`spell: ${step.code}${step.works ? ', done all the same' : ''}, for ${step.forMs} ms`);
         this.driver.spell = step;
         this.#after(step.forMs, () => {
           if (this.driver.spell === step) this.driver.spell = undefined;
@@ -91,21 +95,21 @@ export class MountsWorld {
         this.#worsen(step);
         break;
       case 'replace':
-        tell(`another plugin takes its place${step.stages ? '' : ', which stages nothing'}`);
+        transcript.call(`another plugin takes its place${step.stages ? '' : ', which stages nothing'}`);
         this.#options.disturbed();
         this.#offer(step.stages);
         this.driver.replace();
         this.#back();
         break;
       case 'unreadable':
-        tell(`the mount table is not readable for ${step.forMs} ms`);
+        transcript.call(`the mount table is not readable for ${step.forMs} ms`);
         this.kernel.isReadable = false;
         this.#after(step.forMs, () => {
           this.kernel.isReadable = true;
         });
         break;
       case 'claims':
-        tell(`claims are ${step.are} for ${step.forMs} ms`);
+        transcript.call(`claims are ${step.are} for ${step.forMs} ms`);
         this.claims.trouble = step.are;
         this.#after(step.forMs, () => {
           this.claims.trouble = undefined;
@@ -146,7 +150,7 @@ export class MountsWorld {
   }
 
   #worsen({ is, forMs }: StepOf<'plugin'>): void {
-    this.#options.tell(`the plugin is ${is} for ${forMs} ms`);
+    this.#options.transcript.call(`the plugin is ${is} for ${forMs} ms`);
     const isBack = is === 'dead' ? this.#kill() : (): void => {};
     this.#observations.worsen(is, forMs, () => {
       isBack();
@@ -167,14 +171,14 @@ export class MountsWorld {
   }
 
   #back(): void {
-    this.#options.tell('the plugin is back');
+    this.#options.transcript.call('the plugin is back');
     this.#options.back();
   }
 
   #byHand({ act, forMs, volume, alloc }: StepOf<'by-hand'>): void {
     const path = this.#pathOf(alloc === undefined ? { volume } : { volume, alloc });
     if (!this.kernel.isOfPlugin(path)) return;
-    this.#options.tell(`somebody does by hand: ${act} ${path}`);
+    this.#options.transcript.call(`somebody does by hand: ${act} ${path}`);
     this.#options.disturbed();
     if (act !== 'cover') this.kernel.unmount(path);
     if (act === 'unmount') return;

@@ -11,6 +11,7 @@ import { secretsIn, withoutSecrets } from '../../src/csi/secrets.js';
 import { StagecraftError } from '../../src/errors.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 import { chance } from './dice.js';
+import type { HistoryTranscript } from './history-transcript.js';
 import type { Timeline } from './timeline.js';
 
 /** Whoever makes calls. */
@@ -30,7 +31,7 @@ export interface DriverOptions {
   isLocking: boolean;
   /** It may say NOT_FOUND of what is attached. */
   denies: boolean;
-  tell(line: string): void;
+  transcript: HistoryTranscript;
 }
 
 /** Answers to a call that was not done, whatever was done before. */
@@ -142,7 +143,7 @@ export class SimulatedDriver {
     work: () => Promise<A>,
   ): Promise<A> {
     if (!caller.isAlive) return new Promise(() => {});
-    const { timeline, tell } = this.#options;
+    const { timeline, transcript } = this.#options;
     const { name, keys } = this.#aboutIn(request);
     const what = `${rpc} ${name}${'nodeId' in request ? ` on ${request.nodeId}` : ''}`;
     // What only reads changes nothing, and what follows from it is refused as it is to be committed.
@@ -159,7 +160,7 @@ export class SimulatedDriver {
     const before = this.plugin.snapshotNamed(name)?.id;
     const unanswered = { rpc, request, name, before };
     this.unanswered.add(unanswered);
-    tell(`${caller.name}: csi ${what}`);
+    transcript.call(`${caller.name}: csi ${what}`, request);
     return new Promise((resolve, reject) => {
       let isOver = false;
       const end = (hear: () => void, told: string): void => {
@@ -170,7 +171,7 @@ export class SimulatedDriver {
         cancel();
         const made = this.plugin.snapshotNamed(name)?.id;
         if (made !== undefined && made !== before && (told !== 'OK' || !caller.isAlive)) this.unproven.add(made);
-        tell(`${caller.name}: csi ${what} → ${told}`);
+        transcript.call(`${caller.name}: csi ${what} → ${told}`);
         caller.whenAwake(hear);
       };
       const secrets = secretsIn(rpc, request);

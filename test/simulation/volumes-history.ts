@@ -11,6 +11,7 @@ import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import type { Logger } from '../../src/engine/logger.js';
 import type { Commit, Store } from '../../src/engine/store.js';
 import { allCapabilities } from '../volumes/fake-plugin.js';
+import { HistoryTranscript, type TranscriptOptions } from './history-transcript.js';
 import { PluginObservations } from './plugin-observations.js';
 import { isSnapshotSettled, type SeenSnapshot, snapshotFaults, snapshotRemains } from './snapshots-judgement.js';
 import { memory, type Subject, type SubjectKind } from './stores.js';
@@ -43,9 +44,7 @@ export interface VolumesEnd {
   lives: number;
 }
 
-export interface HistoryOptions {
-  /** Writes the transcript. */
-  isTold?: boolean;
+export interface HistoryOptions extends TranscriptOptions {
   /** Called with each commit that was written, in order. */
   committed?(commit: Commit, run: VolumesRun): void;
   /** Called with each write that the store has taken, in order. */
@@ -71,7 +70,7 @@ export class VolumesRun {
   readonly #plan: VolumesPlan;
   readonly #calls = { now: 0 };
   readonly #timeline = new Timeline(() => this.#calls.now > 0);
-  readonly #lines: string[] = [];
+  readonly #transcript: HistoryTranscript;
   readonly #options: HistoryOptions;
   readonly #driver: SimulatedDriver;
   readonly #observations: PluginObservations;
@@ -86,14 +85,15 @@ export class VolumesRun {
   constructor(plan: VolumesPlan, options: HistoryOptions) {
     const { seed, traits } = plan;
     const timeline = this.#timeline;
-    const tell = (line: string): void => this.#tell(line);
+    const transcript = new HistoryTranscript(timeline, options);
+    this.#transcript = transcript;
     this.#plan = plan;
     this.#options = options;
     timeline.monotonicMs = options.from?.atMs ?? 0;
     const { faults, isLocking } = traits;
     // On a node that was given up on record, the runtime may take that for an answer.
     const denies = !plan.steps.some((step) => step.do === 'node' && step.change !== 'report');
-    this.#driver = new SimulatedDriver({ seed, timeline, faults, isLocking, denies, tell });
+    this.#driver = new SimulatedDriver({ seed, timeline, faults, isLocking, denies, transcript });
     const { plugin } = this.#driver;
     const offered = [...allCapabilities, ...(traits.snapshots?.finds ?? [])];
     plugin.capabilities = offered.filter((one) => !traits.lacks.includes(one));
@@ -109,11 +109,11 @@ export class VolumesRun {
     this.#judge = new CommitJudge({
       secrets: () => this.#secrets.values,
       changed: (volume) => {
-        this.#tell(() => lineOfVolume(volume));
+        transcript.state(() => lineOfVolume(volume));
         this.#users.saw(volume);
       },
       snapshotChanged: (snapshot) => {
-        this.#tell(() => lineOfSnapshot(snapshot));
+        transcript.state(() => lineOfSnapshot(snapshot));
         this.#users.snapshots.saw(snapshot);
       },
     });
@@ -121,7 +121,7 @@ export class VolumesRun {
       seed,
       timeline,
       traits,
-      tell,
+      tell: (line) => transcript.answer(line),
       life: () => (this.#life?.state === 'up' ? this.#life : undefined),
       heard: (text) => this.#judge.scan(text, 'an error'),
     });
@@ -143,11 +143,16 @@ export class VolumesRun {
     await this.#subject.dispose();
     return {
       faults: this.#faults(),
-      transcript: this.#lines,
+      transcript: this.#transcript.lines,
       calls: this.#driver.plugin.calls.length,
       commits: this.#witness.count(),
       lives: this.#lives.length,
     };
+  }
+
+  /** Since the beginning of the history. */
+  get atMs(): number {
+    return this.#timeline.monotonicMs;
   }
 
   /** What a runtime would find here, were this one to end now. */
@@ -262,7 +267,7 @@ export class VolumesRun {
 
   /** Nothing goes wrong from here on, and somebody is there. */
   async #makePeace(): Promise<void> {
-    this.#tell('peace');
+    this.#transcript.call('peace');
     this.#driver.isWell = true;
     this.#driver.isDead = false;
     this.#driver.spell = undefined;
@@ -339,7 +344,7 @@ export class VolumesRun {
     // None is called as one before the moment: names and chance come of the number.
     const number = this.#lives.length + (this.#options.from ? 101 : 1);
     const { seed, traits } = this.#plan;
-    const tell = (line: string): void => this.#tell(line);
+    const tell = (line: string): void => this.#transcript.call(line);
     const life = new VolumesLife({
       seed,
       number,
@@ -386,7 +391,10 @@ export class VolumesRun {
         return results;
       },
       appendTopic: (topic, entries) => {
-        for (const { text } of entries) this.#judge.scan(text, 'an event');
+        for (const { text } of entries) {
+          this.#judge.scan(text, 'an event');
+          this.#transcript.answer(`  broadcast: ${text}`);
+        }
         return store.appendTopic(topic, entries);
       },
     };
@@ -401,21 +409,21 @@ export class VolumesRun {
     if (this.#isOver) return;
     switch (step.do) {
       case 'spell':
-        this.#tell(`spell: ${step.code}${step.works ? ', done all the same' : ''}, for ${step.forMs} ms`);
+        this.#transcript.call(`spell: ${step.code}${step.works ? ', done all the same' : ''}, for ${step.forMs} ms`);
         this.#driver.spell = step;
         this.#timeline.after(step.forMs, () => {
           if (this.#driver.spell === step) this.#driver.spell = undefined;
         });
         break;
       case 'plugin':
-        this.#tell(`the plugin is ${step.is} for ${step.forMs} ms`);
+        this.#transcript.call(`the plugin is ${step.is} for ${step.forMs} ms`);
         if (step.is === 'dead') this.#driver.die();
         this.#observations.worsen(step.is, step.forMs, () => {
           if (step.is === 'dead') this.#driver.isDead = false;
         });
         break;
       case 'secrets':
-        this.#tell(`secrets are ${step.are} for ${step.forMs} ms`);
+        this.#transcript.call(`secrets are ${step.are} for ${step.forMs} ms`);
         this.#secrets.worsen(step.are, step.forMs);
         break;
       case 'detach':
@@ -437,7 +445,7 @@ export class VolumesRun {
     const nodes = [node, ...nodeIds].filter((one) => attached.has(csiNodeIdOf(one)));
     const [found] = nodes;
     if (found === undefined) return;
-    this.#tell(`somebody takes ${volume} from ${found}`);
+    this.#transcript.call(`somebody takes ${volume} from ${found}`);
     this.#users.lost(volume, found);
     attached.delete(csiNodeIdOf(found));
   }
@@ -464,11 +472,5 @@ export class VolumesRun {
     this.#timeline.after(ms, () => {
       if (!this.#isOver) work();
     });
-  }
-
-  #tell(line: string | (() => string)): void {
-    if (!this.#options.isTold) return;
-    const text = typeof line === 'string' ? line : line();
-    this.#lines.push(`${String(this.#timeline.monotonicMs).padStart(8)} ms  ${text}`);
   }
 }
