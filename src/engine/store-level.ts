@@ -37,3 +37,16 @@ export const levels: readonly Level[] = [
 
 /** Level that this version reads and writes. */
 export const storeLevel = levels.length;
+
+/** Last version of the package that read what was written before the first level. */
+const lastReader = '0.3.0';
+
+/** Says what to do with a record from before the first level; undefined: that version of the machine is none of these. */
+export function adviceForOlder(machine: string, version: string): string | undefined {
+  const oldest = levels[0]?.machines[machine];
+  if (oldest === undefined || !(Number(version) < Number(oldest))) return undefined;
+  return (
+    `${lastReader} was the last to read it: open a backup from before the upgrade with ${lastReader}, send the actor a request ` +
+    'there, such as a retry, so that it is written anew, and upgrade again; or begin with an empty store'
+  );
+}

@@ -3,7 +3,7 @@ import { addressParts } from '../../machines/kit/addresses.js';
 import { nodeMachine } from '../../machines/node/node.js';
 import { untilAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
-import type { ActorKind, EffectCall, Migration } from '../engine/effects/effects.js';
+import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
 import type { NodeFence } from './node-fence.js';
 
 export const nodesTopic = 'nodes';
@@ -19,7 +19,6 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
   machine: nodeMachine,
   begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
   topic: () => nodesTopic,
-  migrations: [slotsKept],
   effects: {
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,
@@ -38,14 +37,6 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
     },
   },
 });
-
-/** Version 2 adds slots. Volumes on the node are counted before the first slot is reserved. */
-export const slotsKept: Migration = {
-  name: 'slots are kept',
-  from: '1',
-  to: '2',
-  migrate: ({ context, ...snapshot }) => ({ ...snapshot, context: { ...context, slots: {} } }),
-};
 
 /** Longest time that one pause counts for, however far the clock has moved: time while the host was suspended does not count. */
 const longestLookMs = 5_000;

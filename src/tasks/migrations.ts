@@ -3,18 +3,7 @@ import type { TaskSpec } from '../../machines/task/task-types.js';
 import type { Migration } from '../engine/effects/effects.js';
 import { digestOf, variableOf } from './environments.js';
 
-/** Version 2 keeps the health of a running task's plugin; it was healthy when the state began. */
-const healthKept: Migration = {
-  name: 'health is kept',
-  from: '1',
-  to: '2',
-  migrate: ({ context, ...snapshot }) => ({
-    ...snapshot,
-    context: { ...context, health: snapshot.value === 'running' ? { healthy: true, description: 'ready' } : null },
-  }),
-};
-
-/** Spec of versions 1 and 2: the plugin had the name of the task, and the record had the values of `env`. */
+/** Spec of version 2: the plugin had the name of the task, and the record had the values of `env`. */
 type OldSpec = Omit<TaskSpec, 'plugin' | 'env' | 'envDigest'> & { env: Record<string, string> };
 
 /** Every runtime must come to the same digest, so the salt is not random. */
@@ -54,4 +43,4 @@ const valuesForgotten: Migration = {
   },
 };
 
-export const taskMigrations: Migration[] = [healthKept, valuesForgotten];
+export const taskMigrations: Migration[] = [valuesForgotten];

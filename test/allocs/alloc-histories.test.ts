@@ -14,33 +14,30 @@ interface RecordedAlloc extends Recorded {
   world: { slots: [id: string, slot: { allocId: string; generation: number }][]; mounted: string[] };
 }
 
-/** Step of each volume right after the migration from version 1, and the state that the alloc comes to. */
-const expected: Record<string, [steps: Record<string, string>, end: string]> = {
-  'preparing, at claim': [{ data: 'claiming', log: 'publishing' }, 'prepared'],
-  'preparing, at publish': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
-  'preparing, at bring': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
-  'preparing in a time that is limited, one volume at claim, one at bring': [
-    { data: 'claiming', log: 'publishing' },
-    'prepared',
-  ],
-  'preparing, its slot is taken, and its plugin away': [{ data: 'claiming', log: 'publishing' }, 'prepared'],
-  'preparing once more after a restart, at publish': [{ data: 'publishing', log: 'publishing' }, 'prepared'],
-  prepared: [{ data: 'mounted', log: 'mounted' }, 'prepared'],
-  'recovering, at reachable': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
-  'recovering, at holds': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
-  'recovering, at publish': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
-  'recovering, at bring': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
-  'recovering, backing off': [{ data: 'confirming-claim', log: 'confirming-claim' }, 'prepared'],
-  'recovering, until it is asked for again': [{ data: 'lost-at-reboot', log: 'lost-at-reboot' }, 'recovering'],
-  'never prepared before another boot': [{ data: 'lost-at-reboot', log: 'lost-at-reboot' }, 'recovering'],
-  'releasing, at take': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
-  'releasing, at release': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
-  'releasing, at unstaged': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
-  'releasing, its plugin is away': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
-  'releasing what could not be had, at take': [{ data: 'unmounting', log: 'unmounting' }, 'failed'],
-  'releasing what could not be had, and released meanwhile': [{ data: 'unmounting', log: 'unmounting' }, 'gone'],
-  'releasing what has lost its claim, at unstaged': [{ data: 'unmounting', log: 'unmounting' }, 'failed'],
-  failed: [{ data: 'released', log: 'released' }, 'failed'],
+/** State that each alloc comes to. */
+const expected: Record<string, string> = {
+  'preparing, at claim': 'prepared',
+  'preparing, at publish': 'prepared',
+  'preparing, at bring': 'prepared',
+  'preparing in a time that is limited, one volume at claim, one at bring': 'prepared',
+  'preparing, its slot is taken, and its plugin away': 'prepared',
+  'preparing once more after a restart, at publish': 'prepared',
+  prepared: 'prepared',
+  'recovering, at reachable': 'prepared',
+  'recovering, at holds': 'prepared',
+  'recovering, at publish': 'prepared',
+  'recovering, at bring': 'prepared',
+  'recovering, backing off': 'prepared',
+  'recovering, until it is asked for again': 'recovering',
+  'never prepared before another boot': 'recovering',
+  'releasing, at take': 'gone',
+  'releasing, at release': 'gone',
+  'releasing, at unstaged': 'gone',
+  'releasing, its plugin is away': 'gone',
+  'releasing what could not be had, at take': 'failed',
+  'releasing what could not be had, and released meanwhile': 'gone',
+  'releasing what has lost its claim, at unstaged': 'failed',
+  failed: 'failed',
 };
 
 const own = (lab: AllocLab): string[] =>
@@ -78,62 +75,55 @@ const stateOf = (lab: AllocLab): string => {
   return view ? allocStateOf(view.state) : 'gone';
 };
 
-/** Steps and reasons of waits in a record. Version 1 has no steps: they come from the table. */
-const saidBy = ({ title, context }: RecordedAlloc, version: string): [steps: object, reasons: object] => {
-  if (version === '1') return [expected[title]?.[0] ?? {}, (context as { waits: object }).waits];
-  const { parts } = context as AllocContext;
-  return [stepsOf(parts), reasonsOf({ parts })];
-};
+describe('allocs of version 2', () => {
+  const records = recorded('2', 'allocs') as RecordedAlloc[];
 
-for (const version of ['1', '2'])
-  describe(`allocs of version ${version}`, () => {
-    const records = recorded(version, 'allocs') as RecordedAlloc[];
-
-    it('each way is recorded', () => {
-      expect(records.map(({ title }) => title)).to.deep.equal(Object.keys(expected));
-    });
-
-    for (const record of records) {
-      const [, end] = expected[record.title] ?? [{}, ''];
-      it(`H1 H2 H3 version ${version}, ${record.title}: taken up with its steps, and ${end} in the end`, async () => {
-        const lab = await restarted(record);
-        const taken = lab.view();
-        if (!taken) throw new Error('it is not there');
-        const { parts } = taken.context;
-        expect([stepsOf(parts), reasonsOf({ parts })]).to.deep.equal(saidBy(record, version));
-        const { envelope } = await lab.stored();
-        expect([envelope.version, envelope.effects.map(({ src }) => src)]).to.deep.equal([
-          '2',
-          record.envelope.effects.map(({ src }) => src),
-        ]);
-        await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
-        lab.faults.clear();
-        lab.slots.forEach(({ allocId: holder }, id) => {
-          if (end === 'prepared' && holder !== allocId) lab.slots.delete(id);
-        });
-        // What hangs in the run of before is over with that: whoever is killed once more finds it so.
-        await lab.start();
-        await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
-        await lab.lab.clock.advance(120_000);
-        expect(stateOf(lab)).to.equal(end);
-        if (end === 'recovering') {
-          await lab.prepare(['data', 'log']);
-          expect(stateOf(lab)).to.equal('prepared');
-        }
-        const isHad = stateOf(lab) === 'prepared';
-        expect([own(lab), [...lab.mounted].sort()]).to.deep.equal(
-          isHad
-            ? [
-                ['data', 'log'],
-                ['data', 'log'],
-              ]
-            : [[], []],
-        );
-        if (isHad) {
-          const context = lab.view()?.context;
-          const mounts = context && mountsOf(context);
-          expect(mounts?.map(({ hostPath }) => hostPath)).to.deep.equal(['/host/data', '/host/log']);
-        }
-      });
-    }
+  it('each way is recorded', () => {
+    expect(records.map(({ title }) => title)).to.deep.equal(Object.keys(expected));
   });
+
+  for (const record of records) {
+    const end = expected[record.title] ?? '';
+    it(`H1 H2 H3 ${record.title}: taken up with its steps, and ${end} in the end`, async () => {
+      const lab = await restarted(record);
+      const taken = lab.view();
+      if (!taken) throw new Error('it is not there');
+      const { parts } = taken.context;
+      const { parts: before } = record.context as AllocContext;
+      expect([stepsOf(parts), reasonsOf({ parts })]).to.deep.equal([stepsOf(before), reasonsOf({ parts: before })]);
+      const { envelope } = await lab.stored();
+      expect([envelope.version, envelope.effects.map(({ src }) => src)]).to.deep.equal([
+        '2',
+        record.envelope.effects.map(({ src }) => src),
+      ]);
+      await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
+      lab.faults.clear();
+      lab.slots.forEach(({ allocId: holder }, id) => {
+        if (end === 'prepared' && holder !== allocId) lab.slots.delete(id);
+      });
+      // What hangs in the run of before is over with that: whoever is killed once more finds it so.
+      await lab.start();
+      await lab.ask({ type: 'alloc.recover', isNewBoot: end === 'recovering' });
+      await lab.lab.clock.advance(120_000);
+      expect(stateOf(lab)).to.equal(end);
+      if (end === 'recovering') {
+        await lab.prepare(['data', 'log']);
+        expect(stateOf(lab)).to.equal('prepared');
+      }
+      const isHad = stateOf(lab) === 'prepared';
+      expect([own(lab), [...lab.mounted].sort()]).to.deep.equal(
+        isHad
+          ? [
+              ['data', 'log'],
+              ['data', 'log'],
+            ]
+          : [[], []],
+      );
+      if (isHad) {
+        const context = lab.view()?.context;
+        const mounts = context && mountsOf(context);
+        expect(mounts?.map(({ hostPath }) => hostPath)).to.deep.equal(['/host/data', '/host/log']);
+      }
+    });
+  }
+});

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { catalog } from '../../machines/catalog.js';
 import { emptyRecord } from '../../src/engine/actor/actor-record.js';
-import { levels, storeLevel } from '../../src/engine/store-level.js';
+import { adviceForOlder, levels, storeLevel } from '../../src/engine/store-level.js';
 import { packageVersion } from '../../src/host/version.js';
 
 const advice =
@@ -21,6 +21,14 @@ describe('the table of levels', () => {
 
   it('O5, 34.7 the last level has the format of records', () => {
     expect(last?.format, advice).to.equal(emptyRecord({ name: 'x', version: '1' }).format);
+  });
+
+  it('35.9 advice for a record from before the first level, and for no other', () => {
+    expect(adviceForOlder('mount', '1')).to.include('begin with an empty store');
+    for (const { machines } of levels)
+      for (const [machine, version] of Object.entries(machines))
+        expect(adviceForOlder(machine, version), machine).to.equal(undefined);
+    expect(adviceForOlder('desk', '0')).to.equal(undefined);
   });
 
   it('O5, 34.7 each level begins with a version of the package, up to the present one', () => {

@@ -38,11 +38,24 @@ describe('a volume whose record is damaged', () => {
     await house.rest();
   }
 
+  const asOld = (text: string): string => text.replace(/"version":"\d+"/, '"version":"1"');
+
+  it('35.9 a record from before 0.2.0 is left as it is: the reason names the version that reads it', async () => {
+    const old = asOld(await textOf(bad));
+    await plant(bad, old);
+    const refusal = await refusalOf(house.volumes.retry({ id: 'bad' }));
+    expect(refusal).to.include({ code: 'ACTOR_QUARANTINED' });
+    const [{ reason = '' } = {}] = house.runtime.actors.quarantined();
+    expect(reason).to.include('it is of volume version 1, and 0.3.0 was the last to read it: open a backup');
+    expect(await textOf(bad)).to.equal(old);
+  });
+
   const damages: [string, (text: string) => string | Promise<string>][] = [
     ['is cut off', (text) => text.slice(0, 100)],
     ['has null as the key in its context', (text) => text.replace(/"key":\{[^}]*\}/, '"key":null')],
     ['has a list as its publications', (text) => text.replace(/"publications":\{/, '"publications":[],"was":{')],
     ['is that of another volume', () => textOf(good)],
+    ['is of a version from before 0.2.0', asOld],
   ];
   for (const [how, damage] of damages) {
     it(`34.15 a record that ${how}: others are walked, it is quarantined`, async () => {

@@ -193,7 +193,7 @@ export function decodeRecord(text: Encoded, stored?: string): ActorRecord {
     machine,
     version,
     at,
-    effects: listOf(effects.map(present)),
+    effects: listOf(effects),
     timers: listOf(timers),
     received: Object.keys(received).length === 0 ? nothing : received,
     answers: listOf(answers),
@@ -254,15 +254,6 @@ export const isSnapshot = (value: unknown): value is PersistedSnapshot =>
 
 const isEffect = (value: unknown): value is LiveEffect =>
   isObject(value) && typeof value.id === 'string' && typeof value.src === 'string' && typeof value.seq === 'number';
-
-/** Effect as older versions wrote it: `waits` said, until the run ended, that no call was made. */
-interface OlderEffect extends LiveEffect {
-  waits?: true;
-}
-
-function present({ waits, ...effect }: OlderEffect): LiveEffect {
-  return waits ? { ...effect, lastsMs: 0 } : effect;
-}
 
 const isTimer = (value: unknown): value is LiveTimer =>
   isObject(value) &&

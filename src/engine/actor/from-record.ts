@@ -10,6 +10,7 @@ import { doubted } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, PersistedSnapshot } from '../machine/hosted-machine.js';
 import type { StoredRecord } from '../store.js';
+import { adviceForOlder } from '../store-level.js';
 import type { ActorPorts } from './actor-ports.js';
 import { type ActorRecord, type Change, isSnapshot, type LiveEffect, recordIn } from './actor-record.js';
 import { ContextShape } from './context-shape.js';
@@ -100,9 +101,9 @@ function migrated(reader: Reader, address: string, { snapshot, ...record }: Acto
   for (let version = record.version; version !== machine.version; ) {
     const migration = kind.migrations?.find(({ from }) => from === version);
     if (!migration || passed.has(version)) {
-      throw new Error(
-        `it is of ${machine.name} version ${record.version}, and no migration leads from ${version} to ${machine.version}`,
-      );
+      const advice = adviceForOlder(machine.name, record.version);
+      const why = advice ?? `no migration leads from ${version} to ${machine.version}`;
+      throw new Error(`it is of ${machine.name} version ${record.version}, and ${why}`);
     }
     passed.add(version);
     present = asData(migration.migrate(present));

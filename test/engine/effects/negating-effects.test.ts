@@ -2,10 +2,8 @@
 import { expect } from 'chai';
 import { setup } from 'xstate';
 import { type Stamped, unbound, unboundLoop } from '../../../machines/kit/host.js';
-import { decodeRecord, emptyRecord, encode } from '../../../src/engine/actor/actor-record.js';
 import { pause } from '../../../src/engine/clock.js';
 import type { ActorKind, Effect, EffectCall } from '../../../src/engine/effects/effects.js';
-import { doubted } from '../../../src/engine/effects/in-doubt-calls.js';
 import { Lab, type Life } from '../lab.js';
 import { type ManualEffect, manualEffect } from '../manual-effect.js';
 
@@ -252,16 +250,6 @@ describe('effects that undo others', () => {
     await restart();
     await ask('shut');
     await waitsOutACall();
-  });
-
-  it('opening that made no call, as an older version recorded it: starts at once', async () => {
-    const record = { ...emptyRecord({ name: 'door', version: '1' }), snapshot: { value: 'opening', context: {} } };
-    const waiting = { id: 'open', src: 'open', input: {}, seq: 1, lastsMs: deadlineMs, waits: true };
-    const kind: ActorKind = { machine: doorMachine, effects: { open, shut: shutting(shut) } };
-    const { effects } = decodeRecord(encode({ ...record, effects: [waiting] }));
-    expect(doubted(kind, undefined, effects)).to.equal(undefined);
-    const { waits: _, ...under } = waiting;
-    expect(doubted(kind, undefined, [under])).to.deep.equal({ open: { lastsMs: deadlineMs } });
   });
 
   it('effect without calls: sent() throws', async () => {
