@@ -175,6 +175,12 @@ const rows = {
     when: 'the volume or snapshot is on another host, whose agent alone can call the plugin for it; the message names that node',
     todo: 'ask again once the agent of that node is back; where that host is gone for good, delete it with force. See [volumes on one host](volumes.md#volumes-on-one-host)',
   },
+  MOUNT_ELSEWHERE: {
+    http: 409,
+    isRetryable: true,
+    when: 'the volume was mounted on this node by an agent with another data directory, or on another host, which this agent has replaced under the same nodeId; it may be mounted there still',
+    todo: 'start that agent again in place of this one, and release it there; or make sure that nothing there uses it, then fence the node. See [several hosts](several-hosts.md#a-second-agent-with-the-same-nodeid)',
+  },
   VOLUME_NOT_CONFIRMED: {
     http: 409,
     when: 'the plugin does not know an `external` volume as it was described; the message has its words',

@@ -3,16 +3,29 @@
  * docs/machines/registry.md (generated).
  */
 import { assign, setup } from 'xstate';
-import { failureIn, type RestoreReport, type Stamped, unbound } from '../kit/host.js';
+import { failureIn, type RestoreReport, type Stamped, stampOf, unbound } from '../kit/host.js';
+import { type FormerMounts, type MountsOf, type Place, placed } from './former-mounts.js';
 
 export interface RegistryContext {
   /** Findings of the last restore. */
   restored: RestoreReport;
   /** Reason why the registry has stopped, if that was not asked for. */
   error: string | null;
+  /** Place of the agent that runs the node. Absent: an earlier version has not noted it. */
+  place?: Place;
+  /** Mounts that agents at other places have made under this node id, and that may still be there. Absent: none. */
+  former?: FormerMounts;
 }
 
-export type RegistryEvent = ({ type: 'registry.start' } | { type: 'registry.stop'; release: boolean }) & Stamped;
+export type RegistryEvent = (
+  | { type: 'registry.start' }
+  | { type: 'registry.stop'; release: boolean }
+  /** The agent has restored its actors, and has called no plugin yet. */
+  | ({ type: 'registry.placed' } & MountsOf)
+  /** The volume was given up on this node, as by a fence. */
+  | { type: 'registry.former-mount-over'; address: string }
+) &
+  Stamped;
 
 const nothing: RestoreReport = { actors: 0, quarantined: [] };
 
@@ -26,6 +39,10 @@ export const registryMachine = setup({
   actions: {
     forget: assign({ restored: nothing, error: null }),
     keepReport: assign((_, restored: RestoreReport) => ({ restored })),
+    keepPlace: assign(({ context, event }, mounts: MountsOf) => placed(context, mounts, stampOf(event).at)),
+    dropFormer: assign(({ context: { former = {} } }, address: string) => ({
+      former: Object.fromEntries(Object.entries(former).filter(([other]) => other !== address)),
+    })),
     keepError: assign(({ event }) => ({ error: failureIn(event).message })),
   },
 }).createMachine({
@@ -34,7 +51,13 @@ export const registryMachine = setup({
   context: { restored: nothing, error: null },
   initial: 'stopped',
   // After a crash the record has the state of before: a start begins anew from any state.
-  on: { 'registry.start': { target: '.starting', reenter: true, actions: 'forget' } },
+  on: {
+    'registry.start': { target: '.starting', reenter: true, actions: 'forget' },
+    'registry.placed': {
+      actions: { type: 'keepPlace', params: ({ event }) => ({ place: event.place, mounts: event.mounts }) },
+    },
+    'registry.former-mount-over': { actions: { type: 'dropFormer', params: ({ event }) => event.address } },
+  },
   states: {
     stopped: {},
     starting: {

@@ -82,12 +82,15 @@ export const fence = (context: VolumeContext, nodeId: string, reason: string): C
   });
 
 /** Whether a fence of the node still has to reach the volume. */
-export const isToBeFenced = ({ publications, claims, waiting }: VolumeContext, nodeId: string): boolean => {
+export const isToBeFenced = (context: VolumeContext, nodeId: string): boolean =>
+  isKeptOn(context, nodeId) || context.waiting.some((one) => one.nodeId === nodeId);
+
+/** Whether the volume is, or may be, used on the node: no fence has given it up there. */
+export const isKeptOn = ({ publications, claims }: VolumeContext, nodeId: string): boolean => {
   const publication = publications[nodeId];
   // After an earlier fence the node may have come back, and be wanted again.
   const isKept = publication !== undefined && (publication.fenced === undefined || publication.next !== undefined);
-  const isHeld = claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
-  return isKept || isHeld || waiting.some((one) => one.nodeId === nodeId);
+  return isKept || claims.some((one) => one.nodeId === nodeId && one.state !== 'node-detached');
 };
 
 /** Tells the agent of the node to unmount what its holds stand for. */

@@ -6,7 +6,7 @@
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf } from '../../machines/alloc/parts.js';
 import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
-import type { AllocState, AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import { allocAddress, mountAddress } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
@@ -22,6 +22,7 @@ import { asData } from '../engine/machine/data.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
 import { messageOf, StagecraftError, unlessQuarantined } from '../errors.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
+import type { FormerMounts } from '../mounts/former-mounts.js';
 import { type AllocEvent, allocEventOf } from '../mounts/mount-events.js';
 import { type AllocVolumeRequest, allocIdOf, askedVolumes, knownVolumes } from '../mounts/mount-spec.js';
 import type { MountStatus } from '../mounts/mount-view.js';
@@ -49,6 +50,8 @@ export interface AllocationsOptions {
   bootId: string;
   /** Status of these mounts here, or of all. */
   mounts(volumes?: readonly VolumeKey[]): Promise<MountStatus[]>;
+  /** Mounts of an agent at another place: no reboot of this host has taken them. */
+  former: Pick<FormerMounts, 'why'>;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
@@ -177,10 +180,14 @@ export class Allocations {
    * @throws StagecraftError STORE_UNAVAILABLE: not all were reported
    */
   async recover(): Promise<void> {
-    const { bootId } = this.#options;
+    const { bootId, former } = this.#options;
+    const isHere = ({ volumes }: AllocContext): boolean =>
+      volumes.every(({ volume }) => former.why(volume) === undefined);
     const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
       this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessQuarantined);
-    await Promise.all(this.#all().map(([address, { context }]) => tell(address, context.bootId !== bootId)));
+    await Promise.all(
+      this.#all().map(([address, { context }]) => tell(address, context.bootId !== bootId && isHere(context))),
+    );
   }
 
   /**

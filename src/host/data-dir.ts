@@ -35,6 +35,8 @@ export interface DataDir {
   isClosed: boolean;
   /** Whether all users pass through it only because earlier versions let them. */
   isOpenAsBefore: boolean;
+  /** Id of the directory at this path: the same after a reboot, another for each directory. */
+  id: string;
   /** Id of the holders of its lock: the same for all of them until the next boot. */
   holderId: string;
   /** Makes the directories below it. Safe to repeat. */
@@ -68,6 +70,10 @@ export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'):
       ...{ path: real, socketRoot, isOpenAsBefore, unlock },
       ...(salt !== undefined && { salt }),
       isClosed: isClosed(real),
+      id: createHash('sha256')
+        .update(`${salt ?? ''} ${real}`)
+        .digest('hex')
+        .slice(0, 32),
       holderId: holderIdOf(real),
       prepare: () => prepare(real, socketRoot),
     };

@@ -12,7 +12,7 @@ import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
 import { conditionOf, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
 import { healthOfStep } from './state-health.js';
-import { quarantined, sorted, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
+import { quarantined, sorted, troubleElsewhere, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
 import { whileThere } from './until-gone.js';
 
 /** Id of the machine of an actor: the first part of its address. */
@@ -91,7 +91,7 @@ export function detailOf(
   actor: Shown<InspectedActor>,
   orphans: readonly { path: string; plugin?: string }[] = [],
 ): ActorDetail {
-  const { address, state, context, effects, timers, version, unread, quarantined: reason } = actor;
+  const { address, state, context, effects, timers, version, unread, elsewhere = [], quarantined: reason } = actor;
   const { summary, part } = judged(address, actor);
   const parts = partSummaries(summary.machine, context);
   const trouble = reason === undefined ? troubleOf(summary, part) : quarantined(address, reason);
@@ -110,7 +110,11 @@ export function detailOf(
     ...(due.length > 0 && { nextDueAtMs: Math.min(...due) }),
     accepts: acceptedBy(address, state),
     waits: waitsOf(summary.machine, context, parts),
-    trouble: [...orphans.map((orphan) => troubleOfMount(address, orphan)), ...(trouble ? [trouble] : [])],
+    trouble: [
+      ...elsewhere.map((holder) => troubleElsewhere(address, holder)),
+      ...orphans.map((orphan) => troubleOfMount(address, orphan)),
+      ...(trouble ? [trouble] : []),
+    ],
   };
 }
 

@@ -128,3 +128,13 @@ export const troubleOfMount = (address: string, { path, plugin }: { path: string
   todo: 'see what it is, then unmount it',
   command: ['stagecraft', 'mount', 'clean', path].map(quoted).join(' '),
 });
+
+/** Tells of a volume that an agent at another place may have mounted still, under the id of a node. */
+export const troubleElsewhere = (address: string, { nodeId, why }: { nodeId: string; why: string }): Trouble => ({
+  address,
+  what: `${capitalized(nameOf(address))}: nothing is called for it on node ${nodeId}`,
+  why,
+  needs: 'a-person',
+  todo: 'start that agent again, or make sure that nothing there uses the volume, then fence the node',
+  command: ['stagecraft', 'node', 'fence', nodeId].map(quoted).join(' '),
+});

@@ -88,6 +88,8 @@ const sentences: Record<string, (event: Fields) => string> = {
   'alloc.lost': ({ name }) => `its claim of volume ${name} is lost`,
   'alloc.progress': ({ steps }) => stepsOf(steps),
   'registry.start': () => 'asked to start all actors',
+  'registry.placed': () => 'its agent noted its place, and which mounts are those of another place',
+  'registry.former-mount-over': ({ address }) => `the volume of ${address} was given up here, or is no more`,
   'registry.stop': ({ release }) => (release ? 'asked to release all and stop' : 'asked to stop'),
   'health.changed': ({ health }) => `health: ${within(health, 'description')}`,
 };

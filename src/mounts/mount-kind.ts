@@ -3,7 +3,7 @@
  * and what the mount table has to show after it. How a call is made: calls/plugin-calls.ts
  */
 import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
-import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../machines/kit/csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome, Wait } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   MountCall,
@@ -33,6 +33,7 @@ import { StagecraftError } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
 import { type AsAskedOptions, asAsked } from './as-asked.js';
 import type { ClaimClient } from './claim-client.js';
+import type { FormerMounts } from './former-mounts.js';
 import { mountMigrations } from './migrations.js';
 import type { MountDirectories } from './mount-directories.js';
 import {
@@ -67,6 +68,8 @@ export interface MountKindOptions {
   timeoutMs: number;
   /** Resolves once the mounts in the records have been compared with the kernel; undefined if they have. */
   compared(): Promise<void> | undefined;
+  /** Mounts of an agent at another place: nothing is called for them. */
+  former: Pick<FormerMounts, 'why' | 'over'>;
   /**
    * Resolves once mounts that are made here can be seen in other mount namespaces.
    * @throws StagecraftError HOST_UNFIT
@@ -121,6 +124,8 @@ export function mountKind(options: MountKindOptions): ActorKind {
     run: (run: EffectCall<TInput>) => {
       // The mounts in the record may have gone: then another call is due.
       if (options.compared()) return Promise.resolve(notCompared);
+      const elsewhere = options.former.why(run.input.key);
+      if (elsewhere !== undefined) return Promise.resolve(unknownHere(elsewhere));
       const { recipient } = run;
       return calls.run(run, {
         ...work(run.input, run),
@@ -347,8 +352,13 @@ export function mountKind(options: MountKindOptions): ActorKind {
       awaitAdmission: {
         ...admission,
         run: async (run: EffectCall<AdmissionCall<MountCall>>): Promise<unknown> => {
-          if (run.input.wait.for !== 'compared') return admission.run(run);
+          const { wait, call } = run.input;
+          if (wait.for !== 'compared') return admission.run(run);
           await options.compared();
+          const reason = options.former.why(call.key);
+          if (reason !== undefined && reason !== wait.reason)
+            run.send({ type: 'wait.changed', reason, for: 'compared' } satisfies Wait & { type: string });
+          await options.former.over(call.key, run.signal);
           return { status: 'admitted' } satisfies AdmissionOutcome;
         },
       },
@@ -356,11 +366,9 @@ export function mountKind(options: MountKindOptions): ActorKind {
   };
 }
 
-const notCompared: CallOutcome<never> = {
-  status: 'must-wait',
-  reason: 'what is mounted here is compared with what was before',
-  for: 'compared',
-};
+const unknownHere = (reason: string): CallOutcome<never> => ({ status: 'must-wait', reason, for: 'compared' });
+
+const notCompared = unknownHere('what is mounted here is compared with what was before');
 
 /** Makes calls to the node service about one volume one at a time. */
 const volumesOf = (_: string, { csiId }: MountCall): string[] => [nodeCallsOf(csiId)];

@@ -27,6 +27,7 @@ import { messageOf, unlessQuarantined } from '../errors.js';
 import type { MountTable } from '../host/mount-table.js';
 import { isOtherDisk } from './device-access.js';
 import { forEachLimited } from './for-each-limited.js';
+import type { FormerMounts } from './former-mounts.js';
 import { seenAt, servedAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { OrphanedMounts } from './orphaned-mounts.js';
@@ -41,6 +42,8 @@ export interface MountReconcilerOptions {
   paths: MountPaths;
   tables: MountTables;
   orphans: Pick<OrphanedMounts, 'tell'>;
+  /** Mounts of an agent at another place: this host can't show them. */
+  former: Pick<FormerMounts, 'why'>;
   /** Whether a mount does not answer. */
   isDead(path: string): Promise<boolean>;
   bootId: string;
@@ -57,6 +60,7 @@ const subject = "the comparison of mounts with the kernel's table";
 const atOnce = 4;
 
 type Seen = Pick<Extract<MountRequest, { type: 'mount.observed' }>, 'users' | 'staging'>;
+const nothingSeen: Seen = { users: [], staging: [] };
 type Fail = (error: unknown) => undefined;
 /** Mounts by address. */
 type Mounts = ReadonlyMap<string, MountContext>;
@@ -152,7 +156,8 @@ export class MountReconciler {
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
       const fail = (cause: unknown): undefined =>
         void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
-      const seen = await seenOf(mount, fail);
+      const isFormer = this.#options.former.why(mount.key) !== undefined;
+      const seen = isFormer ? nothingSeen : await seenOf(mount, fail);
       if (!isStart && seen.users.length + seen.staging.length === 0) return;
       const told = this.#mounts.report(address, { type: 'mount.observed', ...seen, isStart });
       await told.catch(unlessQuarantined).catch(fail);

@@ -17,6 +17,7 @@ import { type ErrorCode, StagecraftError } from '../errors.js';
 import type { WaitReporting } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
+import type { FormerMounts } from './former-mounts.js';
 import { isHere, type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
@@ -61,6 +62,7 @@ export interface MountingOptions {
   paths: MountPaths;
   tables: MountTables;
   access: PluginAccess;
+  former: Pick<FormerMounts, 'refuse'>;
   /**
    * Makes mounts here visible in other mount namespaces.
    * @throws StagecraftError HOST_UNFIT: this process can't
@@ -87,8 +89,9 @@ export class MountSteps {
    * @throws StagecraftError the known fault
    */
   async check(asked: KnownMount, signal: AbortSignal, { wait }: { wait: boolean }): Promise<CheckedMount> {
-    const { claims, secrets, clock, paths, shared, baseDirOf } = this.#options;
+    const { claims, secrets, clock, paths, shared, baseDirOf, former } = this.#options;
     const { key, allocId, readOnly, usage } = asked;
+    former.refuse(key);
     const known = await claims.look(key, { nodeId: this.#client.node }, { signal });
     const capability = capabilityFor(key, known, usage);
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
@@ -181,8 +184,12 @@ export class MountSteps {
     });
   }
 
-  /** Confirms the claim of an alloc: its targets are mounted from here on. */
+  /**
+   * Confirms the claim of an alloc: its targets are mounted from here on.
+   * @throws StagecraftError MOUNT_ELSEWHERE
+   */
   async confirm({ key, allocId }: Of): Promise<void> {
+    this.#options.former.refuse(key);
     if (this.#client.contextAt(key)) await this.#client.ask(key, { type: 'mount.confirm', allocId });
   }
 

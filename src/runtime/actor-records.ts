@@ -4,11 +4,13 @@ import { z } from 'zod';
 import { acceptedBy, type RequestByHand } from '../../machines/accepted-events.js';
 import { shownPathOf } from '../../machines/catalog.js';
 import {
+  addressParts,
   clusterOwnedPrefixes,
   isClusterOwned,
   nodeOwnedPrefix,
   registryAddress,
 } from '../../machines/kit/addresses.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { JournalEntry, UnreadableEntry } from '../engine/actor/actor-record.js';
 import type { QuarantinedActor } from '../engine/actor/actors.js';
 import type { ActorInspection, ActorPage, ActorSystem, ActorView } from '../engine/actor-system.js';
@@ -24,6 +26,7 @@ import { type Shown, shown } from '../host/shown.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
 import { checked } from '../requests/fields.js';
+import type { FormerHolder, FormerHolders } from '../volumes/former-holders.js';
 import { type Requested, sendByHand } from './requests-by-hand.js';
 
 /**
@@ -88,6 +91,8 @@ export interface ActorControl {
 /** An actor as it is now, without secrets. */
 export interface InspectedActor extends ActorInspection {
   address: string;
+  /** Nodes where an agent at another place may have the volume mounted still. Absent: none is known. */
+  elsewhere?: FormerHolder[];
 }
 
 export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
@@ -107,10 +112,11 @@ export interface ActorControlPorts {
   elected: ElectedEngine;
   /** Parts of this runtime that take requests by hand. */
   requested: Requested;
+  former: Pick<FormerHolders, 'of' | 'on'>;
 }
 
 /** @param node this node */
-export function actorControl(node: string, { own, elected, requested }: ActorControlPorts): ActorControl {
+export function actorControl(node: string, { own, elected, requested, former }: ActorControlPorts): ActorControl {
   const all = (): Engine[] => actorEngines(own, elected);
   return {
     list: () =>
@@ -123,7 +129,10 @@ export function actorControl(node: string, { own, elected, requested }: ActorCon
     inspect: async (address) => {
       const known = checkedAddress(address);
       const found = await (isClusterOwned(known) ? elected : own).inspect(known);
-      if (found) return shown(asData({ ...found, address: known }));
+      if (found) {
+        const elsewhere = await elsewhereOf(former, known, found.context);
+        return shown(asData({ ...found, address: known, ...(elsewhere.length > 0 && { elsewhere }) }));
+      }
       throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}: see stagecraft actor list`, {
         address: known,
       });
@@ -272,4 +281,17 @@ async function* upTo(
     if (entry.seq > to) return;
     yield shown(entry);
   }
+}
+
+/** Nodes where the volume, or the volume of the mount, may be mounted by an agent at another place. */
+async function elsewhereOf(
+  former: ActorControlPorts['former'],
+  address: string,
+  context: object,
+): Promise<FormerHolder[]> {
+  const [machine, nodeId = '', namespace = '', id = ''] = addressParts(address);
+  // A record that can't be read now says nothing: the actor itself is what was asked for.
+  if (machine === 'volume') return former.of(context as VolumeContext).catch(() => []);
+  const why = machine === 'mount' && (await former.on(nodeId, { namespace, id }).catch(() => undefined));
+  return why ? [{ nodeId, why }] : [];
 }

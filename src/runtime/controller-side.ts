@@ -2,9 +2,10 @@
  * The controller side: volumes, snapshots and nodes, under a lease of their own that one of all runtimes holds. Comes
  * and goes with that lease; why: docs/decisions/0010-one-engine-per-lease.md
  */
-import { isClusterOwned, pluginsAddress } from '../../machines/kit/addresses.js';
+import { addressParts, isClusterOwned, pluginsAddress } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import { mountMachine } from '../../machines/mount/mount.js';
+import { registryMachine } from '../../machines/registry/registry.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { Homes } from '../calls/homes.js';
 import { PluginAccess } from '../calls/plugin-access.js';
@@ -43,6 +44,7 @@ import type { GroupSnapshotSpec, SnapshotSpec } from '../snapshots/snapshot-spec
 import type { GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { capacityReader } from '../volumes/capacity.js';
 import { CopySources } from '../volumes/copy-sources.js';
+import { FormerHolders } from '../volumes/former-holders.js';
 import { IdOwners, snapshotIds, volumeIds } from '../volumes/id-owners.js';
 import { type NodeNotice, onNodeNotice } from '../volumes/node-notices.js';
 import { type OrphanedVolume, OrphanedVolumes, toldOfOrphans } from '../volumes/orphaned-volumes.js';
@@ -100,6 +102,8 @@ export class ControllerSide {
   readonly groupSnapshots: SnapshotManager<GroupSnapshotSpec, GroupSnapshot>;
   readonly leadership: Leadership;
   readonly engine: ElectedEngine;
+  /** Nodes that may have a volume mounted by an agent at another place. */
+  readonly former: FormerHolders;
   /** Plugins of this node as their controller calls see them. */
   readonly plugins: PluginPort;
   readonly #options: ControllerSideOptions;
@@ -148,8 +152,12 @@ export class ControllerSide {
       snapshots: new IdOwners({ engine, clock }, snapshotIds),
     };
     const sources = new CopySources(ids);
+    const stored = this.#recordsOfNodes();
+    const former = new FormerHolders({ stored });
+    this.former = former;
     this.nodes = new NodeManager({
-      ...{ engine, clock, witness: this.#unstagedWitness() },
+      ...{ engine, clock },
+      witness: new UnstagedWitness({ nodeId, bootId: bootId(), shownHere: options.shownHere, stored, former }),
       ownReport: (id) => (id === nodeId ? this.#ownNode.report : undefined),
     });
     const target = (node: string, plugin: string): NodeTarget => {
@@ -213,7 +221,7 @@ export class ControllerSide {
     this.snapshots = snapshotManager(named);
     this.groupSnapshots = groupSnapshotManager(named);
     this.volumes = new VolumeManager({
-      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, orphans, ...known, admission, target },
+      ...{ ...named, ids: ids.volumes, reconciler: this.#reconciler, orphans, former, ...known, admission, target },
       driverOf: (plugin) => access.driver(plugin),
       publishesHere: (plugin) => access.offers(plugin, 'PUBLISH_UNPUBLISH_VOLUME') && !homes.isFar({ plugin }),
       capacity: capacityReader({ access, controller, timeoutMs, ...known }),
@@ -241,18 +249,20 @@ export class ControllerSide {
     return this.leadership.isOurs ? this.#term : undefined;
   }
 
-  #unstagedWitness(): UnstagedWitness {
-    const { engine, runtime, shownHere } = this.#options;
-    const { store, clock, logger } = engine;
-    const reader = { machine: HostedMachine.of(mountMachine), kind: { migrations: mountMigrations } };
-    const stored = new StoredViews({
-      ...{ store, clock, logger, readerOf: () => reader },
+  /** Reads what the agents of all nodes have in their records. */
+  #recordsOfNodes(): StoredViews {
+    const { store, clock, logger } = this.#options.engine;
+    const readers = new Map([
+      ['mount', { machine: HostedMachine.of(mountMachine), kind: { migrations: mountMigrations } }],
+      ['registry', { machine: HostedMachine.of(registryMachine), kind: {} }],
+    ]);
+    return new StoredViews({
+      ...{ store, clock, logger, readerOf: (address: string) => readers.get(addressParts(address)[0] ?? '') },
       unreadable: (address, why) => {
         const message = `what its own agent says of ${address} can't be read here: ${why}; report it where that agent runs`;
         return new StagecraftError('VOLUME_IN_USE', message, { address });
       },
     });
-    return new UnstagedWitness({ nodeId: runtime.nodeId, bootId: bootId(), shownHere, stored });
   }
 
   /** Logs volumes that no record has, and emits an event of this node's agent. */

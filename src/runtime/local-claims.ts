@@ -3,6 +3,7 @@
  * port. The port: mounts/claim-client.ts
  */
 import { isReadOnly } from '../../machines/volume/claims.js';
+import { isKeptOn } from '../../machines/volume/letting-go.js';
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
 import { holds, nameOf } from '../../machines/volume/requests.js';
@@ -47,6 +48,11 @@ export function localClaims(volumes: Volumes): ClaimClient {
       refuse(signal);
       const context = await unlessGone(volumes.look(key));
       return context !== undefined && holds(context, request);
+    },
+    async keeps(key, { nodeId }, { signal }) {
+      refuse(signal);
+      const context = await unlessGone(volumes.look(key));
+      return context !== undefined && isKeptOn(context, nodeId);
     },
     async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, onWait }) {
       refuse(signal);

@@ -3,6 +3,7 @@
  * only. Order of its work: docs/architecture.md
  */
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { addressParts, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { defaultBackoff } from '../../machines/kit/backoff.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -27,6 +28,7 @@ import type { ClaimClient } from '../mounts/claim-client.js';
 import { ClaimWatch } from '../mounts/claim-watch.js';
 import { blockDeviceAt } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
+import { FormerMounts } from '../mounts/former-mounts.js';
 import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
 import type { MountClient } from '../mounts/mount-client.js';
@@ -92,6 +94,7 @@ export class NodeSide {
   readonly #watch: MountReconciler;
   readonly #claimWatch: ClaimWatch;
   readonly #expansions: Expansions;
+  readonly #former: FormerMounts;
   readonly #holds: Holds;
   readonly #stats: Stats;
   /** Called once the stored mounts have been compared with the kernel. */
@@ -126,10 +129,24 @@ export class NodeSide {
       ...{ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, timeoutMs },
       intervalMs: stats?.intervalMs ?? defaultStatsMs,
     });
-    const mounting = new MountSteps({ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared });
+    const place = { id: dataDir.id, dataDir: dataDir.path, host: hostname() };
+    const former = new FormerMounts({ nodeId, place, engine, claims, clock, logger });
+    this.#former = former;
+    const mounting = new MountSteps({
+      client,
+      clock,
+      claims,
+      secrets,
+      paths,
+      tables,
+      access,
+      former,
+      baseDirOf,
+      shared,
+    });
     this.#mounting = mounting;
     this.#watch = new MountReconciler({
-      ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
+      ...{ nodeId, engine, paths, tables, orphans, former, bootId, clock, logger, troubles, isDead },
       onPluginLoss: runtime.onPluginLoss ?? 'remount',
     });
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
@@ -141,7 +158,7 @@ export class NodeSide {
     });
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare },
+      ...{ node: nodeId, engine, clock, claims, bootId, former, compare },
       mounts: (volumes) => this.mounter.told(volumes),
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
@@ -155,7 +172,21 @@ export class NodeSide {
     const compared = (): Promise<void> | undefined => comparing;
     this.kinds = [
       mountKind({
-        ...{ nodeId, node, claims, paths, tables, baseDirOf, bootId, timeoutMs, compared, shared, isDead, logger },
+        ...{
+          nodeId,
+          node,
+          claims,
+          paths,
+          tables,
+          baseDirOf,
+          bootId,
+          timeoutMs,
+          compared,
+          former,
+          shared,
+          isDead,
+          logger,
+        },
         processes: options.processes,
         calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
         directories: hostMountDirectories({ root: paths.root, readTable, tool }),
@@ -201,24 +232,34 @@ export class NodeSide {
   }
 
   async #begin(): Promise<void> {
+    const mounts = this.#former.present();
+    await this.#untilDone('the place of the mounts', () => this.#former.place(mounts));
     await this.#watch.start();
-    while (!this.#isRefusing) {
-      try {
-        await this.allocations.recover();
-        this.#troubles.over(this);
-        break;
-      } catch (error) {
-        const message = `allocs can't be recovered yet: ${messageOf(error)}`;
-        this.#troubles.failed(this, { subject: 'the recovery of allocs', message, cause: error });
-        await pause(this.#clock, retryMs);
-      }
-    }
-    this.#troubles.abandon(this);
+    await this.#untilDone('the recovery of allocs', () => this.allocations.recover());
     await this.#holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();
     this.#isStarted = true;
-    for (const part of [this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.start();
+    for (const part of [this.#claimWatch, this.#expansions, this.#former, this.#holds, this.#stats]) part.start();
+  }
+
+  /** Repeats a part of the start until the store takes it. */
+  async #untilDone(subject: string, work: () => Promise<void>): Promise<void> {
+    while (!this.#isRefusing) {
+      try {
+        await work();
+        this.#troubles.over(this);
+        break;
+      } catch (error) {
+        this.#troubles.failed(this, {
+          subject,
+          message: `${subject} can't be committed yet: ${messageOf(error)}`,
+          cause: error,
+        });
+        await pause(this.#clock, retryMs);
+      }
+    }
+    this.#troubles.abandon(this);
   }
 
   /** Looks at once at a volume that has grown, or that this node has lost. The start looks at all. */
@@ -259,7 +300,8 @@ export class NodeSide {
   refuse(reason?: StagecraftError): void {
     this.#isRefusing = true;
     this.#stopWatching();
-    for (const part of [this.#watch, this.#claimWatch, this.#expansions, this.#holds, this.#stats]) part.stop();
+    for (const part of [this.#watch, this.#claimWatch, this.#expansions, this.#former, this.#holds, this.#stats])
+      part.stop();
     for (const part of [this.mounter, this.allocations]) part.close(reason);
   }
 }

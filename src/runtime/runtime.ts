@@ -245,7 +245,12 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
     ...{ volumes, snapshots, groupSnapshots, nodes, tasks, plugins },
     ...{ mounts: nodeSide.mounter, allocations: nodeSide.allocations },
   };
-  const ownActors = actorControl(nodeId, { own: engine, elected: controllerSide.engine, requested });
+  const ownActors = actorControl(nodeId, {
+    own: engine,
+    elected: controllerSide.engine,
+    requested,
+    former: controllerSide.former,
+  });
   const actors = actorsOnAnyAgent(ownActors, cluster);
   const nodeSidePlugins = nodeSidePort(plugins, taskIdOf);
   const presence = presenceOf({

@@ -12,6 +12,7 @@ import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
+import type { FormerHolders } from './former-holders.js';
 
 /** Report that a volume is gone from a node, for all allocs or for one. */
 export interface SaidGone {
@@ -30,6 +31,7 @@ export interface UnstagedWitnessOptions {
    */
   shownHere(key: VolumeKey, allocId?: string): Promise<string[]>;
   stored: Pick<ActorSystem, 'read'>;
+  former: Pick<FormerHolders, 'on'>;
 }
 
 export class UnstagedWitness {
@@ -41,6 +43,8 @@ export class UnstagedWitness {
 
   /** Explains why the volume can't be gone, and what to do; undefined if nothing contradicts the report. */
   async contradicts({ nodeId, key, allocId }: SaidGone): Promise<string | undefined> {
+    const former = await this.#options.former.on(nodeId, key);
+    if (former !== undefined) return former;
     const address = mountAddress(nodeId, key.namespace, key.id);
     const mount = viewOf(mountMachine, address, await this.#options.stored.read(address))?.context;
     if (nodeId === this.#options.nodeId) return this.#contradictsHere({ nodeId, key, allocId }, mount);

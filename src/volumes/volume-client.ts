@@ -17,8 +17,12 @@ import { type ActorGoal, ActorWaits } from '../requests/actor-waits.js';
 import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
+import type { FormerHolders } from './former-holders.js';
 import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
 import { troubleOf } from './volume-view.js';
+
+/** Codes of refusals and waits that somebody who has the volume causes. */
+const isInTheWay: ReadonlySet<string> = new Set(['VOLUME_IN_USE', 'CLAIM_CONFLICT']);
 
 type VolumeView = ViewOf<typeof volumeMachine>;
 
@@ -35,10 +39,13 @@ export class VolumeClient {
   readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #waits: ActorWaits<typeof volumeMachine>;
   readonly #underWay = new Map<string, number>();
+  readonly #former: Pick<FormerHolders, 'of'> | undefined;
   #closed: StagecraftError | undefined;
 
-  constructor({ engine, clock }: { engine: ActorSystem; clock: Clock }) {
+  /** @param options `former`: whom a refusal names who may have the volume mounted still; default: nobody */
+  constructor({ engine, clock, former }: { engine: ActorSystem; clock: Clock; former?: Pick<FormerHolders, 'of'> }) {
     this.clock = clock;
+    this.#former = former;
     this.#volumes = new ActorsOf(engine, volumeMachine);
     const describe = ({ state, context }: VolumeView): string => {
       const trouble = troubleOf(context);
@@ -64,15 +71,33 @@ export class VolumeClient {
   async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
     const address = addressOf(key);
     const before = this.#underWay.get(address) ?? 0;
-    if (before === 0) this.#refuse(address, request);
     this.#underWay.set(address, before + 1);
     try {
+      if (before === 0) this.#refuse(address, request);
       await this.#volumes.ask(address, request, { signal: limit });
+    } catch (error) {
+      throw await this.#withHolders(key, error);
     } finally {
       const left = (this.#underWay.get(address) ?? 0) - 1;
       if (left > 0) this.#underWay.set(address, left);
       else this.#underWay.delete(address);
     }
+  }
+
+  /** Names those who may have the volume mounted at another place: without them nobody knows what the refusal waits for. */
+  async #withHolders(key: VolumeKey, error: unknown): Promise<unknown> {
+    if (!(error instanceof StagecraftError && isInTheWay.has(error.code))) return error;
+    const whys = await this.#holders(this.#volumes.peek(addressOf(key))?.context);
+    if (whys.length === 0) return error;
+    const address = addressOf(key);
+    return new StagecraftError(error.code, [error.message, ...whys].join('; '), { address, cause: error });
+  }
+
+  /** Says where the volume may be mounted at another place. A record that can't be read now says nothing. */
+  async #holders(context: VolumeContext | undefined): Promise<string[]> {
+    if (!context || !this.#former) return [];
+    const holders = await this.#former.of(context).catch(() => []);
+    return holders.map(({ why }) => why);
   }
 
   #refuse(address: string, request: VolumeRequest): void {
@@ -98,6 +123,16 @@ export class VolumeClient {
    * @throws StagecraftError error of `reached`; TIMEOUT, ABORTED, RUNTIME_CLOSED: the work goes on, the message names its state
    */
   until<T>({ key, goal, reached, onWait, standing, gone, timeoutMs, signal }: Goal<T>): Promise<T> {
+    let last: VolumeContext | undefined;
+    const tell = (context: VolumeContext, isWaiting: boolean): void => {
+      last = isWaiting ? context : undefined;
+      const trouble = isWaiting ? troubleOf(context) : undefined;
+      onWait?.(trouble?.message ?? null);
+      if (!trouble || !isInTheWay.has(trouble.code)) return;
+      void this.#holders(context).then((whys) => {
+        if (whys.length > 0 && last === context) onWait?.([trouble.message, ...whys].join('; '));
+      });
+    };
     return this.#waits.until({
       goal,
       standing,
@@ -108,7 +143,7 @@ export class VolumeClient {
       name: nameOf(key),
       reached: ({ context, state }) => {
         const found = reached(context, state);
-        onWait?.((found === undefined && troubleOf(context)?.message) || null);
+        if (onWait) tell(context, found === undefined);
         return found;
       },
     });

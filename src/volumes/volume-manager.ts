@@ -16,6 +16,7 @@ import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
+import type { FormerHolders } from './former-holders.js';
 import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';
 import type { Reconciled, Reconciler, Uncompared } from './reconciler.js';
 import type { VolumeSpec } from './spec.js';
@@ -48,6 +49,7 @@ export interface Orphans {
 export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
   reconciler: Pick<Reconciler, 'run' | 'lookForOrphans'>;
   orphans: Pick<OrphanedVolumes, 'of' | 'all' | 'told'>;
+  former: Pick<FormerHolders, 'of'>;
   clock: Clock;
   capacity(plugin: string, request: CapacityRequest, options: AwaitOptions): Promise<Capacity>;
 }

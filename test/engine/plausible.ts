@@ -137,6 +137,11 @@ const nodeEvents: Drafts<NodeEvent> = {
 const registryEvents: Drafts<RegistryEvent> = {
   'registry.start': () => ({}),
   'registry.stop': (die) => ({ release: die.below(2) > 0 }),
+  'registry.placed': (die) => ({
+    place: { id: die.of('x', 'y'), dataDir: '/data', host: 'h' },
+    mounts: die.below(2) > 0 ? ['mount/a/default/web'] : [],
+  }),
+  'registry.former-mount-over': () => ({ address: 'mount/a/default/web' }),
 };
 
 const taskSpec = (die: Die): TaskSpec => ({

@@ -6,7 +6,7 @@ const retried = [
   ...['NOT_LEADER', 'STORE_UNAVAILABLE', 'RUNTIME_CLOSED', 'FENCED', 'TIMEOUT', 'ABORTED'],
   ...['CLAIM_CONFLICT', 'VOLUME_IN_USE', 'NODE_FULL'],
   ...['PLUGIN_UNAVAILABLE', 'PLUGIN_NOT_FOUND', 'NODE_NOT_FOUND', 'NODE_NOT_READY', 'NODE_UNFIT'],
-  'VOLUME_ELSEWHERE',
+  ...['VOLUME_ELSEWHERE', 'MOUNT_ELSEWHERE'],
 ];
 
 const codes = Object.keys(errorTable).filter(isErrorCode);

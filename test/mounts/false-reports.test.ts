@@ -7,6 +7,7 @@ import type { Target } from '../../machines/mount/types.js';
 import { bootId } from '../../src/host/boot-id.js';
 import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
 import { refusalOf } from '../refusal.js';
+import { noFormerMounts } from '../support/no-former-mounts.js';
 import { MountHouse, many, node } from './mount-house.js';
 
 const data = { id: 'data' };
@@ -114,7 +115,7 @@ describe('a report about the own node that its kernel can not tell', () => {
   ] as const) {
     it(`C6 ${situation}: ${told ? 'refused' : 'taken'}`, async () => {
       const witness = new UnstagedWitness({
-        ...{ nodeId: 'a', bootId: bootId() },
+        ...{ nodeId: 'a', bootId: bootId(), former: noFormerMounts },
         shownHere: async () => [],
         stored: {
           read: async () => ({ seq: 1, state: 'published', context: { work: null, unconfirmed: [], ...context } }),
@@ -131,7 +132,7 @@ describe('a report about the node of another agent on the same store', () => {
   const user = (allocId: string, at: Target['at']): Partial<Target> => ({ allocId, at });
   const witness = (context: object | undefined) =>
     new UnstagedWitness({
-      ...{ nodeId: 'a', bootId: bootId() },
+      ...{ nodeId: 'a', bootId: bootId(), former: noFormerMounts },
       shownHere: async () => [],
       stored: {
         read: async (address) => {

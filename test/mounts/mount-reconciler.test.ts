@@ -12,6 +12,7 @@ import { MountTables } from '../../src/mounts/mount-tables.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import { actorSystem } from '../support/actor-system.js';
+import { noFormerMounts } from '../support/no-former-mounts.js';
 
 const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
 const keyOf = (id: string) => ({ namespace: 'default', id });
@@ -98,6 +99,7 @@ class Scene {
         return new MountTable(parseMountInfo(['1 0 8:1 / / rw - ext4 a rw', ...this.lines].join('\n')));
       }),
       orphans: { tell: async () => {} },
+      former: noFormerMounts,
       isDead: (path) => this.isDead(path),
       bootId: 'b1',
       onPluginLoss: this.onPluginLoss,

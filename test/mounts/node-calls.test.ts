@@ -22,6 +22,7 @@ import type { NodePort } from '../../src/mounts/node-port.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { noFormerMounts } from '../support/no-former-mounts.js';
 
 const key = { namespace: 'default', id: 'data' };
 const call: MountCall = { plugin: 'disk', secrets: {}, isForced: false, key, csiId: 'vol-1' };
@@ -128,6 +129,7 @@ describe('the calls of a mount', () => {
       processes: { of: () => ({ bootId: 'b1' }), hasEnded: async () => undefined },
       timeoutMs: 1_000,
       compared: () => undefined,
+      former: noFormerMounts,
       shared: async () => {},
       isDead: async (path) => dead.includes(path),
       blockDeviceAt: async (path) => (devices.includes(path) ? { isWritable: false } : undefined),

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
 import { topologyOf } from '../../src/driver/identity.js';
+import { StagecraftError } from '../../src/errors.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
+import { unmountBelow } from '../mounts/unmount-below.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';
 import { eventually, type LogLine, loggerInto, Scene } from './redis-scene.js';
@@ -58,6 +60,9 @@ describe('a host is lost, and comes back', function () {
       (await runtime.nodes.list()).some(({ id, state }) => id === nodeId && state === 'ready'),
     );
   const callsOf = (rpc: string): number => driver.calls().filter((call) => call.rpc === rpc).length;
+  const unlessInUse = (error: unknown): undefined => {
+    if (!(error instanceof StagecraftError && error.code === 'NODE_IN_USE')) throw error;
+  };
   const key = { id: 'data' };
 
   it('D8 fenced on another agent: its volume goes there, not before; back again, it unmounts, then mounts', async () => {
@@ -152,6 +157,58 @@ describe('a host is lost, and comes back', function () {
     expect(refused.message).to.include(dataDirOfB).and.include(`pid ${holder.pid}`);
     expect((await asking.volumes.create(volumeOf('data'))).state).to.equal('created');
     await isReady(asking, 'agent-b');
+  });
+
+  it('D7, D8, 34.32 its agent is frozen, another has its nodeId: old mounts keep the volume until a fence', async () => {
+    const owner = await agent('agent-a');
+    const next = await agent('agent-c', other.socketPath);
+    await isReady(owner, 'agent-c');
+    await owner.volumes.create(volumeOf('data'));
+    const frozen = await VolumesChild.start(settings('agent-b', driver.socketPath), './redis-user-child.ts');
+    scene.atEnd(async () => {
+      await frozen.kill();
+      unmountBelow(dataDirOfB);
+    });
+    await eventually('the alloc has its volume', () => frozen.of('told').length === 1);
+    const file = join(frozen.of('told')[0]?.how ?? '', 'hello');
+    writeFileSync(file, 'kept');
+    frozen.freeze();
+
+    const place = { ...settings('agent-b', driver.socketPath), dataDir: join(scene.directory(), 'data') };
+    let second: Runtime | undefined;
+    await eventually('the lease of the node has lapsed', async () => {
+      second ??= await openLeader({ ...place, logger: loggerInto([]) }).catch(unlessInUse);
+      return second !== undefined;
+    });
+    scene.atEnd(() => second?.close());
+    await isReady(owner, 'agent-b');
+    const before = driver.calls().length;
+    const why = `mounted on node agent-b by the agent of ${dataDirOfB} on host `;
+    const waits: string[] = [];
+    void next.allocations.prepare('next', [allocVolume('data')], { wait: true }).catch(() => undefined);
+    void second?.allocations.release('web').catch(() => undefined);
+    await eventually('the next alloc is told', async () => {
+      waits.push(...Object.values((await next.allocations.status('next').catch(() => undefined))?.waits ?? {}));
+      return waits.some((reason) => reason.includes(why));
+    });
+    expect((await refusalOf(owner.volumes.delete(key))).message).to.include(why);
+    frozen.thaw();
+    await eventually('the first agent knows', () => frozen.of('lost').some(({ code }) => code === 'FENCED'));
+    expect(
+      driver
+        .calls()
+        .slice(before)
+        .filter(({ rpc }) => /Un(stage|publish)|DeleteV/.test(rpc)),
+    ).to.deep.equal([]);
+    expect(readFileSync(file, 'utf8')).to.equal('kept');
+
+    await owner.nodes.fence('agent-b', 'nothing there uses it any more');
+    await eventually('the volume goes there', async () => {
+      const { claims = [], publications = {} } = (await owner.volumes.get(key)) ?? {};
+      return claims[0]?.allocId === 'next' && publications['agent-c']?.state === 'published';
+    });
+    await isReady(owner, 'agent-b');
+    expect(await second?.mounts.list()).to.deep.equal([]);
   });
 
   it('D11 two node plugins with one CSI node id: both named in the log and the errors of both hosts', async () => {

@@ -5,8 +5,9 @@ import { allocVolume, type ChildSaid, openLeader, type VolumesChildOptions } fro
 const options: VolumesChildOptions = JSON.parse(process.argv[2] ?? '{}');
 const say = (message: ChildSaid): void => void process.send?.(message);
 
-const { nodes, allocations } = await openLeader({ ...options, logger: loggerInto([]) });
+const { nodes, allocations, lost } = await openLeader({ ...options, logger: loggerInto([]) });
 say({ kind: 'open' });
+void lost.then(({ code }) => say({ kind: 'lost', code }));
 await eventually('the node is known', async () => (await nodes.list()).some(({ id }) => id === options.nodeId));
 const [mount] = await allocations.prepare('web', [allocVolume('data')]);
 say({ kind: 'told', what: 'prepare', id: 'web', how: mount?.hostPath ?? '', atMs: Date.now() });

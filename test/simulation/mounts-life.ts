@@ -28,6 +28,7 @@ import type { MountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { noFormerMounts } from '../support/no-former-mounts.js';
 import { chance, mixed } from './dice.js';
 import { lifeStore } from './life-store.js';
 import type { MountsAllocs } from './mounts-allocs.js';
@@ -141,12 +142,13 @@ export class MountsLife implements NodeCaller {
     this.client = new MountClient({ node: nodeId, engine, clock });
     const { client } = this;
     this.mounting = new MountSteps({
-      ...{ client, clock, claims, paths, tables, access, shared, baseDirOf },
+      ...{ client, clock, claims, paths, tables, access, shared, baseDirOf, former: noFormerMounts },
       secrets: noSecrets,
     });
     this.watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
       onPluginLoss: traits.onPluginLoss,
+      former: noFormerMounts,
     });
     this.holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     this.mounter = new MountManager({
@@ -177,6 +179,7 @@ export class MountsLife implements NodeCaller {
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
         compared: () => this.#compared,
+        former: noFormerMounts,
         blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),

@@ -129,6 +129,7 @@ export class VolumesLife implements Caller {
     });
     this.volumes = new VolumeManager({
       publishesHere: () => false,
+      former: { of: async () => [] },
       engine: this.engine,
       clock,
       random,

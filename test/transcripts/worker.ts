@@ -31,6 +31,7 @@ import { noSecrets } from '../../src/secrets/secrets.js';
 import type { SimulatedKernel } from '../simulation/mounts-kernel.js';
 import type { MortalClock } from '../simulation/timeline.js';
 import { callTimeoutMs } from '../simulation/volumes-life.js';
+import { noFormerMounts } from '../support/no-former-mounts.js';
 
 const dataDir = '/var/lib/stagecraft';
 
@@ -82,7 +83,7 @@ export class Worker {
     const engine = this.#engine;
     const client = new MountClient({ node: nodeId, engine, clock });
     const mounting = new MountSteps({
-      ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared },
+      ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared, former: noFormerMounts },
     });
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
@@ -90,6 +91,7 @@ export class Worker {
     this.#watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, isDead },
       troubles: new TroubleLog({ clock, logger }),
+      former: noFormerMounts,
       onPluginLoss: 'remount',
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
@@ -100,7 +102,7 @@ export class Worker {
       holds: this.#holds,
     });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare },
+      ...{ node: nodeId, engine, clock, claims, bootId, compare, former: noFormerMounts },
       mounts: (volumes) => mounter.told(volumes),
     });
     engine.host([
@@ -112,6 +114,7 @@ export class Worker {
           isFile: () => false,
           remove: async () => undefined,
         },
+        former: noFormerMounts,
         processes: { of: () => ({}), hasEnded: async () => false },
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),

@@ -1,0 +1,149 @@
+/**
+ * Mounts that an agent at another place has made under the id of this node. They can't be seen from here, so nothing is called
+ * for them, and nothing is reported as unmounted, until the controller side has given them up, as after a fence.
+ * Why: docs/decisions/0035-mounts-of-a-replaced-agent.md
+ */
+import { addressParts, mountAddress, registryAddress } from '../../machines/kit/addresses.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import { hasNoTarget } from '../../machines/mount/target.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import { isStagingOwed } from '../../machines/mount/work.js';
+import { describeFormer, type FormerMount, type Place } from '../../machines/registry/former-mounts.js';
+import { registryMachine } from '../../machines/registry/registry.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { unlessAborted } from '../abort.js';
+import type { ActorSystem } from '../engine/actor-system.js';
+import { ActorsOf } from '../engine/actors-of.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { Logger } from '../engine/logger.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import { limited } from '../requests/limited.js';
+import type { ClaimClient } from './claim-client.js';
+
+export interface FormerMountsOptions {
+  nodeId: string;
+  place: Place;
+  engine: ActorSystem;
+  claims: Pick<ClaimClient, 'keeps'>;
+  clock: Clock;
+  logger: Logger;
+}
+
+const intervalMs = 5_000;
+/** Limit for one answer. */
+const limitMs = 10_000;
+const mostNamed = 5;
+
+export class FormerMounts {
+  readonly #options: FormerMountsOptions;
+  readonly #address: string;
+  readonly #registry: ActorsOf<typeof registryMachine>;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
+  readonly #stop = new AbortController();
+
+  constructor(options: FormerMountsOptions) {
+    this.#options = options;
+    this.#address = registryAddress(options.nodeId);
+    this.#registry = new ActorsOf(options.engine, registryMachine);
+    this.#mounts = new ActorsOf(options.engine, mountMachine);
+  }
+
+  /** Addresses of all mounts whose volumes are here, or may be. */
+  present(): string[] {
+    return [...this.#mounts.views()].flatMap(([address, { context }]) => (mayBeHere(context) ? [address] : []));
+  }
+
+  /**
+   * Commits the place of this agent, before any plugin is called.
+   * @param mounts those that were present before this agent accepted requests
+   */
+  async place(mounts: string[]): Promise<void> {
+    const { nodeId, place, logger } = this.#options;
+    const known = this.#registry.peek(this.#address)?.context.place;
+    if (!isSameData(known, place) || this.#all().length > 0)
+      await this.#registry.report(this.#address, { type: 'registry.placed', place, mounts });
+    const names = this.#all().map(([address]) => nameOf(keyOf(address)));
+    if (names.length === 0) return;
+    const named = names.slice(0, mostNamed).join(', ');
+    const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
+    const message = `node ${nodeId} had its agent at another place before, which may have these mounted still: ${named}${more}; see 'stagecraft why volume NAME' for each`;
+    logger.warn({ nodeId }, message);
+  }
+
+  /** Looks at intervals whether the controller side has given them up. */
+  start(): void {
+    void this.#loop();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the runtime was closed'));
+  }
+
+  /** Says who has the volume mounted, and what to do; undefined: nobody at another place. */
+  why(key: VolumeKey): string | undefined {
+    const { nodeId } = this.#options;
+    const former = this.#former()[mountAddress(nodeId, key.namespace, key.id)];
+    return former && describeFormer(nodeId, former);
+  }
+
+  /** @throws StagecraftError MOUNT_ELSEWHERE */
+  refuse(key: VolumeKey): void {
+    const why = this.why(key);
+    const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
+    if (why !== undefined)
+      throw new StagecraftError('MOUNT_ELSEWHERE', `${nameOf(key)}: ${why}`, { address, final: true });
+  }
+
+  /** Resolves once nobody at another place has the volume mounted, or at the signal. */
+  async over(key: VolumeKey, signal: AbortSignal): Promise<void> {
+    while (this.why(key) !== undefined && !signal.aborted) await pause(this.#options.clock, intervalMs, signal);
+  }
+
+  #former(): Record<string, FormerMount> {
+    return this.#registry.peek(this.#address)?.context.former ?? {};
+  }
+
+  #all(): [address: string, mount: FormerMount][] {
+    return Object.entries(this.#former());
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      for (const [address] of this.#all()) await this.#look(address);
+      await pause(this.#options.clock, intervalMs, signal);
+    }
+  }
+
+  async #look(address: string): Promise<void> {
+    const { logger } = this.#options;
+    try {
+      if (this.#stop.signal.aborted || (await this.#isKept(keyOf(address)))) return;
+      // Before the mount is this agent's own: it would be mounted here for users that have lost it.
+      for (const { allocId } of this.#mounts.peek(address)?.context.users ?? [])
+        await this.#mounts.report(address, { type: 'mount.leave', allocId });
+      await this.#registry.report(this.#address, { type: 'registry.former-mount-over', address });
+    } catch (error) {
+      logger.debug({ address }, `whether its volume is kept for this node can't be known now: ${messageOf(error)}`);
+    }
+  }
+
+  /** A port that can't tell keeps everything. */
+  async #isKept(key: VolumeKey): Promise<boolean> {
+    const { claims, clock, nodeId } = this.#options;
+    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
+    return limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
+      unlessAborted(signal, async () => (await claims.keeps?.(key, { nodeId }, { signal })) ?? true),
+    );
+  }
+}
+
+function keyOf(address: string): VolumeKey {
+  const [, , namespace = '', id = ''] = addressParts(address);
+  return { namespace, id };
+}
+
+const mayBeHere = (context: MountContext): boolean =>
+  isStagingOwed(context) || context.users.some((user) => !hasNoTarget(user));
