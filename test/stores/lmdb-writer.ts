@@ -28,7 +28,8 @@ async function commitForEver(address: string): Promise<void> {
 }
 
 async function stop(error: Error): Promise<never> {
-  process.stdout.write(`failed: ${error.message}\n`);
+  // A full pipe takes it later; an exit would lose it.
+  await new Promise<void>((resolve) => void process.stdout.write(`failed: ${error.message}\n`, () => resolve()));
   await store.close();
   process.exit(0);
 }

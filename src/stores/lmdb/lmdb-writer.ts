@@ -2,10 +2,13 @@
  * Group commit: all writes requested while one transaction goes to disk share the next transaction. A write that may
  * wait starts no transaction for a moment, so that later writes can join it. At most one transaction is in flight,
  * because lmdb-js never answers a transaction that could not begin: after a failure, an empty transaction is tried
- * first. The writes themselves: lmdb-rows.ts
+ * first, once the pause is over (lmdb-pauses.ts). The writes themselves: lmdb-rows.ts
  */
 
+import { constants } from 'node:os';
+import { messageOf } from '../../errors.js';
 import type { Environment } from './lmdb-environment.js';
+import { WritePauses, type WritePausesOptions } from './lmdb-pauses.js';
 
 interface Job {
   /** Writes within the transaction. Never throws. */
@@ -21,16 +24,17 @@ const companyMs = 2;
 export class LmdbWriter {
   readonly #env: Environment;
   readonly #path: string;
+  readonly #pauses: WritePauses;
   #waiting: Job[] = [];
   /** Whether a transaction must begin now. Otherwise the waiting writes have time. */
   #isDue = false;
   #later: NodeJS.Timeout | undefined;
   #draining: Promise<void> | undefined;
-  #hasFailed = false;
 
-  constructor(env: Environment, path: string) {
+  constructor(env: Environment, options: WritePausesOptions) {
     this.#env = env;
-    this.#path = path;
+    this.#path = options.path;
+    this.#pauses = new WritePauses(options);
   }
 
   /** Runs `work` in a write transaction. Resolves with its result once the whole transaction is on disk. */
@@ -69,18 +73,27 @@ export class LmdbWriter {
   async #commitGroup(): Promise<void> {
     let group: Job[] = [];
     try {
-      if (this.#hasFailed) this.#probe();
+      if (this.#pauses.hasFailed) {
+        const reason = await this.#pauses.reason();
+        if (reason) return this.#reject(this.#takeWaiting(), reason);
+        this.#probe();
+      }
       await this.#env.root.transaction(() => {
         // Taken as late as possible, so that the transaction includes writes requested since it was started.
         group = this.#takeWaiting();
         for (const job of group) job.run(this.#env);
       });
+      this.#pauses.written();
       for (const job of group) job.answer();
     } catch (error) {
-      this.#hasFailed = true;
       const failure = await this.#explained(error);
-      for (const job of group.length > 0 ? group : this.#takeWaiting()) job.reject(failure);
+      await this.#pauses.failed(failure);
+      this.#reject(group.length > 0 ? group : this.#takeWaiting(), failure);
     }
+  }
+
+  #reject(jobs: readonly Job[], failure: Error): void {
+    for (const job of jobs) job.reject(failure);
   }
 
   #takeWaiting(): Job[] {
@@ -102,13 +115,11 @@ export class LmdbWriter {
     } catch (cause) {
       throw new Error('it writes no more; close it and open it again', { cause });
     }
-    this.#hasFailed = false;
   }
 
   async #explained(error: unknown): Promise<Error> {
     const cause = await causeOf(error);
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    return new Error(`The store in ${this.#path} could not write: ${reason}`, { cause });
+    return new Error(`The store in ${this.#path} could not write: ${reasonIn(cause)}`, { cause });
   }
 }
 
@@ -147,3 +158,11 @@ async function causeOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error;
   return Promise.resolve(error.commitError).catch((reason: unknown) => reason);
 }
+
+const noRoom: ReadonlySet<unknown> = new Set([constants.errno.ENOSPC, constants.errno.EDQUOT]);
+
+/** A full disk in words of ours; LMDB's own name pages and buffers. */
+const reasonIn = (cause: unknown): string =>
+  cause instanceof Error && 'code' in cause && noRoom.has(cause.code)
+    ? 'its disk is full, or its quota used up. Make room there: it goes on by itself then'
+    : messageOf(cause);

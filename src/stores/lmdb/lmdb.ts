@@ -34,7 +34,7 @@ import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
 
 export interface LmdbStoreOptions {
-  /** Clock of the leases; default `performance.now`. */
+  /** Clock of the leases, and of the pauses while the disk is full; default `performance.now`. */
   monotonicMs?: MonotonicMs;
 }
 
@@ -61,17 +61,19 @@ interface Session {
 class LmdbStore implements Store {
   readonly #path: string;
   readonly #leases: LeaseTable;
+  readonly #monotonicMs: MonotonicMs;
   #current: Session | undefined;
 
   constructor(path: string, monotonicMs: MonotonicMs) {
     this.#path = path;
     this.#leases = new LeaseTable(monotonicMs);
+    this.#monotonicMs = monotonicMs;
   }
 
   async open(): Promise<void> {
     if (this.#current !== undefined) return;
     const env = await openEnvironment(this.#path);
-    this.#current = { env, writer: new LmdbWriter(env, this.#path) };
+    this.#current = { env, writer: new LmdbWriter(env, { path: this.#path, monotonicMs: this.#monotonicMs }) };
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,37 @@
+/**
+ * Process of lmdb-full-disk.test.ts, which reads what LMDB prints to its stderr: writes to a full disk for an hour of its own
+ * clock, then makes room. Prints what it saw as JSON. Usage: lmdb-full-disk.ts <directory on a small disk>
+ */
+import { rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
+import { commitOf } from '../../src/testing/store-suite/subject.js';
+
+const directory = process.argv[2] ?? '';
+let nowMs = 0;
+// lmdb-js prints errors by itself too; those are dropped by quiet-lmdb.ts.
+console.error = () => {};
+const store = lmdbStore(join(directory, 'state'), { monotonicMs: () => nowMs });
+await store.open();
+const text = 'x'.repeat(20_000);
+let acknowledged = 0;
+const commit = async (): Promise<string> => {
+  const [result] = await store.commit([commitOf(`actor/${acknowledged}`, 0, { text })]);
+  acknowledged += 1;
+  return result?.status ?? '';
+};
+const filler = join(directory, 'filler');
+try {
+  for (;;) writeFileSync(filler, Buffer.alloc(64 * 1024), { flag: 'a' });
+} catch {
+  // The disk is full.
+}
+const failures: string[] = [];
+for (; nowMs < 3_600_000; nowMs += 1_000)
+  await commit().catch((error: Error) => void (failures.includes(error.message) || failures.push(error.message)));
+const before = acknowledged;
+rmSync(filler);
+const afterRoom = await commit();
+const kept = (await store.list({ prefix: 'actor/', limit: 1_000 })).rows.length;
+await store.close();
+process.stdout.write(JSON.stringify({ failures, before, afterRoom, kept, acknowledged }));
