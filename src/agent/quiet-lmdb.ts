@@ -1,6 +1,6 @@
 /**
  * lmdb-js prints the error of each transaction that fails, with its stack: 80 lines of a full disk in seconds. The store hands
- * the same error on, and the engine logs it in one line a minute.
+ * the same error on, and the engine logs it in a few lines.
  */
 
 /** Console of this process, as far as libraries use it for errors. */

@@ -1,7 +1,7 @@
 /**
- * Logs repeated failures in few lines: one at the start, at most one a minute, one at the end. Many tasks can share one
- * subject: an absent store is one trouble, however many actors wait for it. Runs no timer: the next failure writes the
- * line of its minute.
+ * Logs repeated failures in few lines: one at the start, one at the end, and between them some at pauses that double. Many
+ * tasks can share one subject: an absent store is one trouble, however many actors wait for it. Runs no timer: the first
+ * failure after a pause writes its line.
  */
 import { StagecraftError } from '../../errors.js';
 import { type Clock, systemClock } from '../clock.js';
@@ -30,11 +30,13 @@ interface Subject {
   sinceMs: number;
   sinceMonotonicMs: number;
   loggedAtMs: number;
+  /** Time without a line after that. */
+  pauseMs: number;
   failures: number;
   tasks: number;
 }
 
-const betweenLinesMs = 60_000;
+const firstPauseMs = 60_000;
 
 export class TroubleLog {
   readonly #clock: Clock;
@@ -61,8 +63,9 @@ export class TroubleLog {
       return;
     }
     const nowMs = this.#clock.monotonicMs();
-    if (nowMs - subject.loggedAtMs < betweenLinesMs) return;
+    if (nowMs - subject.loggedAtMs < subject.pauseMs) return;
     subject.loggedAtMs = nowMs;
+    subject.pauseMs *= 2;
     const { failures, sinceMs } = subject;
     const since = new Date(sinceMs).toISOString();
     this.#logger.warn({ ...fields, failures, since }, `${message} (${failures} failures since ${since})`);
@@ -96,7 +99,7 @@ export class TroubleLog {
 
   #begin(name: string): Subject {
     const nowMs = this.#clock.monotonicMs();
-    const since = { sinceMs: this.#clock.now(), sinceMonotonicMs: nowMs, loggedAtMs: nowMs };
+    const since = { sinceMs: this.#clock.now(), sinceMonotonicMs: nowMs, loggedAtMs: nowMs, pauseMs: firstPauseMs };
     const subject = { name, ...since, failures: 0, tasks: 0 };
     this.#subjects.set(name, subject);
     return subject;
