@@ -13,7 +13,7 @@ import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import { readBefore } from '../engine/storage/store-patience.js';
-import { StagecraftError } from '../errors.js';
+import { StagecraftError, unlessQuarantined } from '../errors.js';
 import { CommittedIndex } from '../volumes/committed-index.js';
 import { decided, isOpen } from '../volumes/decided.js';
 
@@ -147,8 +147,22 @@ export class NodeSlots {
         !this.#index.isUnread(volume) &&
         !this.#open.has(reservation),
     );
-    if (unused.length > 0) await this.#release(nodeId, plugin, unused);
-    return unused.length > 0;
+    const without = await Promise.all(unused.map(({ volume }) => this.#isThereWithout(volume, seeker)));
+    const free = unused.filter((_, at) => !without[at]);
+    if (free.length > 0) await this.#release(nodeId, plugin, free);
+    return free.length > 0;
+  }
+
+  /** Whether a volume is on the node and knows of no slot there: it is out of service, or was when it was counted. */
+  async #isThereWithout(volume: string, { nodeId, plugin }: SlotSeeker): Promise<boolean> {
+    if (![...this.#index.at(placeOf(nodeId, plugin))].includes(volume)) return false;
+    return (await this.#slotOf(volume, nodeId)) === undefined;
+  }
+
+  /** Slot in the record of a volume. Undefined also while the volume is out of service. */
+  async #slotOf(volume: string, nodeId: string): Promise<string | undefined> {
+    const view = await this.#volumes.read(volume).catch(unlessQuarantined);
+    return view?.context.slots?.[nodeId];
   }
 
   /** Gives slots to all volumes that came to the node before its plugin had a limit. Runs one count at a time. */
@@ -172,9 +186,10 @@ export class NodeSlots {
 
   /**
    * Gives a volume its slot. Writes the node first, then the volume, so that the volume's release always finds the slot.
+   * A volume that is out of service keeps a slot that only the node has.
    */
   async #addSlot(volume: string, nodeId: string, plugin: string): Promise<void> {
-    const held = (await this.#volumes.read(volume))?.context.slots?.[nodeId];
+    const held = await this.#slotOf(volume, nodeId);
     if (this.#reservedAt(nodeId, plugin).some(({ reservation }) => reservation === held)) return;
     const slot = { volume, reservation: this.#options.random.id() };
     await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.add-slot', plugin, ...slot });
@@ -182,7 +197,8 @@ export class NodeSlots {
       .ask(volume, { type: 'volume.add-slot', nodeId, reservation: slot.reservation })
       .catch((error: unknown) => {
         if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return false;
-        throw error;
+        unlessQuarantined(error);
+        return true;
       });
     if (isThere !== true) await this.#release(nodeId, plugin, [slot]);
   }

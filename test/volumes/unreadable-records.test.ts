@@ -129,6 +129,27 @@ describe('a volume whose record is damaged', () => {
     expect((await house.runtime.nodes.status('a')).fence).to.not.have.property('unread');
   });
 
+  it('V18, 34.15 its node gets a limit while it is out of service: it counts, and others are published', async () => {
+    const quarantined = '"quarantined":{"at":1,"reason":"it crashed too often"}';
+    await plant(bad, (await textOf(bad)).replace('{', `{${quarantined},`));
+    await house.runtime.nodes.report({ id: 'a', plugins: [{ name: 'disk', nodeId: 'csi-a', maxVolumes: 3 }] });
+    const publish = async (id: string): Promise<string> => {
+      await house.volumes.create(spec(id));
+      return house.volumes.publish({ id }, 'a').then(
+        () => 'there',
+        ({ code }: { code: string }) => code,
+      );
+    };
+    expect([await publish('third'), await publish('fourth')]).to.deep.equal(['there', 'NODE_FULL']);
+
+    await house.runtime.actors.release(bad);
+    await house.volumes.release({ id: 'bad' }, 'of-bad');
+    const [claim] = (await house.volumes.get({ id: 'bad' }))?.claims ?? [];
+    await house.runtime.nodes.reportUnstaged('a', { id: 'bad' }, { claimGeneration: claim?.generation ?? 0 });
+    await house.rest();
+    expect(await publish('fifth')).to.equal('there');
+  });
+
   it('34.15 external volume while a record is unread: refused, naming it; after its repair: compared', async () => {
     const text = await textOf(bad);
     await plant(bad, text.slice(0, 100));
