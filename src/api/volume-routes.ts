@@ -139,6 +139,18 @@ export const orphansReport = z
     unknown: z
       .array(z.object({ plugin: z.string(), why: z.string() }))
       .describe('Plugins whose lists could not be read.'),
+    leftOut: z
+      .array(z.object({ plugin: z.string(), nodeId: z.string().exactOptional(), count: z.int(), why: z.string() }))
+      .exactOptional()
+      .describe(
+        'Entries of lists that were left out, as CSI does not allow them; `why`: the fault of the first. Absent: none.',
+      ),
+    skipped: z
+      .int()
+      .exactOptional()
+      .describe(
+        'Volumes whose records can not be read: until they can, no other orphaned volumes are found. Absent: none.',
+      ),
   })
   .meta({ id: 'OrphanedVolumes' });
 

@@ -188,11 +188,27 @@ export function nodeDetails(node: NodeReport): string {
   ].join('\n\n');
 }
 
+/** Lines about what is not looked at: volumes whose records can't be read, and entries of lists. */
+export const orphansLeftOut = ({ leftOut = [], skipped = 0 }: OrphansReport): string[] => [
+  ...(skipped > 0
+    ? [
+        `${skipped} left out, as they can't be read; until then no other orphaned volumes are found: see stagecraft actor list`,
+      ]
+    : []),
+  ...leftOut.map(({ plugin, nodeId, count, why }) =>
+    oneLine(
+      `${count} left out of the list of plugin ${plugin}${nodeId === undefined ? '' : ` on node ${nodeId}`}: ${why}`,
+    ),
+  ),
+];
+
 /** Table of volumes that plugins list and no record has, and plugins whose lists could not be read. */
-export function orphanedVolumes({ orphans, unknown }: OrphansReport): string {
+export function orphanedVolumes(report: OrphansReport): string {
+  const { orphans, unknown } = report;
+  const none = orphansLeftOut(report).length > 0 ? 'no orphaned volumes are known' : 'there are no orphaned volumes';
   const rows = orphans.map(({ plugin, nodeId = '-', csiId }) => [plugin, nodeId, csiId]);
   return [
-    rows.length === 0 ? 'there are no orphaned volumes' : table(['PLUGIN', 'NODE', 'CSI ID'], rows),
+    rows.length === 0 ? none : table(['PLUGIN', 'NODE', 'CSI ID'], rows),
     ...unknown.map(({ plugin, why }) => oneLine(`not known of plugin ${plugin}: ${why}`)),
   ].join('\n');
 }

@@ -6,8 +6,8 @@ import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
 import { collect, misuse, sizeIn } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
-import { print, printJson, tell } from './output.js';
-import { orphanedVolumes, sizeText, volumeDetails, volumeTable } from './print-volumes.js';
+import { print, printJson, tell, warn } from './output.js';
+import { orphanedVolumes, orphansLeftOut, sizeText, volumeDetails, volumeTable } from './print-volumes.js';
 import {
   type Awaited,
   addRequests,
@@ -214,6 +214,7 @@ interface PublishOptions extends LookOptions, InNamespace, Awaited {
 async function listOrphans({ plugin, ...options }: LookOptions & { plugin?: string }): Promise<void> {
   const agent = await agentAt(options);
   const found = await agent.volumes.orphans({ query: plugin === undefined ? {} : { plugin } });
+  for (const line of orphansLeftOut(found)) warn(line);
   if (options.json) printJson(found);
   else print(orphanedVolumes(found));
 }

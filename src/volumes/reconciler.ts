@@ -62,6 +62,26 @@ export interface Uncompared {
   why: string;
 }
 
+/** Entries that a list of a plugin has, and that are left out as CSI does not allow them. */
+export interface LeftOutEntries {
+  plugin: string;
+  /** Node of the instance that has the list. Absent: this node. */
+  nodeId?: string;
+  count: number;
+  /** Fault of the first one. */
+  why: string;
+}
+
+/** How far volumes that no record has could be found. */
+export interface OrphanLook {
+  /** Plugins whose lists could not be read. */
+  unknown: Uncompared[];
+  /** Absent: none. */
+  leftOut?: LeftOutEntries[];
+  /** Number of volumes whose records can't be read: they may be listed, so no others are found. Absent: none. */
+  skipped?: number;
+}
+
 /** Record of one volume, read before the plugin was asked. */
 interface Believed {
   address: string;
@@ -107,10 +127,10 @@ export class Reconciler {
   readonly #looks = new Map<string, Look>();
   /** Plugins that a periodic round is comparing now. */
   readonly #inRound = new Set<string>();
-  /** Number of entries that were left out of each list last. */
-  readonly #leftOut = new Map<string, number>();
-  /** Whether all records of volumes could be read last. */
-  #isWhole = true;
+  /** Entries that were left out of each list last. */
+  readonly #leftOut = new Map<string, LeftOutEntries>();
+  /** Number of volumes whose records could not be read last. */
+  #unread = 0;
 
   constructor(options: ReconcilerOptions) {
     this.#options = options;
@@ -140,11 +160,12 @@ export class Reconciler {
 
   /**
    * Compares now, to learn of volumes that no record has. @param plugin default: all plugins with a controller
-   * @returns plugins whose lists could not be read
+   * @returns what could not be read, and so is not among them
    */
-  async lookForOrphans(plugin?: string): Promise<Uncompared[]> {
+  async lookForOrphans(plugin?: string): Promise<OrphanLook> {
     this.#refuseIfNotOurs();
     const believed = await this.#believed();
+    const skipped = this.#unread;
     const plugins = plugin === undefined ? [...believed.keys()] : [plugin];
     const looks = plugins.map(async (name): Promise<Uncompared[]> => {
       try {
@@ -154,7 +175,9 @@ export class Reconciler {
         return [{ plugin: name, why: messageOf(error) }];
       }
     });
-    return (await Promise.all(looks)).flat();
+    const unknown = (await Promise.all(looks)).flat();
+    const leftOut = [...this.#leftOut.values()].filter((one) => plugins.includes(one.plugin));
+    return { unknown, ...(leftOut.length > 0 && { leftOut }), ...(skipped > 0 && { skipped }) };
   }
 
   /** @returns undefined if the comparison failed, which is logged */
@@ -234,9 +257,9 @@ export class Reconciler {
    */
   async #believed(): Promise<Map<string, Believed[]>> {
     const byPlugin = new Map<string, Believed[]>([...this.#options.plugins()].map((plugin) => [plugin, []]));
-    this.#isWhole = true;
+    let unread = 0;
     const skipped = (): void => {
-      this.#isWhole = false;
+      unread += 1;
     };
     for await (const [address, { state, context }] of this.#volumes.all(skipped)) {
       const { spec, csi } = context;
@@ -245,6 +268,7 @@ export class Reconciler {
       volumes.push({ address, context });
       byPlugin.set(spec.plugin, volumes);
     }
+    this.#unread = unread;
     return byPlugin;
   }
 
@@ -292,7 +316,7 @@ export class Reconciler {
     }
     const created = new Set(believed.map(({ context }) => context.csi?.id));
     // A volume whose record can't be read looks like one that no record has.
-    if (this.#isWhole)
+    if (this.#unread === 0)
       await this.#noteOrphans(
         { plugin, node },
         [...listed.keys()].filter((csiId) => !created.has(csiId)),
@@ -307,8 +331,9 @@ export class Reconciler {
     { count, why }: NonNullable<ListedPage['leftOut']> = { count: 0, why: '' },
   ): void {
     const list = `${plugin}\n${node ?? ''}`;
-    const before = this.#leftOut.get(list) ?? 0;
-    this.#leftOut.set(list, count);
+    const before = this.#leftOut.get(list)?.count ?? 0;
+    if (count === 0) this.#leftOut.delete(list);
+    else this.#leftOut.set(list, { plugin, ...(node !== undefined && { nodeId: node }), count, why });
     if (count === before) return;
     const { logger } = this.#options;
     if (count === 0) logger.info({ plugin }, `plugin '${plugin}' lists volumes as CSI wants it again`);

@@ -18,7 +18,7 @@ import type { Capacity, CapacityRequest } from './capacity.js';
 import type { Expanded, ExpandRequest } from './expansion.js';
 import type { FormerHolders } from './former-holders.js';
 import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';
-import type { Reconciled, Reconciler, Uncompared } from './reconciler.js';
+import type { OrphanLook, Reconciled, Reconciler } from './reconciler.js';
 import type { VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
@@ -40,10 +40,8 @@ import { type Volume, volumeOf } from './volume-view.js';
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
-export interface Orphans {
+export interface Orphans extends OrphanLook {
   orphans: OrphanedVolume[];
-  /** Plugins whose lists could not be read, each with the reason. */
-  unknown: Uncompared[];
 }
 
 export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
@@ -271,8 +269,8 @@ export class VolumeManager {
     this.#client.refuseIfClosed();
     const { reconciler, orphans } = this.#options;
     if (plugin !== undefined) await refuseUnknown(checked(nameSchema, plugin, 'the plugin'), this.#options);
-    const unknown = await reconciler.lookForOrphans(plugin);
-    return { orphans: plugin === undefined ? orphans.all : orphans.of(plugin), unknown };
+    const look = await reconciler.lookForOrphans(plugin);
+    return { orphans: plugin === undefined ? orphans.all : orphans.of(plugin), ...look };
   }
 
   /**

@@ -56,6 +56,15 @@ describe('A5 volumes on the command line', function () {
       );
     });
 
+  it('34.35 orphaned volumes: what is left out, of lists and of records, is counted on stderr', async () => {
+    const leftOut = [{ plugin: 'disk', nodeId: 'b', count: 2, why: 'an id is no text' }];
+    answers['GET /v1/orphaned-volumes'] = { orphans: [], unknown: [], leftOut, skipped: 3 };
+    const { stdout, stderr } = await cli('volume', 'orphans');
+    expect(stdout).to.equal('no orphaned volumes are known\n');
+    expect(stderr).to.include("3 left out, as they can't be read; until then no other orphaned volumes are found");
+    expect(stderr).to.include('2 left out of the list of plugin disk on node b: an id is no text');
+  });
+
   describe('V13 a forced deletion', () => {
     const leftovers = [
       { what: 'published', nodeId: 'a', csiNodeId: 'n-a', csiId: 'vol-1', message: 'busy' },

@@ -122,13 +122,18 @@ describe('rounds of the reconciler', () => {
     answers('XYZ', 'foreign');
     expect(await compared()).to.deep.equal([[]]);
     expect(await compared()).to.deep.equal([[]]);
-    expect((await house.volumes.orphans()).orphans).to.deep.equal([{ plugin: pluginName, csiId: 'foreign' }]);
+    expect(await house.volumes.orphans()).to.deep.equal({
+      orphans: [{ plugin: pluginName, csiId: 'foreign' }],
+      unknown: [],
+      leftOut: [{ plugin: pluginName, count: 1, why: 'entries.volume.volumeId must be a text in UTF-8' }],
+    });
     expect(lines.filter((line) => line.includes('left out'))).to.deep.equal([
       "plugin 'disk' lists volumes as CSI does not allow it: 1 left out, the first one as entries.volume.volumeId must be a " +
         'text in UTF-8. Meanwhile no volume counts as missing from its list: correct what these volumes have, or the driver',
     ]);
     answers('foreign');
     expect(await compared()).to.deep.equal([['default/data']]);
+    expect(await house.volumes.orphans()).to.not.have.property('leftOut');
   });
 
   it('V20 volume in quarantine: the others get their observations first, then the caller gets the error', async () => {
