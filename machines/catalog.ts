@@ -5,6 +5,7 @@ import { allocParts } from './alloc/parts.js';
 import { allocVolumeMachine } from './alloc/volume-steps.js';
 import type { PartView } from './kit/parts.js';
 import { pathOf } from './kit/state-path.js';
+import { type Said, saidIn } from './kit/state-words.js';
 import { mountMachine } from './mount/mount.js';
 import { mountParts } from './mount/parts.js';
 import { stagingMachine } from './mount/staging.js';
@@ -71,3 +72,18 @@ export const catalogEntryOf = (address: string): CatalogEntry | undefined => {
 /** Path of the state of an actor, as people see it: `pending-publish.calling`. */
 export const shownPathOf = (address: string, value: StateValue, context: object): string =>
   (catalogEntryOf(address)?.pathOf ?? pathOf)(value, context as never);
+
+const charts: ReadonlyMap<string, AnyStateMachine> = new Map(
+  entries.flatMap(({ machine, charts: ofParts }) => [machine, ...ofParts]).map((chart) => [chart.id, chart]),
+);
+
+/**
+ * Says how an actor or a part is, by its state alone.
+ * @param chart id of its machine, or of the chart of the part
+ * @param path as people see it
+ * @returns undefined: the chart does not say
+ */
+export const saidOf = (chart: string, path: string): Said | undefined => {
+  const known = charts.get(chart);
+  return known && saidIn(known, path);
+};

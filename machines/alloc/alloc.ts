@@ -8,6 +8,7 @@ import { defaultBackoff, jittered } from '../kit/backoff.js';
 import type { CallFailure } from '../kit/csi-types.js';
 import { failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
+import type { StateWords } from '../kit/state-words.js';
 import { advanced, begun, completed, generationsOf, left, mountsOf, reasonsOf, together } from './parts.js';
 import { conflictIn, lateIn, leavingIn } from './refusals.js';
 import type {
@@ -73,7 +74,7 @@ const finish = {
 };
 
 /** Gives the volumes back, for as long as it takes. */
-const givingBack = <const TDone extends object>(whenDone: TDone) => ({
+const givingBack = <const TDone extends object>(whileResting: string, whenDone: TDone) => ({
   initial: 'working' as const,
   states: {
     working: {
@@ -85,12 +86,22 @@ const givingBack = <const TDone extends object>(whenDone: TDone) => ({
         onError: 'backing-off' as const,
       },
     },
-    'backing-off': { entry: 'restart' as const, after: { backoff: 'working' as const } },
+    'backing-off': {
+      meta: { health: 'waiting' as const, words: whileResting },
+      entry: 'restart' as const,
+      after: { backoff: 'working' as const },
+    },
   },
 });
 
 export const allocMachine = setup({
-  types: {} as { context: AllocContext; events: AllocEvent; input: AllocInput; emitted: AllocChanged },
+  types: {} as {
+    context: AllocContext;
+    events: AllocEvent;
+    input: AllocInput;
+    emitted: AllocChanged;
+    meta: StateWords;
+  },
   actors: {
     /** Claims, publishes and mounts all volumes, or says why that can't be. */
     prepareAlloc: unbound<AllocOutcome, AllocWork>(),
@@ -165,6 +176,7 @@ export const allocMachine = setup({
   },
   states: {
     released: {
+      meta: { health: 'gone', words: 'released' },
       tags: 'absent',
       on: {
         'alloc.prepare': {
@@ -178,6 +190,7 @@ export const allocMachine = setup({
       },
     },
     preparing: {
+      meta: { health: 'working', words: 'being prepared' },
       invoke: {
         id: 'prepareAlloc',
         src: 'prepareAlloc',
@@ -239,6 +252,7 @@ export const allocMachine = setup({
       },
     },
     prepared: {
+      meta: { health: 'healthy', words: 'prepared' },
       entry: { type: 'tell', params: 'prepared' },
       on: {
         'alloc.recover': [
@@ -253,6 +267,7 @@ export const allocMachine = setup({
       },
     },
     recovering: {
+      meta: { health: 'working', words: 'being checked after a restart' },
       entry: { type: 'tell', params: 'recovering' },
       initial: 'working',
       states: {
@@ -278,9 +293,14 @@ export const allocMachine = setup({
             onError: 'backing-off',
           },
         },
-        'backing-off': { entry: 'restart', after: { backoff: 'working' } },
+        'backing-off': {
+          meta: { health: 'waiting', words: 'the restart waits for its next attempt' },
+          entry: 'restart',
+          after: { backoff: 'working' },
+        },
         /** The host was booted again, and the workload is gone: the alloc has to be asked for again. */
         'awaiting-prepare': {
+          meta: { health: 'waiting', words: 'waits to be prepared again' },
           on: {
             'alloc.prepare': [
               {
@@ -319,7 +339,8 @@ export const allocMachine = setup({
       initial: 'asked-for',
       states: {
         'asked-for': {
-          ...givingBack({
+          meta: { health: 'working', words: 'being released' },
+          ...givingBack('its release waits for the next attempt', {
             target: '#alloc.released',
             actions: [finish, 'forget', { type: 'tell', params: 'released' }],
           }),
@@ -327,7 +348,8 @@ export const allocMachine = setup({
         },
         /** The alloc can't be had, or is not wanted any more. */
         undoing: {
-          ...givingBack({
+          meta: { health: 'working', words: 'what was done for it is being undone' },
+          ...givingBack('what was done for it is undone at the next attempt', {
             target: '#alloc.failed',
             actions: finish,
           }),
@@ -341,6 +363,7 @@ export const allocMachine = setup({
     },
     /** Nothing of the alloc is left. The reason is kept until it is released, or prepared again. */
     failed: {
+      meta: { health: 'failed', words: 'can not be prepared' },
       entry: { type: 'tell', params: 'failed' },
       on: {
         'alloc.prepare': {

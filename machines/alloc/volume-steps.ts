@@ -5,6 +5,7 @@
 import { assign, setup } from 'xstate';
 import type { CallFailure } from '../kit/csi-types.js';
 import { Chart, type Part } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 import type { VolumeKey } from '../volume/wishes.js';
 
 /** Mount of a volume of an alloc. */
@@ -98,7 +99,7 @@ const restarted = [
 ];
 
 export const allocVolumeMachine = setup({
-  types: {} as { context: StepData; events: StepEvent },
+  types: {} as { context: StepData; events: StepEvent; meta: StateWords },
   guards: {
     hasClaim: ({ context }) => context.generation !== undefined,
     hasFailed: ({ context }) => context.failure !== undefined,
@@ -120,10 +121,12 @@ export const allocVolumeMachine = setup({
       initial: 'claiming',
       states: {
         claiming: {
+          meta: { health: 'working', words: 'being claimed' },
           on: { 'claim.taken': takesClaim, 'claim.refused': { target: 'waiting-for-claim', actions: keepsReason } },
         },
         /** Another alloc has the claim. */
         'waiting-for-claim': {
+          meta: { health: 'waiting', words: 'waits for its claim' },
           on: {
             'claim.taken': takesClaim,
             'claim.refused': { actions: keepsReason },
@@ -131,15 +134,22 @@ export const allocVolumeMachine = setup({
           },
         },
         /** The controller side attaches the volume. */
-        publishing: { on: { 'volume.published': { target: 'mounting', actions: 'clearReason' } } },
+        publishing: {
+          meta: { health: 'working', words: 'being published' },
+          on: { 'volume.published': { target: 'mounting', actions: 'clearReason' } },
+        },
         /** The node stages the volume, then mounts it. */
-        mounting: { on: { 'volume.mounted': isMounted } },
+        mounting: { meta: { health: 'working', words: 'being mounted' }, on: { 'volume.mounted': isMounted } },
       },
       on: { ...wanted, restart: restarted },
     },
-    mounted: { on: { ...wanted, restart: { target: 'confirming-claim', actions: 'clearReason' } } },
+    mounted: {
+      meta: { health: 'healthy', words: '' },
+      on: { ...wanted, restart: { target: 'confirming-claim', actions: 'clearReason' } },
+    },
     /** The agent was away: another alloc may have the claim by now. */
     'confirming-claim': {
+      meta: { health: 'working', words: 'asks whether it still has its claim' },
       on: {
         ...wanted,
         restart: { actions: 'clearReason' },
@@ -149,25 +159,35 @@ export const allocVolumeMachine = setup({
       },
     },
     /** Nothing is mounted any more, and it is not known whether the workload is to run again. */
-    'lost-at-reboot': { on: { ...wanted, reboot: {}, restart: restarted } },
+    'lost-at-reboot': {
+      meta: { health: 'failed', words: 'lost when the host was booted, mounted again on request' },
+      on: { ...wanted, reboot: {}, restart: restarted },
+    },
     releasing: {
       initial: 'unmounting',
       states: {
-        unmounting: { on: { 'volume.unmounted': { target: 'releasing-claim', actions: 'clearReason' } } },
+        unmounting: {
+          meta: { health: 'working', words: 'being unmounted' },
+          on: { 'volume.unmounted': { target: 'releasing-claim', actions: 'clearReason' } },
+        },
         'releasing-claim': {
+          meta: { health: 'working', words: 'its claim is being released' },
           on: {
             'claim.released': { target: 'reporting', actions: 'clearReason' },
             // No claim was taken.
             'slot.freed': isFreed,
           },
         },
-        reporting: { on: { 'slot.freed': isFreed } },
+        reporting: {
+          meta: { health: 'working', words: 'unmounted, that is being reported' },
+          on: { 'slot.freed': isFreed },
+        },
       },
       on: { ...waits, restart: { target: '.unmounting', actions: 'clearReason' } },
     },
-    released: { on: { restart: 'releasing', 'volume.waits': {} } },
+    released: { meta: { health: 'gone', words: '' }, on: { restart: 'releasing', 'volume.waits': {} } },
     /** The alloc was undone because of this volume. */
-    failed: { on: { restart: 'releasing', 'volume.waits': {} } },
+    failed: { meta: { health: 'failed', words: 'could not be had' }, on: { restart: 'releasing', 'volume.waits': {} } },
   },
 });
 

@@ -3,6 +3,7 @@ import { assign, emit, setup } from 'xstate';
 import type { Segments } from '../kit/csi-types.js';
 import { type AnswerParams, type Failure, hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
+import type { StateWords } from '../kit/state-words.js';
 import {
   counted,
   countOf,
@@ -185,7 +186,13 @@ const readyAgain = {
 } as const;
 
 export const nodeMachine = setup({
-  types: {} as { context: NodeContext; events: NodeEvent; input: { id: string }; emitted: NodeChanged },
+  types: {} as {
+    context: NodeContext;
+    events: NodeEvent;
+    input: { id: string };
+    emitted: NodeChanged;
+    meta: StateWords;
+  },
   actors: {
     /**
      * Ends once the node has been down so long that it is fenced, by time that has passed while this process ran.
@@ -267,6 +274,7 @@ export const nodeMachine = setup({
   },
   states: {
     ready: {
+      meta: { health: 'healthy', words: 'ready' },
       on: {
         'node.reserve-slot': reservesSlot,
         'node.down': { target: 'down', actions: { type: 'emitState', params: 'down' } },
@@ -287,6 +295,7 @@ export const nodeMachine = setup({
       },
       states: {
         waiting: {
+          meta: { health: 'failed', words: 'down' },
           invoke: {
             id: 'fenceTimer',
             src: 'fenceTimer',
@@ -301,6 +310,7 @@ export const nodeMachine = setup({
           },
         },
         fencing: {
+          meta: { health: 'failed', words: 'down, its volumes are being released' },
           invoke: {
             id: 'releaseVolumes',
             src: 'releaseVolumes',
@@ -317,10 +327,11 @@ export const nodeMachine = setup({
           },
         },
         /** All volumes are told already. One that could not be read then is told by another fence. */
-        fenced: { on: { 'node.fence': { guard: 'isWhole' } } },
+        fenced: { meta: { health: 'failed', words: 'down and fenced' }, on: { 'node.fence': { guard: 'isWhole' } } },
       },
     },
     gone: {
+      meta: { health: 'gone', words: 'taken out' },
       initial: 'unknown',
       on: {
         'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
@@ -331,6 +342,7 @@ export const nodeMachine = setup({
       },
       states: {
         releasing: {
+          meta: { health: 'gone', words: 'taken out, its volumes are being released' },
           invoke: {
             id: 'releaseAll',
             src: 'releaseVolumes',

@@ -3,6 +3,7 @@ import { assign, emit, enqueueActions, setup } from 'xstate';
 import type { PluginScope } from '../kit/csi-types.js';
 import { type Stamped, unboundLoop } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
+import type { StateWords } from '../kit/state-words.js';
 
 /** Definition of an instance: fixed unless it is registered again with another one. */
 export interface PluginInfo {
@@ -131,6 +132,7 @@ export const pluginMachine = setup({
     events: PluginEvent;
     input: PluginInput;
     emitted: HealthChanged | NodeInfoChanged;
+    meta: StateWords;
   },
   actors: { fingerprintLoop: unboundLoop<FingerprintEvent, FingerprintInput>() }, // one long effect: an event at each change only
   guards: {
@@ -190,8 +192,9 @@ export const pluginMachine = setup({
     ],
   },
   states: {
-    registering: { always: 'fingerprinting' },
+    registering: { meta: { health: 'unknown', words: 'not checked yet' }, always: 'fingerprinting' },
     fingerprinting: {
+      meta: { health: 'unknown', words: 'not checked yet' },
       on: {
         'fingerprint.changed': [
           {
@@ -222,6 +225,7 @@ export const pluginMachine = setup({
       },
     },
     healthy: {
+      meta: { health: 'healthy', words: 'answers' },
       on: {
         'fingerprint.changed': [
           {
@@ -247,6 +251,7 @@ export const pluginMachine = setup({
       },
     },
     unhealthy: {
+      meta: { health: 'failed', words: 'does not answer as it should' },
       on: {
         'fingerprint.changed': [
           {
@@ -263,6 +268,6 @@ export const pluginMachine = setup({
         'plugin.lost': { actions: { type: 'remember', params: ({ event }) => lost(event) } },
       },
     },
-    shutdown: { type: 'final' },
+    shutdown: { type: 'final', meta: { health: 'gone', words: 'deregistered' } },
   },
 });

@@ -3,6 +3,7 @@ import { assign, emit, setup } from 'xstate';
 import { pluginAddress } from '../kit/addresses.js';
 import { hostActions, type MessageParams, type Stamped } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
+import type { StateWords } from '../kit/state-words.js';
 import type { PluginInfo } from './plugin.js';
 
 export interface PluginsInput {
@@ -64,6 +65,7 @@ export const pluginsMachine = setup({
     events: PluginsEvent;
     input: PluginsInput;
     emitted: RegistrationChanged;
+    meta: StateWords;
   },
   guards: {
     isNew: ({ context }, info: PluginInfo) => !instanceOf(context, info.allocId),
@@ -134,8 +136,9 @@ export const pluginsMachine = setup({
     ],
   },
   states: {
-    empty: { tags: 'absent' },
+    empty: { tags: 'absent', meta: { health: 'gone', words: 'no instance' } },
     present: {
+      meta: { health: 'healthy', words: 'has an instance' },
       on: {
         'plugins.deregister': [
           { guard: { type: 'isAnother', params: ({ event }) => event } },

@@ -4,6 +4,7 @@
  */
 import { assign, setup } from 'xstate';
 import { failureIn, type RestoreReport, type Stamped, stampOf, unbound } from '../kit/host.js';
+import type { StateWords } from '../kit/state-words.js';
 import { type FormerMounts, type MountsOf, type Place, placed } from './former-mounts.js';
 
 export interface RegistryContext {
@@ -30,7 +31,7 @@ export type RegistryEvent = (
 const nothing: RestoreReport = { actors: 0, quarantined: [] };
 
 export const registryMachine = setup({
-  types: {} as { context: RegistryContext; events: RegistryEvent },
+  types: {} as { context: RegistryContext; events: RegistryEvent; meta: StateWords },
   actors: {
     prepareHost: unbound<void, object>(),
     restoreActors: unbound<RestoreReport, object>(),
@@ -59,8 +60,9 @@ export const registryMachine = setup({
     'registry.former-mount-over': { actions: { type: 'dropFormer', params: ({ event }) => event.address } },
   },
   states: {
-    stopped: {},
+    stopped: { meta: { health: 'gone', words: 'stopped' } },
     starting: {
+      meta: { health: 'working', words: 'starts' },
       invoke: {
         id: 'prepareHost',
         src: 'prepareHost',
@@ -70,6 +72,7 @@ export const registryMachine = setup({
       },
     },
     restoring: {
+      meta: { health: 'working', words: 'restores its actors' },
       invoke: {
         id: 'restoreActors',
         src: 'restoreActors',
@@ -78,8 +81,9 @@ export const registryMachine = setup({
         onError: { target: 'stopped', actions: 'keepError' },
       },
     },
-    running: { on: { 'registry.stop': 'draining' } },
+    running: { meta: { health: 'healthy', words: 'runs' }, on: { 'registry.stop': 'draining' } },
     draining: {
+      meta: { health: 'working', words: 'stops' },
       invoke: {
         id: 'drainActors',
         src: 'drainActors',

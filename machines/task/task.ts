@@ -3,6 +3,7 @@ import { assign, emit, setup } from 'xstate';
 import { jittered } from '../kit/backoff.js';
 import { failureIn, hostActions, stampOf, unbound, unboundLoop } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
+import type { StateWords } from '../kit/state-words.js';
 import {
   deregistrations,
   endsInWindow,
@@ -63,7 +64,7 @@ const untilNextStart = (context: TaskContext, random: number): number =>
   jittered(mustSpec(context).restart.backoff, context.endedAtMs.length, random);
 
 export const taskMachine = setup({
-  types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged },
+  types: {} as { context: TaskContext; events: TaskEvent; input: TaskInput; emitted: TaskChanged; meta: StateWords },
   actors: {
     /** Ends what is left of earlier runs, then spawns this one, or finds it if it runs already. */
     spawnProcess: unbound<Spawned, SpawnInput>(),
@@ -191,6 +192,7 @@ export const taskMachine = setup({
   },
   states: {
     stopped: {
+      meta: { health: 'gone', words: 'stopped' },
       on: {
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
         'task.stop': {},
@@ -198,6 +200,7 @@ export const taskMachine = setup({
       },
     },
     starting: {
+      meta: { health: 'working', words: 'being started' },
       entry: 'beginRun',
       invoke: {
         id: 'spawnProcess',
@@ -221,6 +224,7 @@ export const taskMachine = setup({
       },
     },
     waiting: {
+      meta: { health: 'waiting', words: 'waits for an answer of its plugin' },
       invoke: [
         {
           id: 'awaitReady',
@@ -259,6 +263,7 @@ export const taskMachine = setup({
       ],
     },
     running: {
+      meta: { health: 'healthy', words: 'runs' },
       exit: 'forgetHealth',
       invoke: [
         {
@@ -298,12 +303,14 @@ export const taskMachine = setup({
       },
     },
     ended: {
+      meta: { health: 'working', words: 'its process has ended' },
       always: [
         { guard: 'mayRestart', target: 'backing-off', actions: { type: 'emitReason', params: 'restarting' } },
         { target: 'stopping', actions: ['nameLimit', { type: 'emitReason', params: 'failed' }] },
       ],
     },
     'backing-off': {
+      meta: { health: 'waiting', words: 'started again soon' },
       entry: 'keepNextStart',
       exit: 'forgetNextStart',
       // A process that was given up must not run unwatched; its instances stay registered until the next run.
@@ -319,6 +326,7 @@ export const taskMachine = setup({
       after: { backoff: 'starting' },
     },
     stopping: {
+      meta: { health: 'working', words: 'being stopped' },
       entry: {
         type: 'messages',
         params: ({ context, event }) =>
@@ -352,10 +360,11 @@ export const taskMachine = setup({
       },
     },
     failed: {
+      meta: { health: 'failed', words: 'ended too often' },
       on: {
         'task.start': { target: 'starting', actions: { type: 'takeSpec', params: ({ event }) => event.spec } },
       },
     },
-    removed: { type: 'final' },
+    removed: { type: 'final', meta: { health: 'gone', words: 'removed' } },
   },
 });

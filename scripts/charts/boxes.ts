@@ -102,11 +102,12 @@ export function boxOf(
   kind: StateKind,
   { x, y, width, height }: Size & { x: number; y: number },
 ): StateBox {
-  const { path, passes, initial, runs, isStacked } = state;
+  const { path, passes, initial, health, runs, isStacked } = state;
   return {
     ...{ path, kind },
     ...(passes && { passes }),
     ...(initial && { initial }),
+    ...(health && { health }),
     ...(runs && { runs }),
     ...(isStacked && { isStacked }),
     ...{ x: rounded(x), y: rounded(y), width: rounded(width), height: rounded(height) },

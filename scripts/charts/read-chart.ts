@@ -1,10 +1,11 @@
 /** Reads the states and transitions of a machine, for its layout. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import type { StateWords } from '../../machines/kit/state-words.js';
 import type { Move, StateBox } from '../../src/page/chart/layout.js';
 import { activitiesOf, arrowsFrom, isHidden, isScheduler, isTransient, nodesOf } from '../diagrams/walk.js';
 
 /** A state without its position. */
-export type ReadState = Pick<StateBox, 'path' | 'passes' | 'initial' | 'runs'> & {
+export type ReadState = Pick<StateBox, 'path' | 'passes' | 'initial' | 'health' | 'runs'> & {
   /** '' at the top. */
   parent: string;
   role: 'state' | 'group' | 'hub' | 'start' | 'final';
@@ -56,14 +57,23 @@ export function readChart(machine: AnyStateMachine): ReadChart {
 
 function stateOf(node: AnyStateNode): ReadState {
   const runs = runsOf(node);
+  const health = healthOf(node);
   return {
     path: pathOf(node),
     parent: node.parent ? pathOf(node.parent) : '',
     role: roleOf(node),
     ...(isTransient(node) && { passes: true as const }),
     ...(node.parent?.initial.target?.[0] === node && { initial: true as const }),
+    ...(health && { health }),
     ...(runs.length > 0 && { runs }),
   };
+}
+
+/** Health that the state says, or one around it. */
+function healthOf(node: AnyStateNode): StateBox['health'] {
+  const said: StateWords | undefined = node.meta;
+  if (said?.words !== undefined) return said.health ?? 'by-call';
+  return node.parent ? healthOf(node.parent) : undefined;
 }
 
 function roleOf(node: AnyStateNode): ReadState['role'] {

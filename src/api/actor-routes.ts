@@ -2,12 +2,11 @@
 
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
+import { type Health, healths } from '../../machines/kit/state-words.js';
 import { mostEdits } from '../journal/what-if.js';
 import { anyObject, moment, part } from './fields.js';
 import { paths } from './paths.js';
 import { count, flag, route } from './route.js';
-
-const healths = ['healthy', 'working', 'waiting', 'in-doubt', 'failed', 'gone', 'unknown'] as const;
 
 const health = z.enum(healths).meta({
   id: 'Health',
@@ -351,13 +350,13 @@ export const eventRoutes = {
   }),
 };
 
+/** A change of an actor's past, to see where it would have led. */
+export type { Edit } from '../journal/what-if.js';
 /**
  * How an actor is, in one word. `working`: a call is under way. `waiting`: for a time, a plugin or another actor.
  * `in-doubt`: something may have happened, and nobody knows yet. `failed`: stays so until somebody acts.
  */
-export type Health = z.output<typeof health>;
-/** A change of an actor's past, to see where it would have led. */
-export type { Edit } from '../journal/what-if.js';
+export type { Health };
 export type ActorReport = z.output<typeof actorReport>;
 export type ActorSummary = z.output<typeof actorSummary>;
 export type Trouble = z.output<typeof trouble>;

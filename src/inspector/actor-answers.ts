@@ -9,9 +9,8 @@ import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/
 import { messageOf } from '../errors.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
-import { conditionOf, partSummaries } from './health.js';
+import { conditionOf, healthOfPart, partSummaries } from './health.js';
 import { wordsOf } from './part-words.js';
-import { healthOfStep } from './state-health.js';
 import { quarantined, sorted, troubleElsewhere, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
 import { whileThere } from './until-gone.js';
 
@@ -122,7 +121,7 @@ export function detailOf(
 function waitsOf(machine: string, context: object, parts: readonly PartView[]): Wait[] {
   const waits = parts.flatMap((part): Wait[] => {
     const { id, chart, at, why, nextAttemptAtMs } = part;
-    const health = healthOfStep(chart, at);
+    const health = healthOfPart(part);
     // A step of an alloc has a reason only while it waits.
     const isHeldUp = machine === 'alloc' && health === 'working' && why !== undefined;
     if (health !== 'waiting' && health !== 'in-doubt' && !isHeldUp) return [];

@@ -4,7 +4,7 @@
  */
 import type { StateValue } from 'xstate';
 import type { AllocContext } from '../../machines/alloc/types.js';
-import { catalog, shownPathOf } from '../../machines/catalog.js';
+import { catalog, saidOf, shownPathOf } from '../../machines/catalog.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import type { NodeContext } from '../../machines/node/node.js';
@@ -14,17 +14,7 @@ import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
 import { wordsOf } from './part-words.js';
-import {
-  allocStates,
-  healthOfStep,
-  isIn,
-  lookUp,
-  nodeStates,
-  registryStates,
-  snapshotSteps,
-  type Table,
-  taskStates,
-} from './state-health.js';
+import { healthOfStep, isIn, lookUp, snapshotSteps, type Table } from './state-health.js';
 
 export interface Condition {
   health: Health;
@@ -61,13 +51,16 @@ type Judge = (state: string, context: never) => Condition | undefined;
 
 /** Parts of an actor, and how each is. */
 export const partSummaries = (machine: string, context: object): PartSummary[] =>
-  partsIn(machine, context).map((part) => ({ ...part, health: healthOfStep(part.chart, part.at) }));
+  partsIn(machine, context).map((part) => ({ ...part, health: healthOfPart(part) }));
+
+/** Health of a part, by its state alone. */
+export const healthOfPart = ({ chart, at }: PartView): Health => saidOf(chart, at)?.health ?? healthOfStep(chart, at);
 
 /** The worst part, and why in words. */
 function worstOf(parts: readonly PartView[], name: (part: PartView) => string): Condition | undefined {
   let worst: Condition | undefined;
   for (const part of parts) {
-    const health = healthOfStep(part.chart, part.at);
+    const health = healthOfPart(part);
     if (worst && ranks[worst.health] <= ranks[health]) continue;
     const words = wordsOf(part.chart, part.at) || part.at.replaceAll('-', ' ');
     worst = { health, why: `${name(part)}${words}`, part };
@@ -114,31 +107,29 @@ const judgeMount = (_: string, context: MountContext): Condition => {
   return worst?.health === 'healthy' ? { health: 'healthy', why: 'staged' } : { health: 'gone', why: 'not mounted' };
 };
 
-const judgeAlloc = (state: string, context: AllocContext): Condition => {
+const judgeAlloc = (state: string, context: AllocContext): Condition | undefined => {
   if (isIn(state, 'failed'))
     return { health: 'failed', why: context.failure ? `can't be prepared: ${context.failure.message}` : 'failed' };
-  const known = lookUp(allocStates, state);
-  if (known) return known;
+  if (!isIn(state, 'preparing') && !isIn(state, 'prepared')) return saidOf('alloc', state);
   const worst = worstOf(partsIn('alloc', context), (part) => `volume ${ownerIn(part)}: `);
   if (worst && ranks[worst.health] < ranks.healthy) return worst;
-  return isIn(state, 'prepared')
-    ? { health: 'healthy', why: 'prepared' }
-    : { health: 'working', why: 'being prepared' };
+  return saidOf('alloc', state);
 };
 
-const judgeTask = (state: string, { reason, health }: TaskContext): Condition => {
+const judgeTask = (state: string, { reason, health }: TaskContext): Condition | undefined => {
   if (isIn(state, 'running') && health?.healthy === false) return { health: 'failed', why: health.description };
-  const found = lookUp(taskStates, state) ?? { health: 'unknown', why: state };
+  const found = saidOf('task', state);
+  if (!found) return undefined;
   const isTold = reason !== null && (found.health === 'failed' || found.health === 'waiting');
   return isTold
     ? { ...found, why: `${found.why}: ${reason.split('\n', 1)[0]?.replace(/;? ?end of its log:$/, '')}` }
     : found;
 };
 
-const judgePlugin = (state: string, { fingerprint: { description } }: PluginContext): Condition => {
-  if (state === 'healthy') return { health: 'healthy', why: description || 'answers' };
-  if (state === 'unhealthy') return { health: 'failed', why: description };
-  return state === 'shutdown' ? { health: 'gone', why: 'deregistered' } : { health: 'unknown', why: 'not checked yet' };
+const judgePlugin = (state: string, { fingerprint: { description } }: PluginContext): Condition | undefined => {
+  const known = saidOf('plugin', state);
+  const isChecked = state === 'healthy' || state === 'unhealthy';
+  return known && isChecked && description ? { ...known, why: description } : known;
 };
 
 const judgePlugins = (_: string, { instances }: PluginsContext): Condition => {
@@ -149,7 +140,7 @@ const judgePlugins = (_: string, { instances }: PluginsContext): Condition => {
 };
 
 const judgeNode = (state: string, { fence }: NodeContext): Condition | undefined => {
-  const known = lookUp(nodeStates, state);
+  const known = saidOf('node', state);
   return known?.health === 'failed' && fence ? { ...known, why: `${known.why}: ${fence.reason}` } : known;
 };
 
@@ -172,7 +163,7 @@ const judges: Record<string, Judge> = {
   plugin: judgePlugin,
   plugins: judgePlugins,
   node: judgeNode,
-  registry: (state) => lookUp(registryStates, state),
+  registry: (state) => saidOf('registry', state),
   'volume-snapshot': judgeSnapshot,
   'group-snapshot': judgeSnapshot,
 };

@@ -1,5 +1,5 @@
 /** Steps of the parts of volumes, mounts and allocs in words: the page, the command line and the API say the same. */
-import type { VolumePart } from '../../machines/alloc/volume-steps.js';
+import { saidOf } from '../../machines/catalog.js';
 import type { Staging } from '../../machines/mount/staging.js';
 import type { Target } from '../../machines/mount/target.js';
 import type { Expansion, Lifecycle, Modification, Publication } from '../../machines/volume/types.js';
@@ -162,22 +162,6 @@ const targetWords: Record<Target['at'], string> = {
   released: '',
 };
 
-/** Step of a volume of an alloc in words. */
-const allocVolumeWords: Record<VolumePart['at'], string> = {
-  'preparing.claiming': 'being claimed',
-  'preparing.waiting-for-claim': 'waits for its claim',
-  'preparing.publishing': 'being published',
-  'preparing.mounting': 'being mounted',
-  mounted: '',
-  'confirming-claim': 'asks whether it still has its claim',
-  'lost-at-reboot': 'lost when the host was booted, mounted again on request',
-  'releasing.unmounting': 'being unmounted',
-  'releasing.releasing-claim': 'its claim is being released',
-  'releasing.reporting': 'unmounted, that is being reported',
-  released: '',
-  failed: 'could not be had',
-};
-
 const stepWords: Record<string, Record<string, string>> = {
   publication: publicationWords,
   lifecycle: lifecycleWords,
@@ -185,8 +169,7 @@ const stepWords: Record<string, Record<string, string>> = {
   modification: changeWords,
   staging: stagingWords,
   target: targetWords,
-  'alloc-volume': allocVolumeWords,
 };
 
 /** Words for a step, by chart and state; empty where the state of the actor says enough. */
-export const wordsOf = (chart: string, at: string): string => stepWords[chart]?.[at] ?? at;
+export const wordsOf = (chart: string, at: string): string => saidOf(chart, at)?.why ?? stepWords[chart]?.[at] ?? at;

@@ -28,15 +28,6 @@ const stepHealth: Record<string, Record<string, Health>> = {
     'found-dead.waiting-for-targets': 'failed',
   },
   target: { published: 'healthy', lost: 'failed', released: 'gone' },
-  'alloc-volume': {
-    'preparing.waiting-for-claim': 'waiting',
-    preparing: 'working',
-    mounted: 'healthy',
-    'confirming-claim': 'working',
-    'lost-at-reboot': 'failed',
-    releasing: 'working',
-    released: 'gone',
-  },
 };
 
 /** Health of a step of a part, by its chart and state. */
@@ -48,46 +39,6 @@ export function healthOfStep(chart: string, at: string): Health {
   if (outer.includes('in-doubt') || outer === 'finding-out' || outer === 'cancelling') return 'in-doubt';
   return /\.(calling|first-call)\b/.test(at) ? 'working' : 'waiting';
 }
-
-export const allocStates: Table = [
-  ['released', 'gone', 'released'],
-  ['recovering.backing-off', 'waiting', 'the restart waits for its next attempt'],
-  ['recovering.awaiting-prepare', 'waiting', 'waits to be prepared again'],
-  ['recovering.working', 'working', 'being checked after a restart'],
-  ['releasing.asked-for.backing-off', 'waiting', 'its release waits for the next attempt'],
-  ['releasing.undoing.backing-off', 'waiting', 'what was done for it is undone at the next attempt'],
-  ['releasing.asked-for', 'working', 'being released'],
-  ['releasing.undoing', 'working', 'what was done for it is being undone'],
-];
-
-export const taskStates: Table = [
-  ['stopped', 'gone', 'stopped'],
-  ['starting', 'working', 'being started'],
-  ['waiting', 'waiting', 'waits for an answer of its plugin'],
-  ['running', 'healthy', 'runs'],
-  ['ended', 'working', 'its process has ended'],
-  ['backing-off', 'waiting', 'started again soon'],
-  ['stopping', 'working', 'being stopped'],
-  ['failed', 'failed', 'ended too often'],
-  ['removed', 'gone', 'removed'],
-];
-
-export const nodeStates: Table = [
-  ['ready', 'healthy', 'ready'],
-  ['down.waiting', 'failed', 'down'],
-  ['down.fencing', 'failed', 'down, its volumes are being released'],
-  ['down.fenced', 'failed', 'down and fenced'],
-  ['gone.releasing', 'gone', 'taken out, its volumes are being released'],
-  ['gone', 'gone', 'taken out'],
-];
-
-export const registryStates: Table = [
-  ['stopped', 'gone', 'stopped'],
-  ['starting', 'working', 'starts'],
-  ['restoring', 'working', 'restores its actors'],
-  ['running', 'healthy', 'runs'],
-  ['draining', 'working', 'stops'],
-];
 
 export const snapshotSteps: Table = [
   ['absent', 'gone', 'deleted'],
@@ -123,21 +74,6 @@ const states: Record<string, Table> = {
     ['staged', 'healthy', 'staged'],
     ['published', 'healthy', 'mounted'],
   ],
-  alloc: [...allocStates, ['preparing', 'working', 'being prepared'], ['prepared', 'healthy', 'prepared']],
-  task: taskStates,
-  plugin: [
-    ['healthy', 'healthy', 'answers'],
-    ['unhealthy', 'failed', 'does not answer as it should'],
-    ['shutdown', 'gone', 'deregistered'],
-    ['registering', 'unknown', 'not checked yet'],
-    ['fingerprinting', 'unknown', 'not checked yet'],
-  ],
-  plugins: [
-    ['present', 'healthy', 'has an instance'],
-    ['empty', 'gone', 'no instance'],
-  ],
-  node: nodeStates,
-  registry: registryStates,
   'volume-snapshot': snapshotSteps,
   'group-snapshot': snapshotSteps,
 };

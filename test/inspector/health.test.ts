@@ -2,9 +2,11 @@
 import { expect } from 'chai';
 import type { AnyStateNode } from 'xstate';
 import { catalog } from '../../machines/catalog.js';
-import { conditionOf, ranks } from '../../src/inspector/health.js';
+import { conditionOf, healthOfPart, ranks } from '../../src/inspector/health.js';
 import { wordsOf } from '../../src/inspector/part-words.js';
 import { healthOfState, healthOfStep } from '../../src/inspector/state-health.js';
+import { layoutOf } from '../../src/page/actor/shown.js';
+import { healthIn } from '../../src/page/chart/lit.js';
 
 /** Paths of all innermost states. */
 function pathsIn(node: Pick<AnyStateNode, 'states'>, outer = ''): string[] {
@@ -13,6 +15,10 @@ function pathsIn(node: Pick<AnyStateNode, 'states'>, outer = ''): string[] {
     return Object.keys(inner.states).length === 0 ? [path] : pathsIn(inner, path);
   });
 }
+
+/** As the page has it, which knows the charts, but no machine. */
+const onPage = (chart: string, path: string, otherwise: typeof healthOfState): string =>
+  healthIn(layoutOf(chart), path) ?? otherwise(chart, path);
 
 /** Contexts with the least that the sentences read. */
 const contexts: Record<string, object> = {
@@ -77,8 +83,10 @@ describe('the condition of actors', () => {
     for (const chart of charts) {
       it(`X2 ${id}, part ${chart.id}: each state is known, and has words unless it is at rest`, () => {
         for (const at of pathsIn(chart.root)) {
-          expect(ranks, `${chart.id} ${at}`).to.have.property(healthOfStep(chart.id, at));
-          const isAtRest = ['healthy', 'gone'].includes(healthOfStep(chart.id, at));
+          const health = healthOfPart({ id: chart.id, chart: chart.id, at });
+          expect(ranks, `${chart.id} ${at}`).to.have.property(health);
+          expect(onPage(chart.id, at, healthOfStep), `${chart.id} ${at}`).to.equal(health);
+          const isAtRest = ['healthy', 'gone'].includes(health);
           const words = wordsOf(chart.id, at);
           expect(words, `${chart.id} ${at}`).not.to.equal(at);
           if (!isAtRest && at !== 'new') expect(words, `${chart.id} ${at}`).not.to.equal('');
@@ -90,7 +98,7 @@ describe('the condition of actors', () => {
   for (const id of ['task', 'node', 'registry', 'plugin', 'volume-snapshot', 'group-snapshot'])
     it(`X2 ${id}: its states alone say how it is`, () => {
       for (const state of pathsIn(catalog.get(id)?.machine.root ?? { states: {} }))
-        expect(healthOfState(id, state), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
+        expect(onPage(id, state, healthOfState), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
     });
 
   it('X2, 34.25 a mount whose file system the plugin refuses for good to expand has failed, and says why', () => {
@@ -102,7 +110,7 @@ describe('the condition of actors', () => {
   it('X2 states that are healthy by their names: those of an actor that is as it was asked for, and no others', () => {
     const healthy = [...catalog].map(([id, { machine }]) => [
       id,
-      pathsIn(machine.root).filter((state) => healthOfState(id, state) === 'healthy'),
+      pathsIn(machine.root).filter((state) => onPage(id, state, healthOfState) === 'healthy'),
     ]);
     expect(Object.fromEntries(healthy)).to.deep.equal({
       ...{ registry: ['running'], plugins: ['present'], plugin: ['healthy'], task: ['running'], node: ['ready'] },

@@ -1,4 +1,5 @@
 /** A statechart with positions: made from a machine by scripts/generate-charts.ts, drawn by chart.tsx. Lengths in pixels at scale 1. */
+import type { Health } from '../../api/actor-routes.js';
 
 export interface ChartLayout {
   /** Id and version of the machine that it was made from. */
@@ -28,6 +29,8 @@ export interface StateBox {
   passes?: true;
   /** The state that its group begins with. */
   initial?: true;
+  /** How an actor or a part in it is. Absent: the chart does not say. `by-call`: working while its call is under way, else waiting. */
+  health?: Health | 'by-call';
   /** Calls and effects that run in it. */
   runs?: string[];
   /** They are written below the name, not beside it. */

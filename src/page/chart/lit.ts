@@ -1,4 +1,5 @@
 /** Says which states and lines of a chart are lit. Pure. */
+import type { Health } from '../../api/actor-routes.js';
 import type { ChartLayout, Line, Move, StateBox } from './layout.js';
 
 /** Whether the state is this one, or lies within it. */
@@ -10,6 +11,13 @@ export const boxOf = ({ states }: ChartLayout, path: string): StateBox | undefin
     (found, box) => (isWithin(path, box.path) && box.path.length > (found?.path.length ?? 0) ? box : found),
     undefined,
   );
+
+/** How an actor or a part in this state is, by the state alone. Undefined: the chart does not say. */
+export function healthIn(layout: ChartLayout | undefined, path: string): Health | undefined {
+  const health = layout && boxOf(layout, path)?.health;
+  if (health !== 'by-call') return health;
+  return path.endsWith('.calling') ? 'working' : 'waiting';
+}
 
 /** Most states that a step passes through before it rests. */
 const mostPassed = 4;

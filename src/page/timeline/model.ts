@@ -2,6 +2,8 @@
 import type { EffectInFlight, Health } from '../../api/actor-routes.js';
 import { healthOfState, healthOfStep } from '../../inspector/state-health.js';
 import type { HistoryLine } from '../../journal/history.js';
+import { layoutOf } from '../actor/shown.js';
+import { healthIn } from '../chart/lit.js';
 import { healthOfTone } from '../common/tones.js';
 
 /** A step of an actor. */
@@ -83,7 +85,7 @@ function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end:
       about: slash < 0 ? `part of the ${machine}` : id.slice(0, slash),
       bars: states(
         (line, before) => partAfter(line, id, before),
-        (state) => healthOfStep(chartOf(id), state),
+        (state) => healthIn(layoutOf(chartOf(id)), state) ?? healthOfStep(chartOf(id), state),
       ),
     };
   });
@@ -97,7 +99,7 @@ function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end:
       about: machine,
       bars: states(
         ({ after }) => after,
-        (state) => healthOfState(machine, state),
+        (state) => healthIn(layoutOf(machine), state) ?? healthOfState(machine, state),
       ),
     },
     ...parts,

@@ -1,0 +1,72 @@
+/** What a state says of itself to people: how it is, and why, in the `meta` of its chart. Pure. */
+import type { AnyStateMachine } from 'xstate';
+import type { CallStep } from './call.js';
+
+/**
+ * `working`: a call is under way. `waiting`: for a time, a plugin or another actor. `in-doubt`: something may have happened, and
+ * nobody knows yet. `failed`: stays so until somebody acts.
+ */
+export const healths = ['healthy', 'working', 'waiting', 'in-doubt', 'failed', 'gone', 'unknown'] as const;
+
+export type Health = (typeof healths)[number];
+
+/** Words of a phase that wants a call, by how far that is. */
+export interface CallWords {
+  /** Put before the reason of a wait: `waits for its turn`, or `waits for the plugin`. */
+  waiting?: string;
+  calling: string;
+  /** After an attempt that was not done. */
+  restsAfter: string;
+}
+
+/** Statement of a state for people. An inner state adds to the statement of the state around it. */
+export interface StateWords {
+  /** Absent: `working` while its call is under way, else `waiting`. */
+  health?: Health;
+  /** A few words; '' where the name of the state says enough. */
+  words: string | CallWords;
+}
+
+/** How an actor or a part is, by its state alone, and why in a few words. */
+export interface Said {
+  health: Health;
+  why: string;
+}
+
+/** @param path as people see it: a state of the machine, and how far its call is. @returns undefined: it says nothing of it */
+export function saidIn({ root }: AnyStateMachine, path: string): Said | undefined {
+  let node = root;
+  let said: Partial<StateWords> = {};
+  const keys = path.split('.');
+  for (let next = node.states[keys[0] ?? '']; next; next = node.states[keys[0] ?? '']) {
+    node = next;
+    said = { ...said, ...node.meta };
+    keys.shift();
+  }
+  const { health, words } = said;
+  if (words === undefined) return undefined;
+  const [step, ...more] = keys;
+  if (typeof words === 'string') return step === undefined && health ? { health, why: words } : undefined;
+  if (!isStep(step) || more.length > 0) return undefined;
+  return { health: health ?? (step === 'calling' ? 'working' : 'waiting'), why: wordsAt(words, step) };
+}
+
+const steps: readonly CallStep[] = ['due', 'calling', 'waiting-for-plugin', 'backing-off'];
+
+const isStep = (key: string | undefined): key is CallStep => steps.some((step) => step === key);
+
+function wordsAt({ waiting, calling, restsAfter }: CallWords, step: CallStep): string {
+  switch (step) {
+    case 'calling':
+      return calling;
+    case 'backing-off':
+      return restsAfter;
+    case 'due':
+      return joined(waiting, 'waits for its turn');
+    case 'waiting-for-plugin':
+      return joined(waiting, 'waits for the plugin');
+  }
+}
+
+const joined = (first: string | undefined, second: string): string =>
+  first === undefined ? second : `${first}, ${second}`;
