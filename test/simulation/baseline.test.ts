@@ -9,12 +9,15 @@ import { played } from './baseline-lines.js';
 /** Histories that are played, of each kind. */
 const sample = [
   { kind: 'volumes', count: 60 },
+  { kind: 'limits', count: 15 },
   { kind: 'mounts', count: 60 },
   { kind: 'snapshots', count: 30 },
 ] as const;
 
 /** By kind and seed: histories that differ by intent, with the reason. */
-const judged = new Map<string, string>([]);
+const judged = new Map([
+  ['volumes 5126', 'a delete first asks whether a replaced agent has the volume: two deletes share no commit any more'],
+]);
 
 async function differing(...asked: Parameters<typeof differences>): Promise<Difference[]> {
   const found: Difference[] = [];
