@@ -25,8 +25,9 @@ const due = (atMs: number | undefined, nowMs: number): string => {
 };
 
 const callText = ({ rpc, src, sentAtMs, attempt }: EffectInFlight, nowMs: number): string => {
-  const sent = sentAtMs === undefined ? 'not sent yet' : `sent ${durationOf(nowMs - sentAtMs)} ago`;
-  return `${rpc ?? src}, ${sent}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
+  const notSent = rpc === undefined ? '' : ', not sent yet';
+  const sent = sentAtMs === undefined ? notSent : `, sent ${durationOf(nowMs - sentAtMs)} ago`;
+  return `${rpc ?? src}${sent}${attempt === undefined ? '' : `, attempt ${attempt}`}`;
 };
 
 function failureText({ what, message, attempt, tookMs, at }: Line, nowMs: number): string {
