@@ -14,9 +14,9 @@ import { registryMachine } from '../../machines/registry/registry.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
-import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
@@ -25,7 +25,7 @@ import type { ClaimClient } from './claim-client.js';
 export interface FormerMountsOptions {
   nodeId: string;
   place: Place;
-  engine: ActorSystem;
+  engine: Engine;
   claims: Pick<ClaimClient, 'keeps'>;
   clock: Clock;
   logger: Logger;
@@ -50,9 +50,10 @@ export class FormerMounts {
     this.#mounts = new ActorsOf(options.engine, mountMachine);
   }
 
-  /** Addresses of all mounts whose volumes are here, or may be. */
+  /** Addresses of all mounts whose volumes are here, or may be: also of those whose records can't be read. */
   present(): string[] {
-    return [...this.#mounts.views()].flatMap(([address, { context }]) => (mayBeHere(context) ? [address] : []));
+    const here = [...this.#mounts.views()].flatMap(([address, { context }]) => (mayBeHere(context) ? [address] : []));
+    return [...new Set([...here, ...this.#quarantined()])];
   }
 
   /**
@@ -101,6 +102,11 @@ export class FormerMounts {
     while (this.why(key) !== undefined && !signal.aborted) await pause(this.#options.clock, intervalMs, signal);
   }
 
+  #quarantined(): string[] {
+    const { engine } = this.#options;
+    return engine.quarantined().flatMap(({ address }) => (address.startsWith(this.#mounts.prefix) ? [address] : []));
+  }
+
   #former(): Record<string, FormerMount> {
     return this.#registry.peek(this.#address)?.context.former ?? {};
   }
@@ -120,7 +126,8 @@ export class FormerMounts {
   async #look(address: string): Promise<void> {
     const { logger } = this.#options;
     try {
-      if (this.#stop.signal.aborted || (await this.#isKept(keyOf(address)))) return;
+      if (this.#stop.signal.aborted || this.#quarantined().includes(address)) return;
+      if (await this.#isKept(keyOf(address))) return;
       // Before the mount is this agent's own: it would be mounted here for users that have lost it.
       for (const { allocId } of this.#mounts.peek(address)?.context.users ?? [])
         await this.#mounts.report(address, { type: 'mount.leave', allocId });

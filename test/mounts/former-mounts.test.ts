@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { mountAddress, volumeAddress } from '../../machines/kit/addresses.js';
 import { topologyOf } from '../../src/driver/identity.js';
+import type { Store } from '../../src/engine/store.js';
 import { detailOf } from '../../src/inspector/actor-answers.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { MountHouse, many, node, single } from './mount-house.js';
@@ -14,10 +16,12 @@ describe('an agent takes over a node whose mounts were made at another place', f
   const key = { id: 'data' };
   let house: MountHouse;
   let other: string;
+  let store: Store;
   let file: string;
 
   beforeEach(async () => {
-    house = await MountHouse.start({ attach: true });
+    store = memoryStore();
+    house = await MountHouse.start({ attach: true, store });
     other = join(house.folder, 'other');
     await house.make('data', single);
     const [mount] = await house.runtime.allocations.prepare('web', [house.wanted('data', single)]);
@@ -96,6 +100,35 @@ describe('an agent takes over a node whose mounts were made at another place', f
     );
     expect(await runtime.mounts.list()).to.deep.equal([]);
     expect(detailOf(await runtime.actors.inspect(volumeAddress('default', 'data'))).trouble).to.deep.equal([]);
+  });
+
+  it('34.15, 34.32 a mount whose record could not be read is one of those, once it is repaired', async () => {
+    const address = mountAddress(node, 'default', 'data');
+    const { text = '' } = (await store.load(address)) ?? {};
+    const plant = async (planted: string): Promise<void> => {
+      const { seq = 0, epoch = 1, owner = '' } = (await store.load(address)) ?? {};
+      const commit = {
+        address,
+        commitId: `planted.${seq}`,
+        expectedSeq: seq,
+        epoch,
+        owner,
+        text: planted,
+        journal: '{}',
+      };
+      expect(await store.commit([commit])).to.deep.equal([{ status: 'done' }]);
+    };
+    await house.reopen();
+    await house.runtime.close();
+    await store.open();
+    await plant(text.slice(0, 100));
+    await house.open({ dataDir: join(house.folder, 'third') });
+    await house.healthy();
+    const { runtime } = house;
+    await plant(text);
+    await runtime.actors.release(address);
+    isNamed((await refusalOf(runtime.allocations.release('web', { timeoutMs: 500 }))).message);
+    expect(undone()).to.deep.equal([]);
   });
 
   it('M6, 34.32 back at its place, the first agent has its mounts as they were, and unmounts them', async () => {
