@@ -51,9 +51,9 @@ export function saidIn({ root }: AnyStateMachine, path: string): Said | undefine
   return { health: health ?? (step === 'calling' ? 'working' : 'waiting'), why: wordsAt(words, step) };
 }
 
-const steps: readonly CallStep[] = ['due', 'calling', 'waiting-for-plugin', 'backing-off'];
+export const callSteps: readonly CallStep[] = ['due', 'calling', 'waiting-for-plugin', 'backing-off'];
 
-const isStep = (key: string | undefined): key is CallStep => steps.some((step) => step === key);
+const isStep = (key: string | undefined): key is CallStep => callSteps.some((step) => step === key);
 
 function wordsAt({ waiting, calling, restsAfter }: CallWords, step: CallStep): string {
   switch (step) {

@@ -1,6 +1,7 @@
 /** Makes the page of one machine: prose, pictures, and tables of its transitions and effects. */
 import type { IStateMachine } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { callSteps, type StateWords, saidIn } from '../../machines/kit/state-words.js';
 import type { Shown } from './machines.js';
 import { detailOf, overviewOf } from './pictures.js';
 import { pictureOf } from './render.js';
@@ -49,6 +50,7 @@ export function filesOf(
     `![${id}: its states](${id}.svg)`,
     '',
     ...details.flatMap(({ states }) => detailText(id, states)),
+    ...wordsOf(machine),
     ...transitionsOf(machine),
     ...effectsOf(machine),
   ];
@@ -135,6 +137,22 @@ function detailText(id: string, [first, ...others]: Detail['states']): string[] 
     '',
     ...(same.length > 0 ? [`The same picture holds for ${same.join(', ')}.`, ''] : []),
   ];
+}
+
+/** Table of the words that its states say, by the paths that people see. */
+function wordsOf(machine: AnyStateMachine): string[] {
+  const rows = nodesOf(machine.root)
+    .flatMap((node) => {
+      const words: StateWords['words'] | undefined = node.meta?.words;
+      if (words === undefined) return [];
+      return typeof words === 'string' ? [pathOf(node)] : callSteps.map((step) => `${pathOf(node)}.${step}`);
+    })
+    .flatMap((path) => {
+      const said = saidIn(machine, path);
+      return said ? [`| ${path} | ${said.health} | ${said.why} |`] : [];
+    });
+  if (rows.length === 0) return [];
+  return ['## In words', '', '| state | is | words |', '|---|---|---|', ...rows, ''];
 }
 
 function transitionsOf({ root }: AnyStateMachine): string[] {
