@@ -17,6 +17,8 @@ export interface CallWords {
   calling: string;
   /** After an attempt that was not done. */
   restsAfter: string;
+  /** While nobody needs the call. Absent: the phase always needs it. */
+  unneeded?: { health: Health; words: string };
 }
 
 /** Statement of a state for people. An inner state adds to the statement of the state around it. */
@@ -47,6 +49,7 @@ export function saidIn({ root }: AnyStateMachine, path: string): Said | undefine
   if (words === undefined) return undefined;
   const [step, ...more] = keys;
   if (typeof words === 'string') return step === undefined && health ? { health, why: words } : undefined;
+  if (step === undefined) return words.unneeded && { health: words.unneeded.health, why: words.unneeded.words };
   if (!isStep(step) || more.length > 0) return undefined;
   return { health: health ?? (step === 'calling' ? 'working' : 'waiting'), why: wordsAt(words, step) };
 }

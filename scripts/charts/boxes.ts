@@ -102,12 +102,13 @@ export function boxOf(
   kind: StateKind,
   { x, y, width, height }: Size & { x: number; y: number },
 ): StateBox {
-  const { path, passes, initial, health, runs, isStacked } = state;
+  const { path, passes, initial, health, unneeded, runs, isStacked } = state;
   return {
     ...{ path, kind },
     ...(passes && { passes }),
     ...(initial && { initial }),
     ...(health && { health }),
+    ...(unneeded && { unneeded }),
     ...(runs && { runs }),
     ...(isStacked && { isStacked }),
     ...{ x: rounded(x), y: rounded(y), width: rounded(width), height: rounded(height) },

@@ -5,7 +5,7 @@ import type { Move, StateBox } from '../../src/page/chart/layout.js';
 import { activitiesOf, arrowsFrom, isHidden, isScheduler, isTransient, nodesOf } from '../diagrams/walk.js';
 
 /** A state without its position. */
-export type ReadState = Pick<StateBox, 'path' | 'passes' | 'initial' | 'health' | 'runs'> & {
+export type ReadState = Pick<StateBox, 'path' | 'passes' | 'initial' | 'health' | 'unneeded' | 'runs'> & {
   /** '' at the top. */
   parent: string;
   role: 'state' | 'group' | 'hub' | 'start' | 'final';
@@ -58,6 +58,7 @@ export function readChart(machine: AnyStateMachine): ReadChart {
 function stateOf(node: AnyStateNode): ReadState {
   const runs = runsOf(node);
   const health = healthOf(node);
+  const unneeded: StateBox['unneeded'] = node.meta?.words?.unneeded?.health;
   return {
     path: pathOf(node),
     parent: node.parent ? pathOf(node.parent) : '',
@@ -65,6 +66,7 @@ function stateOf(node: AnyStateNode): ReadState {
     ...(isTransient(node) && { passes: true as const }),
     ...(node.parent?.initial.target?.[0] === node && { initial: true as const }),
     ...(health && { health }),
+    ...(unneeded && { unneeded }),
     ...(runs.length > 0 && { runs }),
   };
 }

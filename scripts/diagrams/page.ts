@@ -145,7 +145,8 @@ function wordsOf(machine: AnyStateMachine): string[] {
     .flatMap((node) => {
       const words: StateWords['words'] | undefined = node.meta?.words;
       if (words === undefined) return [];
-      return typeof words === 'string' ? [pathOf(node)] : callSteps.map((step) => `${pathOf(node)}.${step}`);
+      const path = pathOf(node);
+      return typeof words === 'string' ? [path] : [path, ...callSteps.map((step) => `${path}.${step}`)];
     })
     .flatMap((path) => {
       const said = saidIn(machine, path);

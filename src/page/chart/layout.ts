@@ -31,6 +31,8 @@ export interface StateBox {
   initial?: true;
   /** How an actor or a part in it is. Absent: the chart does not say. `by-call`: working while its call is under way, else waiting. */
   health?: Health | 'by-call';
+  /** The same while nobody needs its call. Absent: it is always needed. */
+  unneeded?: Health;
   /** Calls and effects that run in it. */
   runs?: string[];
   /** They are written below the name, not beside it. */

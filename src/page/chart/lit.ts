@@ -14,7 +14,8 @@ export const boxOf = ({ states }: ChartLayout, path: string): StateBox | undefin
 
 /** How an actor or a part in this state is, by the state alone. Undefined: the chart does not say. */
 export function healthIn(layout: ChartLayout | undefined, path: string): Health | undefined {
-  const health = layout && boxOf(layout, path)?.health;
+  const box = layout && boxOf(layout, path);
+  const health = (box?.path === path && box.unneeded) || box?.health;
   if (health !== 'by-call') return health;
   return path.endsWith('.calling') ? 'working' : 'waiting';
 }

@@ -20,6 +20,11 @@ const lamp = setup({ types: {} as { meta: StateWords } }).createMachine({
       initial: 'bright',
       states: { bright: {}, dim: { meta: { health: 'failed', words: 'too dim' } } },
     },
+    missing: {
+      meta: {
+        words: { calling: 'being bought', restsAfter: 'sold out', unneeded: { health: 'failed', words: 'not there' } },
+      },
+    },
     choosing: {},
   },
 });
@@ -34,6 +39,8 @@ describe('words of states', () => {
     ['in-doubt.due', 'in-doubt', 'may be lit, waits for its turn'],
     ['in-doubt.calling', 'in-doubt', 'may be lit, being looked at'],
     ['in-doubt.backing-off', 'in-doubt', 'may be lit'],
+    ['missing', 'failed', 'not there'],
+    ['missing.due', 'waiting', 'waits for its turn'],
     ['lit.bright', 'healthy', 'lit'],
     ['lit.dim', 'failed', 'too dim'],
     ['choosing', undefined],
