@@ -45,10 +45,14 @@ export function counted(before: Tries | undefined, { failure, retry, at, random 
   return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
 }
 
+/** How far the call is that is next. */
+export const presentStepOf = ({ work, awaiting }: Caller): Exclude<CallStep, 'due'> =>
+  !work?.isCalling ? 'backing-off' : awaiting ? 'waiting-for-plugin' : 'calling';
+
 /** @param isOwn whether the present call of the actor is the one that the part wants */
-export function callStepOf({ work, awaiting }: Caller, isOwn: boolean, tries: Tries | undefined): CallStep {
-  if (isOwn && work?.isCalling) return awaiting ? 'waiting-for-plugin' : 'calling';
-  return tries ? 'backing-off' : 'due';
+export function callStepOf(caller: Caller, isOwn: boolean, tries: Tries | undefined): CallStep {
+  if (isOwn && caller.work?.isCalling) return presentStepOf(caller);
+  return tries && tries.notBeforeMs > 0 ? 'backing-off' : 'due';
 }
 
 /** One kind of call. */
@@ -77,7 +81,7 @@ interface Outcomes<TContext, TChange> {
    * Makes the call anew: none was made.
    * @param settled data that the call has from here on
    */
-  again: (context: TContext, settled: Settled) => TChange;
+  again: (context: TContext, settled: Settled, stamp: Stamped) => TChange;
 }
 
 type InputOf<TCall> = TCall extends { input: (context: never) => infer TInput } ? TInput : never;
@@ -118,7 +122,7 @@ export const callChart = <
     const stamp = stampOf(event);
     if (output.status === 'must-wait') return hasToWait(before, waitIn(output), stamp);
     const context = over(before);
-    if (output.status === 'call-again') return again(context, settledIn(output));
+    if (output.status === 'call-again') return again(context, settledIn(output), stamp);
     if (output.status !== 'done') return failed(context, attemptIn(event));
     const change = callOf(context).done(context, answerIn(output) as never, stamp);
     const driver = driverIn(output);

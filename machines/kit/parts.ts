@@ -126,6 +126,11 @@ export class Chart<TMachine extends AnyStateMachine> {
     return this.#placeOf(at).template.hasTag(tag);
   }
 
+  /** Whether the state that the part is in, or one around it, takes the event. */
+  takes({ at }: Part<TMachine>, type: string): boolean {
+    return this.#placeOf(at).events.has(type);
+  }
+
   /** Returns what the chart says of the phase. An inner state adds to what the state around it says. */
   metaOf({ at }: { at: string }): MetaOf<TMachine> {
     return this.#placeOf(at).meta;

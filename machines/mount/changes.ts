@@ -8,9 +8,9 @@ import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { mountRefusalOf } from './requests.js';
 import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
-import type { StagingEvent } from './staging-setup.js';
-import { hasNoTarget, isToUnpublish, targetChart } from './target.js';
-import type { Moment, TargetEvent, TargetUse } from './target-setup.js';
+import type { StagingChange, StagingOutcome } from './staging-setup.js';
+import { hasNoTarget, isLeaving, isToUnpublish, targetChart } from './target.js';
+import type { Moment, TargetChange, TargetOutcome, TargetUse } from './target-setup.js';
 import type {
   MountChanged,
   MountContext,
@@ -18,12 +18,12 @@ import type {
   MountInput,
   MountObservation,
   MountUse,
-  MountWork,
+  MountWorkKind,
   StagingObservation,
   Target,
   VolumeCondition,
 } from './types.js';
-import { isBeingStaged, isStagingOwed, isToPublish, isUnused, nextMountWork, stagingWish } from './work.js';
+import { isStagingOwed, isToPublish, isUnused, nextMountWork, stagingWish, underWay } from './work.js';
 
 export type MountBroadcast = MountChanged extends infer One
   ? One extends unknown
@@ -53,9 +53,11 @@ export function draftedMount(
   return { context, broadcasts };
 }
 
-/** Tells the staging what the users need now, unless a call about it is under way: the outcome of that comes first. */
+/** Tells the staging what the users need now, unless a call about it is in progress: the outcome of that comes first. */
 function followUsers(draft: MountDraft): void {
-  if (!stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: stagingWish(draft) });
+  const { work } = draft;
+  const isCalled = work?.isCalling && (work.kind === 'stage' || work.kind === 'unstage');
+  if (!isCalled) stepStaging(draft, { type: stagingWish(draft) });
 }
 
 /** Notes users that have let go: their holds are released once the controller side has been told. */
@@ -92,9 +94,26 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
   awaiting: null,
 });
 
-/** Steps the staging, also with the outcome of a call. */
-export function stepStaging(draft: MountDraft, event: StagingEvent): void {
+/** Steps the staging. One whose call is under way has to take the outcome still. */
+export function stepStaging(draft: MountDraft, event: StagingChange): void {
+  const called = underWay(draft);
+  const next = stagingChart.step(draft.staging, event);
+  if (called && called !== 'expand' && !stagingChart.takes(next, `${called}.done`)) throw notWhile(called, next);
+  draft.staging = next;
+}
+
+/** Gives the staging the outcome of its call, which is over. */
+export function endStaging(draft: MountDraft, event: StagingOutcome): void {
+  mustBeOutcome(draft, event);
   draft.staging = stagingChart.step(draft.staging, event);
+}
+
+const notWhile = (called: MountWorkKind, { at }: { at: string }): Error =>
+  new Error(`a part can't be '${at}' while its call is under way (${called})`);
+
+function mustBeOutcome({ work }: MountDraft, { type }: StagingOutcome | TargetOutcome): void {
+  if (!work || work.isCalling || !type.startsWith(`${work.kind}.`))
+    throw new Error(`'${type}' is no outcome of the call that has ended (${work?.kind ?? 'none'})`);
 }
 
 /** Moment and number for an event of this alloc's target. */
@@ -102,14 +121,27 @@ const momentOf = (draft: MountDraft, allocId: string): Moment => ({
   atMs: draft.at,
   nextNumber: draft.number + 1,
   isLast: isStagingOwed(draft) && draft.users.every((one) => one.allocId === allocId || hasNoTarget(one)),
+  isCallUnderWay: underWay(draft, allocId) === 'publish',
 });
 
-type WithoutMoment<TEvent> = TEvent extends TargetEvent ? Omit<TEvent, keyof Moment> : never;
+/** Steps a target. One whose call is under way has to stay, and to take the outcome still. */
+export function stepTarget(draft: MountDraft, user: Target, event: TargetChange): void {
+  const called = underWay(draft, user.allocId);
+  const next = targetChart.step(user, { ...event, ...momentOf(draft, user.allocId) });
+  if (called && (next.number !== user.number || !targetChart.takes(next, `${called}.done`)))
+    throw notWhile(called, next);
+  keepTarget(draft, user, next);
+}
 
-/** Steps a target, also with the outcome of a call. A target that is released by that is dropped. */
-export function stepTarget(draft: MountDraft, user: Target, event: WithoutMoment<TargetEvent>): void {
+/** Gives a target the outcome of its call, which is over. */
+export function endTarget(draft: MountDraft, user: Target, event: TargetOutcome): void {
+  mustBeOutcome(draft, event);
+  keepTarget(draft, user, targetChart.step(user, { ...event, ...momentOf(draft, user.allocId) }));
+}
+
+/** Keeps what has become of a target. One that is released is dropped. */
+function keepTarget(draft: MountDraft, user: Target, next: Target): void {
   const { allocId } = user;
-  const next = targetChart.step(user, { ...event, ...momentOf(draft, allocId) });
   if (next.number !== user.number) draft.number = next.number;
   if (isIn(next, 'released')) draft.users = draft.users.filter((one) => one.allocId !== allocId);
   else draft.users = draft.users.map((one) => (one.allocId === allocId ? next : one));
@@ -120,7 +152,7 @@ export function stepTarget(draft: MountDraft, user: Target, event: WithoutMoment
 }
 
 /** Steps all targets in their order. One may let go because of another. */
-function stepTargets(draft: MountDraft, event: WithoutMoment<TargetEvent>): void {
+function stepTargets(draft: MountDraft, event: TargetChange): void {
   for (const { allocId } of draft.users) {
     const user = draft.users.find((one) => one.allocId === allocId);
     if (user) stepTarget(draft, user, event);
@@ -138,7 +170,7 @@ export const use = (
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
     // A volume that is staged, or is being staged, is published with the data that it is staged with.
-    if (!isStaged(draft.staging) && !isBeingStaged(draft)) draft.volume = volume;
+    if (!isStaged(draft.staging) && underWay(draft) !== 'stage') draft.volume = volume;
     else draft.volume = withDriver(draft.volume, volume.driver);
     draft.capability = capability;
     stepStaging(draft, { type: 'retry' });
@@ -224,38 +256,17 @@ export const chooseWork = (context: MountContext, stamp: Stamped): Partial<Mount
   draftedMount(context, stamp, (draft) => {
     draft.work = null;
     draft.awaiting = null;
-    if (stagingChart.hasTag(draft.staging, 'has-turn')) stepStaging(draft, { type: 'turn.lost' });
-    for (const user of draft.users)
-      if (targetChart.hasTag(user, 'has-turn')) stepTarget(draft, user, { type: 'turn.lost' });
     settleStaging(draft);
     leaveDead(draft);
     followUsers(draft);
     draft.work = nextMountWork(draft, stamp.at);
-    if (draft.work?.isCalling) toldOfCall(draft, draft.work, { type: 'turn.given' });
   }).context;
 
 /** Whether the present call is still the next to be made. */
 export function isCallWanted(context: MountContext, nowMs: number): boolean {
   const { work } = context;
   const next = nextMountWork(context, nowMs);
-  return next?.kind === work?.kind && next?.allocId === work?.allocId && hasTurn(context);
-}
-
-/** Whether the part that the call is about still waits for the outcome. */
-function hasTurn({ work, staging, users }: MountContext): boolean {
-  if (work?.allocId === undefined) return work?.kind === 'expand' || stagingChart.hasTag(staging, 'has-turn');
-  return users.some((user) => user.allocId === work.allocId && targetChart.hasTag(user, 'has-turn'));
-}
-
-/** Gives an event of a call to the part that it is about, if there is one. */
-export function toldOfCall(
-  draft: MountDraft,
-  { kind, allocId }: MountWork,
-  event: { type: 'turn.given' | 'call.waits' },
-): void {
-  const user = draft.users.find((one) => one.allocId === allocId);
-  if (kind === 'stage' || kind === 'unstage') stepStaging(draft, event);
-  else if (user) stepTarget(draft, user, event);
+  return next?.kind === work?.kind && next?.allocId === work?.allocId;
 }
 
 /**
@@ -312,7 +323,7 @@ function deadGone(draft: MountDraft): void {
 
 /** Whether the target may have lost its mount: it has neither let go nor is about to. */
 const mayHaveLost = (user: Target): boolean =>
-  (user.isClaimed || user.hold !== undefined) && !isIn(user, 'pending-unpublish') && !isIn(user, 'waiting-for-unstage');
+  (user.isClaimed || user.hold !== undefined) && !isLeaving(user) && !isIn(user, 'waiting-for-unstage');
 
 /** Retries what has failed, and tries now what waits for its time. */
 export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?: string): MountChange =>
@@ -348,7 +359,7 @@ export const expandMount = (
 ): MountChange => {
   const asked = expansion?.next ?? expansion?.capacity;
   if (!volume || (asked && !expansion?.failure && isSameData(asked, capacity))) return { context: {} };
-  const isCalled = expansion && work?.kind === 'expand' && work.isCalling && !awaiting;
+  const isCalled = expansion && underWay({ work, awaiting }) === 'expand';
   return { context: { expansion: isCalled ? { ...expansion, next: capacity } : { capacity } } };
 };
 

@@ -3,7 +3,8 @@
  * machine keeps its users as data, so they outlive every process. Diagram: docs/machines/mount.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import { callGuards, callStates, changed, refused } from '../kit/call-states.js';
+import { callChart, callGuards } from '../kit/call.js';
+import { changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
@@ -41,6 +42,7 @@ import {
 } from './changes.js';
 import {
   mountAppeared,
+  mountCallAgain,
   mountFailed,
   mountHasToWait,
   nodeExpanded,
@@ -51,7 +53,8 @@ import {
 } from './outcomes.js';
 import { mountRefusalAnswer, mountRefusalOf } from './requests.js';
 import { isStaged } from './staging.js';
-import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest, MountWorkKind } from './types.js';
+import { callStates } from './states.js';
+import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest } from './types.js';
 import { isNotHere } from './work.js';
 
 /** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
@@ -70,24 +73,17 @@ const takeOver = enqueueActions<
   for (const told of broadcasts) enqueue.emit({ node, key, ...told });
 });
 
-/** State of the chart for each piece of work. */
-const workStates = {
-  stage: 'staging',
-  publish: 'publishing',
-  unpublish: 'unpublishing',
-  unstage: 'unstaging',
-  expand: 'expanding',
-} as const satisfies Record<MountWorkKind, string>;
-
-const workKinds: MountWorkKind[] = ['stage', 'publish', 'unpublish', 'unstage', 'expand'];
-
-const { pending } = callStates({
-  settling: '#mount.settling',
-  failed: mountFailed,
-  learned: learnedMount,
-  hasToWait: mountHasToWait,
-  again: () => ({ context: {} }),
-});
+const call = callChart(
+  '#mount.deciding',
+  {
+    stage: { state: callStates.stage, src: 'nodeStage', input: stageCallOf, done: volumeStaged },
+    publish: { state: callStates.publish, src: 'nodePublish', input: nodePublishCallOf, done: targetMounted },
+    unpublish: { state: callStates.unpublish, src: 'nodeUnpublish', input: unpublishCallOf, done: targetUnmounted },
+    unstage: { state: callStates.unstage, src: 'nodeUnstage', input: unstageCallOf, done: volumeUnstaged },
+    expand: { state: callStates.expand, src: 'nodeExpand', input: nodeExpandCallOf, done: nodeExpanded },
+  },
+  { failed: mountFailed, learned: learnedMount, hasToWait: mountHasToWait, again: mountCallAgain },
+);
 
 export const mountMachine = setup({
   types: {} as {
@@ -114,8 +110,6 @@ export const mountMachine = setup({
       const stamp = stampOf(event);
       return isCallWanted({ ...context, ...mountHasToWait(context, outcome, stamp).context }, stamp.at);
     },
-    isToCall: ({ context: { work } }, kind: MountWorkKind) => work?.isCalling === true && work.kind === kind,
-    isToWait: ({ context: { work } }, kind: MountWorkKind) => work?.kind === kind,
     /** Whether another call is due than the waiting one, or none. */
     hasOtherWork: ({ context, event }) => !isCallWanted(context, stampOf(event).at),
     isNotHere: ({ context }) => isNotHere(context),
@@ -135,7 +129,7 @@ export const mountMachine = setup({
   },
 }).createMachine({
   id: 'mount',
-  version: '3',
+  version: '4',
   context: ({ input }) => noMount(input),
   initial: 'unstaged',
   on: {
@@ -151,18 +145,12 @@ export const mountMachine = setup({
     'call.appeared': changed((context, event) => mountAppeared(context, event.mount, stampOf(event))),
   },
   states: {
-    settling: {
+    /** Within one step only. */
+    deciding: {
       entry: 'choose',
       always: [
         { guard: 'isNotHere', target: 'unstaged.absent' },
-        ...workKinds.map((kind) => ({
-          guard: { type: 'isToCall' as const, params: kind },
-          target: `${workStates[kind]}.calling`,
-        })),
-        ...workKinds.map((kind) => ({
-          guard: { type: 'isToWait' as const, params: kind },
-          target: `${workStates[kind]}.backing-off`,
-        })),
+        ...call.ways,
         { guard: 'isPublished', target: 'published' },
         { guard: 'isStaged', target: 'staged' },
         { target: 'unstaged.held' },
@@ -172,17 +160,13 @@ export const mountMachine = setup({
       initial: 'absent',
       states: {
         /** Nothing of the volume is here, and nothing is to be undone. */
-        absent: { tags: 'absent', on: { settle: '#mount.settling' } },
+        absent: { tags: 'absent', ...call.atRest },
         /** The volume is wanted here, or was; no call is under way. */
-        held: { on: { settle: '#mount.settling' } },
+        held: call.atRest,
       },
     },
-    staging: pending('nodeStage', { input: stageCallOf, done: volumeStaged }),
-    staged: { on: { settle: 'settling' } },
-    publishing: pending('nodePublish', { input: nodePublishCallOf, done: targetMounted }),
-    published: { on: { settle: 'settling' } },
-    unpublishing: pending('nodeUnpublish', { input: unpublishCallOf, done: targetUnmounted }),
-    unstaging: pending('nodeUnstage', { input: unstageCallOf, done: volumeUnstaged }),
-    expanding: pending('nodeExpand', { input: nodeExpandCallOf, done: nodeExpanded }),
+    staged: call.atRest,
+    published: call.atRest,
+    ...call.states,
   },
 });

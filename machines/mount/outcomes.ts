@@ -2,9 +2,10 @@
  * Outcomes of calls, with the kernel's mount table, applied to a mount. Pure. What each class of answer asks for:
  * docs/csi.md
  */
-import { defaultBackoff, jittered } from '../kit/backoff.js';
+import { defaultBackoff } from '../kit/backoff.js';
+import { counted } from '../kit/call.js';
 import type { FailedAttempt } from '../kit/call-states.js';
-import type { CallFailure, Tries, Wait } from '../kit/csi-types.js';
+import type { CallFailure, Settled, Wait } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import {
@@ -14,7 +15,15 @@ import {
   type StageAnswer,
   userAt,
 } from './calls.js';
-import { draftedMount, type MountChange, type MountDraft, stepStaging, stepTarget, toldOfCall } from './changes.js';
+import {
+  draftedMount,
+  endStaging,
+  endTarget,
+  type MountChange,
+  type MountDraft,
+  stepStaging,
+  stepTarget,
+} from './changes.js';
 import type { AppearedMount } from './kernel-mount.js';
 import { isDead } from './staging.js';
 import { isWanted } from './target.js';
@@ -28,7 +37,7 @@ export const volumeStaged = (
   draftedMount(context, stamp, (draft) => {
     draft.number += 1;
     draft.bootId = bootId;
-    stepStaging(draft, { type: isStaged ? 'stage.done' : 'stage.not-needed', number: draft.number, found });
+    endStaging(draft, { type: isStaged ? 'stage.done' : 'stage.not-needed', number: draft.number, found });
   });
 
 export const targetMounted = (
@@ -39,7 +48,7 @@ export const targetMounted = (
   draftedMount(context, stamp, (draft) => {
     const user = userAt(draft);
     draft.bootId = bootId;
-    stepTarget(draft, user, { type: 'publish.done', found, isDead: isDead(draft.staging) });
+    endTarget(draft, user, { type: 'publish.done', found, isDead: isDead(draft.staging) });
     if (!isIn(userAt(draft), 'published')) return;
     // The condition was that of the mount before.
     draft.condition = null;
@@ -58,7 +67,7 @@ export const targetUnmounted = (
     tellUnmounted(draft, unmounted, allocId);
     const left = leftBehind === undefined ? {} : { leftBehind };
     draft.broadcasts.push({ type: 'unmounted', allocId, durationMs: Math.max(0, stamp.at - sinceMs), ...left });
-    stepTarget(draft, user, { type: 'unpublish.done' });
+    endTarget(draft, user, { type: 'unpublish.done' });
   });
 
 /**
@@ -80,7 +89,7 @@ export const volumeUnstaged = (
     tellUnmounted(draft, unmounted);
     if (leftBehind !== undefined) draft.broadcasts.push({ type: 'left-behind', leftBehind });
     draft.number += 1;
-    stepStaging(draft, { type: 'unstage.done', number: draft.number });
+    endStaging(draft, { type: 'unstage.done', number: draft.number });
   });
 
 export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpandAnswer, stamp: Stamped): MountChange =>
@@ -93,8 +102,20 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
 export const mountHasToWait = (context: MountContext, { reason, for: what }: Wait, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     draft.awaiting = { reason, for: what };
-    if (draft.work) toldOfCall(draft, draft.work, { type: 'call.waits' });
+    notMade(draft);
   });
+
+/** Makes the call anew. */
+export const mountCallAgain = (context: MountContext, _: Settled, stamp: Stamped): MountChange =>
+  draftedMount(context, stamp, notMade);
+
+/** Tells the part that the call is about, if there is one. */
+function notMade(draft: MountDraft): void {
+  const { kind, allocId } = mustWork(draft);
+  const user = draft.users.find((one) => one.allocId === allocId);
+  if (kind === 'stage' || kind === 'unstage') stepStaging(draft, { type: 'call.not-made' });
+  else if (user) stepTarget(draft, user, { type: 'call.not-made' });
+}
 
 /** Keeps the mount that the path shows after a failed call and did not show before: the call has made it. */
 export const mountAppeared = (context: MountContext, mount: AppearedMount, stamp: Stamped): MountChange =>
@@ -128,29 +149,23 @@ export const mountFailed = (context: MountContext, attempt: FailedAttempt): Moun
 function stagingFailed(draft: MountDraft, kind: 'stage' | 'unstage', { attempt }: Attempted): void {
   const { failure, status } = attempt;
   if (status === 'interrupted') {
-    stepStaging(draft, { type: `${kind}.interrupted` });
+    endStaging(draft, { type: `${kind}.interrupted` });
     return;
   }
   const isSent = status === 'failed';
   const { tries: staged, unstageTries } = draft.staging;
   const isRefused = kind === 'stage' && failure.final;
   // For the targets that are mounted, a refused stage is repeated.
-  const tries = triesAfter(
+  const tries = counted(
     kind === 'stage' ? staged : unstageTries,
     isRefused ? { ...attempt, retry: defaultBackoff } : attempt,
   );
   const outcome = isRefused && isSent ? 'refused' : isSent ? 'unknown' : 'not-sent';
-  if (outcome === 'refused') stepStaging(draft, { type: 'stage.refused', tries });
-  else stepStaging(draft, { type: `${kind}.${outcome}`, tries });
+  if (outcome === 'refused') endStaging(draft, { type: 'stage.refused', tries });
+  else endStaging(draft, { type: `${kind}.${outcome}`, tries });
   const wanted = isRefused ? draft.users.filter(isWanted) : [];
   if (tries.count === 1 || wanted.length > 0) tellFailed(draft, { kind }, failure);
   for (const user of wanted) stepTarget(draft, user, { type: 'stage.refused', failure });
-}
-
-/** Counts one more failed attempt. */
-function triesAfter(before: Tries | undefined, { failure, retry, at, random }: FailedAttempt): Tries {
-  const count = (before?.count ?? 0) + 1;
-  return { count, notBeforeMs: at + jittered(retry ?? defaultBackoff, count, random), sinceMs: at, failure };
 }
 
 /** Gives the outcome to the target that the call is about. */
@@ -159,18 +174,18 @@ function targetFailed(draft: MountDraft, kind: 'publish' | 'unpublish', { work, 
   if (isStagingMissing(work, failure)) stepStaging(draft, { type: 'publish.found-unstaged' });
   const user = userAt(draft);
   if (status === 'interrupted') {
-    stepTarget(draft, user, { type: `${kind}.interrupted` });
+    endTarget(draft, user, { type: `${kind}.interrupted` });
     return;
   }
   const isSent = status === 'failed';
-  const tries = triesAfter(user.tries, attempt);
+  const tries = counted(user.tries, attempt);
   const isRefused = failure.final && kind === 'publish';
   if (isRefused || tries.count === 1) tellFailed(draft, work, failure);
-  if (kind === 'unpublish') stepTarget(draft, user, { type: 'unpublish.failed', tries });
+  if (kind === 'unpublish') endTarget(draft, user, { type: 'unpublish.failed', tries });
   else if (isRefused) {
     const type = isSent && isMadeWrongly(failure) ? 'publish.not-as-asked' : 'publish.refused';
-    stepTarget(draft, user, { type, failure });
-  } else stepTarget(draft, user, { type: isSent ? 'publish.unknown' : 'publish.not-sent', tries });
+    endTarget(draft, user, { type, failure });
+  } else endTarget(draft, user, { type: isSent ? 'publish.unknown' : 'publish.not-sent', tries });
 }
 
 /**
@@ -181,7 +196,7 @@ function expansionFailed(draft: MountDraft, { work, attempt }: Attempted): void 
   const { failure, status } = attempt;
   const { expansion } = draft;
   if (status === 'interrupted') return;
-  const tries = triesAfter(expansion?.tries, attempt);
+  const tries = counted(expansion?.tries, attempt);
   if (failure.final || tries.count === 1) tellFailed(draft, work, failure);
   const failed = failure.final ? { failure } : { ...expansion, tries };
   draft.expansion = nextExpansion(draft) ?? (expansion && { ...failed, capacity: expansion.capacity });

@@ -1,8 +1,11 @@
 /** Parts of a mount as they are shown: the state of each, and why. Pure. */
-import { isIn, type PartView } from '../kit/parts.js';
-import { stagingMachine } from './staging.js';
-import { isWanted, targetMachine } from './target.js';
-import type { MountContext, Target } from './types.js';
+import { callStepOf } from '../kit/call.js';
+import type { Tries } from '../kit/csi-types.js';
+import type { PartView } from '../kit/parts.js';
+import { stagingChart, stagingMachine } from './staging.js';
+import { isWanted, targetChart, targetMachine } from './target.js';
+import type { MountContext, MountWorkKind, Staging, Target } from './types.js';
+import { stagingWish } from './work.js';
 
 /** Staging, and the target of each alloc that uses the volume here; with an id, of that alloc alone. */
 export const mountParts = (context: MountContext, allocId?: string): PartView[] => [
@@ -12,11 +15,29 @@ export const mountParts = (context: MountContext, allocId?: string): PartView[] 
     .map((user) => targetView(context, user)),
 ];
 
-function stagingView({ staging, awaiting }: MountContext): PartView {
-  const { at, tries, unstageTries } = staging;
-  const isUnstaged =
-    isIn(staging, 'pending-unstage') || isIn(staging, 'unstage-in-doubt') || isIn(staging, 'clearing-dead');
-  const attempts = isUnstaged ? unstageTries : tries;
+/** Call about this part that is under way, or waits. */
+const callOf = ({ work }: MountContext, allocId?: string): MountWorkKind | undefined =>
+  work?.isCalling && work.allocId === allocId ? work.kind : undefined;
+
+const triesOf = (staging: Staging): Tries | undefined =>
+  stagingChart.metaOf(staging).call === 'unstage' ? staging.unstageTries : staging.tries;
+
+/** Phase of the staging, and how far the call is that it wants now: `in-doubt.backing-off`. */
+function stagingStep(context: MountContext): string {
+  const { staging } = context;
+  const { at } = staging;
+  const { call: wanted } = stagingChart.metaOf(staging);
+  const present = callOf(context);
+  if (!wanted) return at;
+  const isOwn = present === wanted;
+  const isWanted = isOwn || stagingWish(context) === `${wanted}.wanted`;
+  return isWanted ? `${at}.${callStepOf(context, isOwn, triesOf(staging))}` : at;
+}
+
+function stagingView(context: MountContext): PartView {
+  const { staging, awaiting } = context;
+  const at = stagingStep(context);
+  const attempts = triesOf(staging);
   const why = at.endsWith('.waiting-for-plugin') ? awaiting?.reason : attempts?.failure.message;
   return {
     ...{ id: stagingMachine.id, chart: stagingMachine.id, at },
@@ -28,8 +49,18 @@ function stagingView({ staging, awaiting }: MountContext): PartView {
 /** Id of the part that is the target of this alloc. */
 export const targetId = (allocId: string): string => `target/${allocId}`;
 
-function targetView(context: MountContext, user: Target): PartView {
+/** Phase of a target, and how far the call is that it wants. */
+function targetStep(context: MountContext, user: Target): string {
   const { allocId, at, tries } = user;
+  const { call: wanted } = targetChart.metaOf(user);
+  if (!wanted) return at;
+  const present = callOf(context, allocId);
+  return `${at}.${callStepOf(context, present === wanted, tries)}`;
+}
+
+function targetView(context: MountContext, user: Target): PartView {
+  const { allocId, tries } = user;
+  const at = targetStep(context, user);
   const why = reasonOf(context, user);
   return {
     ...{ id: targetId(allocId), chart: targetMachine.id, at },
@@ -38,10 +69,11 @@ function targetView(context: MountContext, user: Target): PartView {
   };
 }
 
-function reasonOf({ awaiting, unconfirmed }: MountContext, user: Target): string | undefined {
-  const { allocId, at, failure, tries } = user;
+function reasonOf(context: MountContext, user: Target): string | undefined {
+  const { awaiting, unconfirmed } = context;
+  const { allocId, failure, tries } = user;
   if (isWanted(user) && unconfirmed.includes(allocId)) return unconfirmedText(user);
-  if (at.endsWith('.waiting-for-plugin') && awaiting) return awaiting.reason;
+  if (awaiting && callOf(context, allocId)) return awaiting.reason;
   return failure?.message ?? tries?.failure.message;
 }
 

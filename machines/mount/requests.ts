@@ -1,10 +1,9 @@
 /** Requests that a mount refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 import type { Capability } from '../kit/csi-types.js';
 import type { AnswerParams, Failure } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { nameOf } from '../volume/requests.js';
-import { hasNoTarget, isToUnpublish, mountUserStateOf } from './target.js';
+import { hasNoTarget, isBeingReplaced, isToUnpublish, mountUserStateOf } from './target.js';
 import type { MountContext, MountRequest, MountUse, Target } from './types.js';
 import { hasOneTarget, isStagingOwed } from './work.js';
 
@@ -45,7 +44,7 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
     return conflict(context, why);
   }
   const [holder] = hasOneTarget(capability.accessMode)
-    ? others.filter((one) => !isToUnpublish(one) || isIn(one, 'replacing'))
+    ? others.filter((one) => !isToUnpublish(one) || isBeingReplaced(one))
     : [];
   if (holder)
     return conflict(

@@ -1,6 +1,8 @@
 /** Data, events, conditions and actions of a staging. Its states: staging.ts */
 import { assign, setup } from 'xstate';
 import type { Tries } from '../kit/csi-types.js';
+import type { PhaseMeta } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 import type { AppearedMount, KernelMount } from './kernel-mount.js';
 
 export interface StagingData {
@@ -24,7 +26,26 @@ interface Staged {
   found?: KernelMount | undefined;
 }
 
-export type StagingEvent =
+/** Outcomes of a call about the staging. */
+export type StagingOutcome =
+  | ({ type: 'stage.done' } & Staged)
+  /** The plugin does not stage. */
+  | ({ type: 'stage.not-needed' } & Staged)
+  /** The call may have taken effect, or may still. */
+  | { type: 'stage.unknown'; tries: Tries }
+  /** The plugin would refuse the same again. */
+  | { type: 'stage.refused'; tries: Tries }
+  /** No call was made. */
+  | { type: 'stage.not-sent'; tries: Tries }
+  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
+  | { type: 'stage.interrupted' }
+  | { type: 'unstage.done'; number: number }
+  | { type: 'unstage.unknown'; tries: Tries }
+  | { type: 'unstage.not-sent'; tries: Tries }
+  | { type: 'unstage.interrupted' };
+
+/** Needs, requests and observations. */
+export type StagingChange =
   // Present needs of the targets.
   | { type: 'stage.wanted' }
   /** No target has the volume, or may have it. */
@@ -44,25 +65,10 @@ export type StagingEvent =
   /** A publish found that the volume is not staged. */
   | { type: 'publish.found-unstaged' }
   | { type: 'mount-appeared'; mount: AppearedMount }
-  // The turn that the mount gives, and the outcome of its call.
-  | { type: 'turn.given' }
-  | { type: 'turn.lost' }
-  | { type: 'call.waits' }
-  | ({ type: 'stage.done' } & Staged)
-  /** The plugin does not stage. */
-  | ({ type: 'stage.not-needed' } & Staged)
-  /** The call may have taken effect, or may still. */
-  | { type: 'stage.unknown'; tries: Tries }
-  /** The plugin would refuse the same again. */
-  | { type: 'stage.refused'; tries: Tries }
-  /** No call was made. */
-  | { type: 'stage.not-sent'; tries: Tries }
-  /** The runtime ended while the call was under way: no attempt, but it may have taken effect. */
-  | { type: 'stage.interrupted' }
-  | { type: 'unstage.done'; number: number }
-  | { type: 'unstage.unknown'; tries: Tries }
-  | { type: 'unstage.not-sent'; tries: Tries }
-  | { type: 'unstage.interrupted' };
+  /** The call was not made: it waits, or is made anew. */
+  | { type: 'call.not-made' };
+
+export type StagingEvent = StagingChange | StagingOutcome;
 
 interface Taken {
   context: StagingData;
@@ -74,7 +80,12 @@ const now = (tries: Tries | undefined): Tries | undefined => tries && { ...tries
 
 /** Conditions and actions of the chart (staging.ts). */
 export const stagingSetup = setup({
-  types: {} as { context: StagingData; events: StagingEvent; input: StagingData; tags: 'has-turn' },
+  types: {} as {
+    context: StagingData;
+    events: StagingEvent;
+    input: StagingData;
+    meta: PhaseMeta<never, 'stage' | 'unstage'> & StateWords;
+  },
   guards: {
     isRepairedAtOnce: ({ event }) => 'isMended' in event && event.isMended,
   },

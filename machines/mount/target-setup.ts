@@ -1,6 +1,8 @@
 /** Data, events, conditions and actions of a target. Its states: target.ts */
 import { assign, setup } from 'xstate';
 import type { CallFailure, Capability, Tries } from '../kit/csi-types.js';
+import type { PhaseMeta } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 import type { AppearedMount, KernelMount } from './kernel-mount.js';
 
 /** How an alloc asks for the volume. */
@@ -33,6 +35,9 @@ export interface TargetData extends TargetUse {
   failure?: CallFailure | undefined;
 }
 
+/** State that users see. `detached`: unmounted; the volume is to be unstaged before the alloc has let go. */
+export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
+
 /** Facts that the mount adds to each event. */
 export interface Moment {
   /** Milliseconds since the epoch. */
@@ -41,48 +46,52 @@ export interface Moment {
   nextNumber: number;
   /** Whether the volume has to be unstaged, as no other alloc uses it here. */
   isLast: boolean;
+  /** Whether a call to publish to this target is under way, and may take effect. */
+  isCallUnderWay: boolean;
 }
 
-export type TargetEvent = Moment &
-  (
-    | { type: 'use'; use: TargetUse }
-    | { type: 'leave' }
-    | { type: 'retry' }
-    /** Undoes at once what waits to be undone. */
-    | { type: 'hasten' }
-    | { type: 'runtime.started' }
-    /** The plugin refuses for good to stage the volume as asked. */
-    | { type: 'stage.refused'; failure: CallFailure }
-    /** The volume is unstaged, or another alloc uses it. */
-    | { type: 'let-go' }
-    // Observations of the kernel. `isMended`: the mount is repaired without a request.
-    | { type: 'seen-missing'; isMended: boolean }
-    | { type: 'seen-dead'; isMended: boolean }
-    /** The staging that the target may be bound from is dead, and can't be unstaged while the target is bound. */
-    | { type: 'staging-dead' }
-    /** The dead staging is gone; the target may still be bound from it. */
-    | { type: 'staging-dead-gone' }
-    | { type: 'mount-appeared'; mount: AppearedMount }
-    // The turn that the mount gives, and the outcome of the call.
-    | { type: 'turn.given' }
-    | { type: 'turn.lost' }
-    | { type: 'call.waits' }
-    /** `isDead`: the staging path was seen dead meanwhile. */
-    | { type: 'publish.done'; found: KernelMount; isDead: boolean }
-    /** The plugin would refuse the same call again. */
-    | { type: 'publish.refused'; failure: CallFailure }
-    /** The plugin has mounted the volume otherwise than asked. */
-    | { type: 'publish.not-as-asked'; failure: CallFailure }
-    /** No call was made. */
-    | { type: 'publish.not-sent'; tries: Tries }
-    /** The call may have taken effect, or may still. */
-    | { type: 'publish.unknown'; tries: Tries }
-    /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
-    | { type: 'publish.interrupted' }
-    | { type: 'unpublish.done' }
-    | { type: 'unpublish.failed'; tries: Tries }
-    | { type: 'unpublish.interrupted' }
-  );
+/** Outcomes of a call about the target. */
+export type TargetOutcome =
+  /** `isDead`: the staging path was seen dead meanwhile. */
+  | { type: 'publish.done'; found: KernelMount; isDead: boolean }
+  /** The plugin would refuse the same call again. */
+  | { type: 'publish.refused'; failure: CallFailure }
+  /** The plugin has mounted the volume otherwise than asked. */
+  | { type: 'publish.not-as-asked'; failure: CallFailure }
+  /** No call was made. */
+  | { type: 'publish.not-sent'; tries: Tries }
+  /** The call may have taken effect, or may still. */
+  | { type: 'publish.unknown'; tries: Tries }
+  /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
+  | { type: 'publish.interrupted' }
+  | { type: 'unpublish.done' }
+  | { type: 'unpublish.failed'; tries: Tries }
+  | { type: 'unpublish.interrupted' };
+
+/** Requests and observations. */
+export type TargetChange =
+  | { type: 'use'; use: TargetUse }
+  | { type: 'leave' }
+  | { type: 'retry' }
+  /** Undoes at once what waits to be undone. */
+  | { type: 'hasten' }
+  | { type: 'runtime.started' }
+  /** The plugin refuses for good to stage the volume as asked. */
+  | { type: 'stage.refused'; failure: CallFailure }
+  /** The volume is unstaged, or another alloc uses it. */
+  | { type: 'let-go' }
+  // Observations of the kernel. `isMended`: the mount is repaired without a request.
+  | { type: 'seen-missing'; isMended: boolean }
+  | { type: 'seen-dead'; isMended: boolean }
+  /** The staging that the target may be bound from is dead, and can't be unstaged while the target is bound. */
+  | { type: 'staging-dead' }
+  /** The dead staging is gone; the target may still be bound from it. */
+  | { type: 'staging-dead-gone' }
+  | { type: 'mount-appeared'; mount: AppearedMount }
+  /** The call was not made: it waits, or is made anew. */
+  | { type: 'call.not-made' };
+
+export type TargetEvent = Moment & (TargetChange | TargetOutcome);
 
 interface Taken {
   context: TargetData;
@@ -114,9 +123,15 @@ const failureIn = ({ event }: Taken): CallFailure | undefined => ('failure' in e
 
 /** Conditions and actions of the chart (target.ts). */
 export const targetSetup = setup({
-  types: {} as { context: TargetData; events: TargetEvent; input: TargetData; tags: 'has-turn' },
+  types: {} as {
+    context: TargetData;
+    events: TargetEvent;
+    input: TargetData;
+    meta: PhaseMeta<MountUserState, 'publish' | 'unpublish'> & StateWords;
+  },
   guards: {
     isLast: ({ event }) => event.isLast,
+    isCallUnderWay: ({ event }) => event.isCallUnderWay,
     isDead: ({ event }) => event.type === 'publish.done' && event.isDead,
     isRepairedAtOnce: ({ event }) => 'isMended' in event && event.isMended,
   },

@@ -1,104 +1,63 @@
 import { Chart, isIn, type Part } from '../kit/parts.js';
-import { workStates } from '../kit/work-states.js';
-import { targetSetup } from './target-setup.js';
-
-/** Tries now what waits for its time: each work state, by its name. */
-const takesNow = { actions: 'hasten' as const };
-const triesNow = { target: 'due' as const, actions: 'hasten' as const };
+import { type MountUserState, targetSetup } from './target-setup.js';
 
 /** Nothing is mounted: the alloc has let go. The last alloc waits until the volume is unstaged. */
 const letsGo = [
-  { guard: 'isLast' as const, target: '#target.waiting-for-unstage' as const, actions: 'forgetMount' as const },
-  { target: '#target.released' as const },
-];
+  { guard: 'isLast', target: '#target.waiting-for-unstage', actions: 'forgetMount' },
+  { target: '#target.released' },
+] as const;
 
-const undone = { target: '#target.undoing.due' as const, actions: 'undo' as const };
-const undoneInDoubt = { ...undone, actions: ['undo', 'doubt'] as const };
+const undone = { target: '#target.undoing', actions: 'undo' } as const;
+const undoneInDoubt = { target: '#target.undoing', actions: ['undo', 'doubt'] } as const;
 const toPublished = [
-  { guard: 'isDead' as const, target: '#target.publish-in-doubt.due' as const, actions: 'forgetTries' as const },
-  { target: '#target.published' as const, actions: 'keepFound' as const },
-];
+  { guard: 'isDead', target: '#target.publish-in-doubt', actions: 'forgetTries' },
+  { target: '#target.published', actions: 'keepFound' },
+] as const;
 
-/** Four states of the work to publish the volume to the target. */
-const publishWork = <const TOutcomes extends object, const TCalling extends object>(
-  outcomes: TOutcomes,
-  whileCalling: TCalling,
-) => {
-  const stays = { use: { actions: ['takeUse', 'hasten'] as const }, 'runtime.started': takesNow };
-  const work = workStates({
-    call: 'NodePublishVolume',
-    restart: 'restart' as const,
-    outcomes,
-    calling: { ...stays, ...whileCalling },
-    waiting: stays,
-  });
-  const anew = {
-    use: { target: 'due' as const, actions: ['takeUse', 'hasten'] as const },
-    'runtime.started': triesNow,
-  };
-  return {
-    ...work,
-    due: { on: { ...work.due.on, ...anew } },
-    'backing-off': { on: { ...work['backing-off'].on, ...anew } },
-  };
-};
+const triesNow = { actions: 'hasten' } as const;
+const restarts = { actions: 'restart' } as const;
+const wanted = { use: { actions: ['takeUse', 'hasten'] }, retry: restarts, 'runtime.started': triesNow } as const;
 
-type Step = 'first-publish' | 'publish-under-way' | 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
+/** Ways of a target on its way out that is asked for, or given up. */
+const onItsWayOut = {
+  use: { target: '#target.replacing', actions: 'wishNext' },
+  leave: { target: '#target.pending-unpublish', actions: ['dropNext', 'hasten'] },
+} as const;
+const whileFirstCall = {
+  use: { target: '#target.replacing-first-call', actions: 'wishNext' },
+  leave: { target: '#target.leaving-first-call', actions: ['dropNext', 'hasten'] },
+} as const;
 
-/** Transitions of a target on its way out that is asked for, or given up. Given up, the work is tried now. */
-const waysFrom = (step: Step) => ({
-  use: { target: `#target.replacing.${step}`, actions: 'wishNext' as const },
-  leave: {
-    target: `#target.pending-unpublish.${step === 'backing-off' ? 'due' : step}`,
-    actions: ['dropNext', 'hasten'] as const,
-  },
+/** Outcomes of a call to publish that nobody waits for any more. It is unmounted once that has ended. */
+const publishEnds = {
+  'publish.not-sent': {},
+  'publish.refused': {},
+  'publish.not-as-asked': { actions: 'doubt' },
+  'publish.unknown': { actions: 'doubt' },
+  'publish.interrupted': { actions: 'doubt' },
+  'publish.done': { actions: 'keepFound' },
+} as const;
+const firstCallEnds = <const TNothing, const TTarget extends string>(nothing: TNothing, target: TTarget) => ({
+  'call.not-made': nothing,
+  'publish.not-sent': nothing,
+  'publish.refused': nothing,
+  'publish.not-as-asked': { target, actions: 'doubt' as const },
+  'publish.unknown': { target, actions: 'doubt' as const },
+  'publish.interrupted': { target, actions: 'doubt' as const },
+  'publish.done': { target, actions: 'keepFound' as const },
 });
 
-/** Four states of the work to unpublish the volume from the target. `done`: where that leads. */
-const unpublishWork = <const TDone>(done: TDone) => {
-  const stays = { hasten: takesNow, 'runtime.started': takesNow };
-  const work = workStates({
-    call: 'NodeUnpublishVolume',
-    restart: 'restart' as const,
-    outcomes: {
-      'unpublish.done': done,
-      'unpublish.failed': { target: 'backing-off' as const, actions: 'count' as const },
-      'unpublish.interrupted': 'due' as const,
-    },
-    calling: { ...stays, ...waysFrom('calling') },
-    waiting: { ...stays, ...waysFrom('waiting-for-plugin') },
-  });
-  return {
-    ...work,
-    due: { on: { ...work.due.on, ...stays, ...waysFrom('due') } },
-    'backing-off': {
-      on: { ...work['backing-off'].on, hasten: triesNow, 'runtime.started': triesNow, ...waysFrom('backing-off') },
-    },
-  };
-};
-
-/**
- * State of a target that is to be unpublished while a call to publish has not ended. `otherwise`: where it leads if
- * nothing was mounted.
- */
-const publishUnderWay = <const TOtherwise>(step: Step, otherwise: TOtherwise) => ({
-  tags: 'has-turn' as const,
-  on: {
-    'call.waits': otherwise,
-    'turn.lost': otherwise,
-    'publish.not-sent': otherwise,
-    'publish.refused': otherwise,
-    'publish.not-as-asked': { target: 'due' as const, actions: 'doubt' as const },
-    'publish.unknown': { target: 'due' as const, actions: 'doubt' as const },
-    'publish.interrupted': { target: 'due' as const, actions: 'doubt' as const },
-    'publish.done': { target: 'due' as const, actions: 'keepFound' as const },
-    ...waysFrom(step),
-  },
-});
+const undoes = {
+  retry: restarts,
+  hasten: triesNow,
+  'runtime.started': triesNow,
+  'unpublish.failed': { actions: 'count' },
+  'unpublish.interrupted': {},
+} as const;
 
 export const targetMachine = targetSetup.createMachine({
   id: 'target',
-  version: '1',
+  version: '2',
   context: ({ input }) => input,
   initial: 'pending-publish',
   on: {
@@ -110,76 +69,79 @@ export const targetMachine = targetSetup.createMachine({
     'staging-dead-gone': {},
     'let-go': {},
     'mount-appeared': { actions: 'keepAppeared' },
+    'call.not-made': {},
   },
   states: {
-    /** Wanted; no call was sent that may have mounted it. */
+    /** Wanted; no call was sent before that may have mounted it. */
     'pending-publish': {
-      initial: 'due',
-      states: publishWork(
-        {
-          'publish.done': toPublished,
-          'publish.refused': { target: '#target.failed', actions: 'keepFailure' },
-          'publish.not-as-asked': undoneInDoubt,
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: '#target.publish-in-doubt.backing-off', actions: 'count' },
-          'publish.interrupted': '#target.publish-in-doubt.due',
-        },
-        {
-          leave: { target: '#target.pending-unpublish.first-publish', actions: 'beginLeaving' },
-          'staging-dead-gone': { target: '#target.replacing.first-publish', actions: 'replace' },
-        },
-      ),
-      on: { leave: letsGo, 'stage.refused': { target: 'failed', actions: 'keepFailure' } },
+      meta: {
+        shownAs: 'wanted',
+        call: 'publish',
+        words: { waiting: 'to be mounted', calling: 'being mounted', restsAfter: 'mount not done' },
+      },
+      on: {
+        ...wanted,
+        leave: [{ guard: 'isCallUnderWay', target: 'leaving-first-call', actions: 'beginLeaving' }, ...letsGo],
+        'staging-dead-gone': { guard: 'isCallUnderWay', target: 'replacing-first-call', actions: 'replace' },
+        'stage.refused': { target: 'failed', actions: 'keepFailure' },
+        'publish.done': toPublished,
+        'publish.refused': { target: 'failed', actions: 'keepFailure' },
+        'publish.not-as-asked': undoneInDoubt,
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { target: 'publish-in-doubt', actions: 'count' },
+        'publish.interrupted': 'publish-in-doubt',
+      },
     },
     /** Wanted; an earlier call may have mounted it, or may still. */
     'publish-in-doubt': {
-      initial: 'due',
-      states: publishWork(
-        {
-          'publish.done': toPublished,
-          'publish.refused': undoneInDoubt,
-          'publish.not-as-asked': undoneInDoubt,
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: 'backing-off', actions: 'count' },
-          'publish.interrupted': 'due',
-        },
-        {
-          leave: { target: '#target.pending-unpublish.publish-under-way', actions: ['beginLeaving', 'doubt'] },
-          'staging-dead-gone': { target: '#target.replacing.publish-under-way', actions: ['replace', 'doubt'] },
-        },
-      ),
+      meta: {
+        shownAs: 'wanted',
+        call: 'publish',
+        health: 'in-doubt',
+        words: { waiting: 'mount in doubt', calling: 'mount in doubt, being repeated', restsAfter: 'mount in doubt' },
+      },
       on: {
+        ...wanted,
         leave: { target: 'pending-unpublish', actions: ['beginLeaving', 'doubt'] },
         'stage.refused': undoneInDoubt,
         'staging-dead': { target: 'replacing', actions: ['replace', 'doubt'] },
         'staging-dead-gone': { target: 'replacing', actions: ['replace', 'doubt'] },
+        'publish.done': toPublished,
+        'publish.refused': undoneInDoubt,
+        'publish.not-as-asked': undoneInDoubt,
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { actions: 'count' },
+        'publish.interrupted': {},
       },
     },
     /** Wanted again: the mount is gone, and the plugin may still take it as mounted. */
     remounting: {
-      initial: 'due',
-      states: publishWork(
-        {
-          'publish.done': toPublished,
-          'publish.refused': undone,
-          'publish.not-as-asked': undoneInDoubt,
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: '#target.publish-in-doubt.backing-off', actions: 'count' },
-          'publish.interrupted': '#target.publish-in-doubt.due',
+      meta: {
+        shownAs: 'wanted',
+        call: 'publish',
+        words: {
+          waiting: 'not there any more',
+          calling: 'not there any more, being mounted again',
+          restsAfter: 'not there any more, could not be mounted again',
         },
-        {
-          leave: { target: '#target.pending-unpublish.publish-under-way', actions: 'beginLeaving' },
-          'staging-dead-gone': { target: '#target.replacing.publish-under-way', actions: 'replace' },
-        },
-      ),
+      },
       on: {
+        ...wanted,
         leave: { target: 'pending-unpublish', actions: 'beginLeaving' },
         'stage.refused': undone,
         'staging-dead': { target: 'replacing', actions: 'replace' },
+        'staging-dead-gone': { guard: 'isCallUnderWay', target: 'replacing', actions: 'replace' },
+        'publish.done': toPublished,
+        'publish.refused': undone,
+        'publish.not-as-asked': undoneInDoubt,
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { target: 'publish-in-doubt', actions: 'count' },
+        'publish.interrupted': 'publish-in-doubt',
       },
     },
     /** Mounted by the plugin, as the kernel showed. */
     published: {
+      meta: { shownAs: 'published', health: 'healthy', words: '' },
       on: {
         use: { actions: 'takeUse' },
         leave: { target: 'pending-unpublish', actions: 'beginLeaving' },
@@ -195,60 +157,111 @@ export const targetMachine = targetSetup.createMachine({
     },
     /** The mount is gone or dead, which is only reported: mounted again for whoever asks. */
     lost: {
+      meta: { shownAs: 'lost', health: 'failed', words: 'not there any more, mounted again on request' },
       on: {
         use: { target: 'remounting', actions: 'begin' },
         leave: { target: 'pending-unpublish', actions: 'beginLeaving' },
         'staging-dead': { target: 'replacing', actions: 'replace' },
       },
     },
+    /** The alloc leaves while the very first call is under way: if that mounts nothing, nothing is unmounted. */
+    'leaving-first-call': {
+      meta: { shownAs: 'leaving', health: 'working', words: 'given up, its first mount is under way' },
+      on: { ...whileFirstCall, ...firstCallEnds(letsGo, 'pending-unpublish') },
+    },
     /** The alloc leaves: the target has to be unmounted. */
     'pending-unpublish': {
-      initial: 'due',
-      states: {
-        'first-publish': publishUnderWay('first-publish', letsGo),
-        'publish-under-way': publishUnderWay('publish-under-way', 'due'),
-        ...unpublishWork(letsGo),
+      meta: {
+        shownAs: 'leaving',
+        call: 'unpublish',
+        words: { waiting: 'to be unmounted', calling: 'being unmounted', restsAfter: 'not unmounted yet' },
+      },
+      on: { ...undoes, ...onItsWayOut, ...publishEnds, 'unpublish.done': letsGo },
+    },
+    /** Mounted anew once the very first call has ended; if that mounts nothing, nothing is unmounted. */
+    'replacing-first-call': {
+      meta: {
+        ...{ shownAs: 'leaving', health: 'working' },
+        words: 'to be mounted again, its first mount is under way',
+      },
+      on: {
+        ...whileFirstCall,
+        ...firstCallEnds({ target: 'pending-publish', actions: 'beginNext' } as const, 'replacing'),
       },
     },
     /** Unmounted, then mounted again. */
     replacing: {
-      initial: 'due',
-      states: {
-        'first-publish': publishUnderWay('first-publish', { target: '#target.pending-publish', actions: 'beginNext' }),
-        'publish-under-way': publishUnderWay('publish-under-way', 'due'),
-        ...unpublishWork({ target: '#target.pending-publish', actions: 'beginNext' }),
+      meta: {
+        shownAs: 'leaving',
+        call: 'unpublish',
+        words: {
+          waiting: 'to be unmounted, then mounted again',
+          calling: 'being unmounted, then mounted again',
+          restsAfter: 'not unmounted yet, then mounted again',
+        },
+      },
+      on: {
+        ...undoes,
+        ...onItsWayOut,
+        ...publishEnds,
+        'unpublish.done': { target: 'pending-publish', actions: 'beginNext' },
       },
     },
     /** Could not be mounted; what a call may have left is unmounted. */
     undoing: {
-      initial: 'due',
-      states: unpublishWork({ target: '#target.failed', actions: 'keepWhy' }),
+      meta: {
+        shownAs: 'leaving',
+        call: 'unpublish',
+        words: {
+          waiting: 'mount failed, to be undone',
+          calling: 'mount failed, being undone',
+          restsAfter: 'mount failed, not undone yet',
+        },
+      },
+      on: { ...undoes, ...onItsWayOut, 'unpublish.done': { target: 'failed', actions: 'keepWhy' } },
     },
     /** Unmounted; the alloc lets go once the volume is unstaged. */
     'waiting-for-unstage': {
+      meta: {
+        ...{ shownAs: 'detached', health: 'waiting' },
+        words: 'unmounted, released once the volume is unstaged',
+      },
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: {}, 'let-go': 'released' },
     },
     /** Could not be mounted; nothing is left at the target. */
     failed: {
+      meta: { shownAs: 'failed', health: 'failed', words: 'mount refused' },
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: letsGo },
     },
     /** The alloc has let go. */
-    released: { type: 'final' },
+    released: { type: 'final', meta: { health: 'gone', words: '' } },
   },
 });
 
-/** Target of an alloc that uses the volume here: its data, and the path of its state. */
+/** Target of an alloc that uses the volume here: its data, and its phase. */
 export type Target = Part<typeof targetMachine>;
 
 export const targetChart = new Chart(targetMachine);
 
+export function mountUserStateOf(target: Target): MountUserState {
+  const { shownAs } = targetChart.metaOf(target);
+  if (!shownAs) throw new Error(`a target in state '${target.at}' has no state to show to users`);
+  return shownAs;
+}
+
 /** Whether the target is to be mounted. */
-export const isWanted = (target: Target): boolean =>
-  isIn(target, 'pending-publish') || isIn(target, 'publish-in-doubt') || isIn(target, 'remounting');
+export const isWanted = (target: Target): boolean => targetChart.metaOf(target).shownAs === 'wanted';
 
 /** Whether the target has to be unmounted. */
-export const isToUnpublish = (target: Target): boolean =>
-  isIn(target, 'pending-unpublish') || isIn(target, 'replacing') || isIn(target, 'undoing');
+export const isToUnpublish = (target: Target): boolean => targetChart.metaOf(target).shownAs === 'leaving';
+
+/** Whether the alloc leaves, and does not come back. */
+export const isLeaving = (target: Target): boolean =>
+  isIn(target, 'pending-unpublish') || isIn(target, 'leaving-first-call');
+
+/** Whether the target is unmounted to be mounted again. */
+export const isBeingReplaced = (target: Target): boolean =>
+  isIn(target, 'replacing') || isIn(target, 'replacing-first-call');
 
 /** Whether nothing is mounted at the target, or may be. */
 export const hasNoTarget = (target: Target): boolean =>
@@ -260,16 +273,3 @@ export const hasNoTarget = (target: Target): boolean =>
  */
 export const needsUnpublish = (target: Target): boolean =>
   isIn(target, 'published') || isIn(target, 'publish-in-doubt') || isIn(target, 'remounting') || isToUnpublish(target);
-
-/** State that users see. `detached`: unmounted; the volume is to be unstaged before the alloc has let go. */
-export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
-
-export function mountUserStateOf(target: Target): MountUserState {
-  if (isWanted(target)) return 'wanted';
-  if (isToUnpublish(target)) return 'leaving';
-  if (isIn(target, 'waiting-for-unstage')) return 'detached';
-  if (isIn(target, 'published')) return 'published';
-  if (isIn(target, 'lost')) return 'lost';
-  if (isIn(target, 'failed')) return 'failed';
-  throw new Error(`a target in state '${target.at}' has no state to show to users`);
-}

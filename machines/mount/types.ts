@@ -17,7 +17,8 @@ import type { Target } from './target.js';
 import type { TargetUse } from './target-setup.js';
 
 export type { Staging } from './staging.js';
-export type { MountUserState, Target } from './target.js';
+export type { Target } from './target.js';
+export type { MountUserState } from './target-setup.js';
 
 /** A volume that is published to this node: data for its calls. Ids and contexts are the plugin's, verbatim. */
 export interface MountedVolume {

@@ -1,10 +1,11 @@
 /** Order of the work on a mount: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
+import { callUnderWay } from '../kit/call.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
 import { isIn } from '../kit/parts.js';
 import { isDead, isInDoubt, isStaged } from './staging.js';
 import type { StagingEvent } from './staging-setup.js';
-import { hasNoTarget, isToUnpublish, isWanted, needsUnpublish } from './target.js';
+import { hasNoTarget, isWanted, needsUnpublish, targetChart } from './target.js';
 import type { MountContext, MountWork, MountWorkKind, Target } from './types.js';
 
 type Piece = Omit<MountWork, 'isCalling'>;
@@ -27,17 +28,18 @@ const needsStaging = (context: MountContext, user: Target): boolean =>
   !context.unconfirmed.includes(user.allocId) &&
   (isWanted(user) || (isIn(user, 'published') && !isIn(context.staging, 'missing')));
 
-/** Whether a call that stages the volume is under way. */
-export const isBeingStaged = ({ work, awaiting }: MountContext): boolean =>
-  work?.kind === 'stage' && work.isCalling && !awaiting;
-
-/** Whether a call that publishes the volume to this target is under way. */
-export const isBeingPublished = ({ work, awaiting }: MountContext, { allocId }: Target): boolean =>
-  work?.kind === 'publish' && work.isCalling && work.allocId === allocId && !awaiting;
+/** Call about the mount itself, or about the target of this alloc, that is under way and may take effect. */
+export function underWay(
+  context: Pick<MountContext, 'work' | 'awaiting'>,
+  allocId?: string,
+): MountWorkKind | undefined {
+  const call = callUnderWay(context);
+  return call?.allocId === allocId ? call?.kind : undefined;
+}
 
 /** Whether the volume is staged, or may be. */
 export const isStagingOwed = (context: MountContext): boolean =>
-  isStaged(context.staging) || isInDoubt(context.staging) || isBeingStaged(context);
+  isStaged(context.staging) || isInDoubt(context.staging) || underWay(context) === 'stage';
 
 /** Returns the event for the staging that the targets need now. */
 export function stagingWish(
@@ -61,7 +63,8 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     dueAtMs: dueAtMs(tries, nowMs),
     ...(allocId !== undefined && { allocId }),
   });
-  for (const user of users) if (isToUnpublish(user)) yield piece('unpublish', user.tries, user.allocId);
+  for (const user of users)
+    if (targetChart.metaOf(user).call === 'unpublish') yield piece('unpublish', user.tries, user.allocId);
   const wish = stagingWish(context);
   if (wish === 'unstage.wanted') yield piece('unstage', staging.unstageTries);
   if (wish !== 'stage.wanted') return;

@@ -25,14 +25,13 @@ const first = {
   mount: '2',
 };
 
+const second = { ...first, task: '3', volume: '3', 'volume-snapshot': '3', 'group-snapshot': '3', mount: '3' };
+
 /** The levels, from 1 on. A new one goes to the end; one that was released stays as it is. */
 export const levels: readonly Level[] = [
   { since: '0.2.0', format: 1, machines: first },
-  {
-    since: '0.3.0',
-    format: 1,
-    machines: { ...first, task: '3', volume: '3', 'volume-snapshot': '3', 'group-snapshot': '3', mount: '3' },
-  },
+  { since: '0.3.0', format: 1, machines: second },
+  { since: '0.4.0', format: 1, machines: { ...second, mount: '4' } },
 ];
 
 /** Level that this version reads and writes. */

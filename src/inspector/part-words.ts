@@ -1,7 +1,5 @@
 /** Steps of the parts of volumes, mounts and allocs in words: the page, the command line and the API say the same. */
 import { saidOf } from '../../machines/catalog.js';
-import type { Staging } from '../../machines/mount/staging.js';
-import type { Target } from '../../machines/mount/target.js';
 import type { Expansion, Lifecycle, Modification, Publication } from '../../machines/volume/types.js';
 
 /** Step of a publication in words; empty where the public state says enough. */
@@ -88,87 +86,11 @@ const changeWords: Record<Expansion['at'] | Modification['at'], string> = {
   done: '',
 };
 
-/** Step of a staging path in words. */
-const stagingWords: Record<Staging['at'], string> = {
-  'not-staged': 'not staged',
-  'pending-stage.due': 'waits for its turn to be staged',
-  'pending-stage.calling': 'being staged',
-  'pending-stage.waiting-for-plugin': 'to be staged, waits for the plugin',
-  'pending-stage.backing-off': 'stage not done',
-  staged: '',
-  'not-needed': '',
-  'in-doubt.waiting-for-users': 'stage in doubt, no alloc needs it now',
-  'in-doubt.due': 'stage in doubt, waits for its turn',
-  'in-doubt.calling': 'stage in doubt, being repeated',
-  'in-doubt.waiting-for-plugin': 'stage in doubt, waits for the plugin',
-  'in-doubt.backing-off': 'stage in doubt',
-  'missing.waiting-for-request': 'not there any more, staged again on request',
-  'missing.due': 'not there any more, waits for its turn to be staged again',
-  'missing.calling': 'not there any more, being staged again',
-  'missing.waiting-for-plugin': 'not there any more, waits for the plugin',
-  'missing.backing-off': 'not there any more, could not be staged again',
-  'found-dead.waiting-for-targets': 'its file system does not answer, recovered on request',
-  'found-dead.stage-under-way': 'its file system does not answer, a stage is under way',
-  'dead.waiting-for-targets': 'its file system does not answer, its targets are unmounted first',
-  'dead.stage-under-way': 'its file system does not answer, a stage is under way',
-  'clearing-dead.due': 'its file system does not answer, waits for its turn to be unstaged',
-  'clearing-dead.calling': 'its file system does not answer, being unstaged',
-  'clearing-dead.waiting-for-plugin': 'its file system does not answer, waits for the plugin',
-  'clearing-dead.backing-off': 'its file system does not answer, not unstaged yet',
-  'pending-unstage.due': 'waits for its turn to be unstaged',
-  'pending-unstage.calling': 'being unstaged',
-  'pending-unstage.waiting-for-plugin': 'to be unstaged, waits for the plugin',
-  'pending-unstage.backing-off': 'not unstaged yet',
-  'unstage-in-doubt.due': 'unstage in doubt, waits for its turn',
-  'unstage-in-doubt.calling': 'unstage in doubt, being repeated',
-  'unstage-in-doubt.waiting-for-plugin': 'unstage in doubt, waits for the plugin',
-  'unstage-in-doubt.backing-off': 'unstage in doubt',
-};
-
-/** Step of an alloc's target path in words. */
-const targetWords: Record<Target['at'], string> = {
-  'pending-publish.due': 'waits for its turn to be mounted',
-  'pending-publish.calling': 'being mounted',
-  'pending-publish.waiting-for-plugin': 'to be mounted, waits for the plugin',
-  'pending-publish.backing-off': 'mount not done',
-  'publish-in-doubt.due': 'mount in doubt, waits for its turn',
-  'publish-in-doubt.calling': 'mount in doubt, being repeated',
-  'publish-in-doubt.waiting-for-plugin': 'mount in doubt, waits for the plugin',
-  'publish-in-doubt.backing-off': 'mount in doubt',
-  'remounting.due': 'not there any more, waits for its turn to be mounted again',
-  'remounting.calling': 'not there any more, being mounted again',
-  'remounting.waiting-for-plugin': 'not there any more, waits for the plugin',
-  'remounting.backing-off': 'not there any more, could not be mounted again',
-  published: '',
-  lost: 'not there any more, mounted again on request',
-  'pending-unpublish.first-publish': 'given up, its first mount is under way',
-  'pending-unpublish.publish-under-way': 'to be unmounted, a mount is under way',
-  'pending-unpublish.due': 'waits for its turn to be unmounted',
-  'pending-unpublish.calling': 'being unmounted',
-  'pending-unpublish.waiting-for-plugin': 'to be unmounted, waits for the plugin',
-  'pending-unpublish.backing-off': 'not unmounted yet',
-  'replacing.first-publish': 'to be mounted again, its first mount is under way',
-  'replacing.publish-under-way': 'to be mounted again, a mount is under way',
-  'replacing.due': 'waits for its turn to be unmounted, then mounted again',
-  'replacing.calling': 'being unmounted, then mounted again',
-  'replacing.waiting-for-plugin': 'to be unmounted, then mounted again, waits for the plugin',
-  'replacing.backing-off': 'not unmounted yet, then mounted again',
-  'undoing.due': 'mount failed, waits for its turn to be undone',
-  'undoing.calling': 'mount failed, being undone',
-  'undoing.waiting-for-plugin': 'mount failed, to be undone, waits for the plugin',
-  'undoing.backing-off': 'mount failed, not undone yet',
-  'waiting-for-unstage': 'unmounted, released once the volume is unstaged',
-  failed: 'mount refused',
-  released: '',
-};
-
 const stepWords: Record<string, Record<string, string>> = {
   publication: publicationWords,
   lifecycle: lifecycleWords,
   expansion: changeWords,
   modification: changeWords,
-  staging: stagingWords,
-  target: targetWords,
 };
 
 /** Words for a step, by chart and state; empty where the state of the actor says enough. */

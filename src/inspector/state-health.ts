@@ -20,14 +20,6 @@ const stepHealth: Record<string, Record<string, Health>> = {
   publication: { published: 'healthy', removed: 'gone' },
   expansion: { overtaken: 'working', done: 'healthy' },
   modification: { overtaken: 'working', done: 'healthy' },
-  staging: {
-    'not-staged': 'gone',
-    staged: 'healthy',
-    'not-needed': 'healthy',
-    'missing.waiting-for-request': 'failed',
-    'found-dead.waiting-for-targets': 'failed',
-  },
-  target: { published: 'healthy', lost: 'failed', released: 'gone' },
 };
 
 /** Health of a step of a part, by its chart and state. */

@@ -5,7 +5,7 @@
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountRefusalOf } from '../../machines/mount/requests.js';
-import { isToUnpublish, isWanted } from '../../machines/mount/target.js';
+import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
@@ -152,7 +152,7 @@ export class MountSteps {
       onWait?.(mountTrouble(now)?.message ?? null);
       if (user?.at === 'published') return true;
       if (user?.at === 'failed' && user.failure) throw this.#failed(key, user.failure);
-      if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'undoing'))) return undefined;
+      if (user && (isWanted(user) || isBeingReplaced(user) || isIn(user, 'undoing'))) return undefined;
       throw this.#error('ABORTED', key, `was unmounted for alloc ${allocId} meanwhile`);
     };
     await this.#client.until(key, { goal: `mounted for alloc ${allocId}`, reached, signal });
@@ -205,7 +205,7 @@ export class MountSteps {
       const user = userOf(now, allocId);
       onWait?.(mountTrouble(now)?.message ?? null);
       // Asked for again while it leaves, or since.
-      if (user && (isWanted(user) || isIn(user, 'replacing') || isIn(user, 'published')))
+      if (user && (isWanted(user) || isBeingReplaced(user) || isIn(user, 'published')))
         throw this.#error('ABORTED', key, `is to be mounted for alloc ${allocId} again`);
       return user ? undefined : true;
     };

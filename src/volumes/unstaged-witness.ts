@@ -8,7 +8,7 @@ import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
-import { isBeingPublished, isBeingStaged, isStagingOwed, isToPublish } from '../../machines/mount/work.js';
+import { isStagingOwed, isToPublish, underWay } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { viewOf } from '../engine/actors-of.js';
@@ -85,7 +85,7 @@ function unshownIn(
   const mayCome = (user: Target): boolean =>
     isIn(user, 'publish-in-doubt') ||
     user.mayStillArrive === true ||
-    isBeingPublished(mount, user) ||
+    underWay(mount, user.allocId) === 'publish' ||
     isToPublish(mount, user);
   const coming = users.filter((user) => isMeant(user) && mayCome(user)).map((user) => user.allocId);
   const staging = isStagedUnshown(mount, bootId) ? 'staged' : undefined;
@@ -100,7 +100,7 @@ function unshownIn(
 const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
   const { staging } = mount;
   const isOfThisBoot = mount.bootId === bootId;
-  return isBeingStaged(mount) || isInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot);
+  return underWay(mount) === 'stage' || isInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot);
 };
 
 function usersIn(mount: MountContext, allocId: string | undefined): string | undefined {

@@ -57,7 +57,7 @@ describe('the parts of a mount in words', () => {
     ];
     expect(describeMountParts(parts, nowMs)).to.deep.equal([
       `staging: stage in doubt, next attempt in 3 s: ${why}`,
-      'target: waits for its turn to be mounted',
+      'target: to be mounted, waits for its turn',
     ]);
   });
 });

@@ -288,11 +288,9 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
 /** Leads to an unstage call that waits. */
 const unstageWaiting: StagingEvent[] = [
   { type: 'stage.wanted' },
-  { type: 'turn.given' },
   { type: 'stage.done', number: 1, found: undefined },
   { type: 'unstage.wanted' },
-  { type: 'turn.given' },
-  { type: 'call.waits' },
+  { type: 'call.not-made' },
 ];
 
 /** Creates a snapshot three times by a call that is not answered, and removes it each time. */
@@ -450,9 +448,7 @@ const stagingEvents: Drafts<StagingEvent> = {
   'seen-dead-gone': none,
   'publish.found-unstaged': none,
   'mount-appeared': () => ({ mount: { device: '8:1', root: '/', bootId: 'b' } }),
-  'turn.given': none,
-  'turn.lost': none,
-  'call.waits': none,
+  'call.not-made': none,
   'stage.done': numbered,
   'stage.not-needed': numbered,
   'stage.unknown': tried,
@@ -465,7 +461,10 @@ const stagingEvents: Drafts<StagingEvent> = {
   'unstage.interrupted': none,
 };
 
-const moment = (die: Die): Moment => ({ atMs: die.below(1_000), nextNumber: die.below(9), isLast: die.below(2) > 0 });
+const moment = (die: Die): Moment => ({
+  ...{ atMs: die.below(1_000), nextNumber: die.below(9) },
+  ...{ isLast: die.below(2) > 0, isCallUnderWay: die.below(2) > 0 },
+});
 const targetUseOf = (die: Die) => ({
   readOnly: die.below(2) > 0,
   isClaimed: die.below(2) > 0,
@@ -489,9 +488,7 @@ const targetEvents: Drafts<TargetEvent> = {
   'staging-dead': moment,
   'staging-dead-gone': moment,
   'mount-appeared': then(() => ({ mount: { device: '8:1', root: '/', bootId: 'b' } })),
-  'turn.given': moment,
-  'turn.lost': moment,
-  'call.waits': moment,
+  'call.not-made': moment,
   'publish.done': then((die) => ({ found: { device: '8:1', root: '/' }, isDead: die.below(4) === 0 })),
   'publish.refused': then(refusedCall),
   'publish.not-as-asked': then(refusedCall),

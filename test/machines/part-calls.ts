@@ -2,17 +2,12 @@
 import { expect } from 'chai';
 import type { AnyStateMachine } from 'xstate';
 import type { PartView } from '../../machines/kit/parts.js';
-import { stagingMachine } from '../../machines/mount/staging.js';
-import { targetMachine } from '../../machines/mount/target.js';
 import { expansionMachine, modificationMachine } from '../../machines/volume/change.js';
 import { lifecycleMachine } from '../../machines/volume/lifecycle.js';
 import { publicationMachine } from '../../machines/volume/publication.js';
 import { pathOf, statesOf } from './states-of.js';
 
-const charts: AnyStateMachine[] = [
-  ...[lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
-  ...[stagingMachine, targetMachine],
-];
+const charts: AnyStateMachine[] = [...[lifecycleMachine, publicationMachine, expansionMachine, modificationMachine]];
 
 /** By chart and state. */
 const calls = new Map(

@@ -125,7 +125,7 @@ describe('the reports of holds', () => {
   });
 
   it('N3 its hold is kept, and that was not known since a start: what waits for that is mounted', async () => {
-    const waiting = { ...user, at: 'pending-publish.due' } as const;
+    const waiting = { ...user, at: 'pending-publish' } as const;
     const { asked, holds } = scene(
       { users: [waiting], unconfirmed: ['a'] },
       { look: async () => ({ ...known, holds: [hold] }) },

@@ -151,21 +151,21 @@ describe('the comparison of mounts with the kernel', () => {
 
   it('M6 M7 a stage whose answer was lost, and that is dead: it is told, and not again once that is known', async () => {
     const [one] = [mounted('data', 'a')];
-    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt.due' as const }));
-    scene.mounts = [{ ...one, users, staging: { at: 'in-doubt.due', number: 1 } }];
+    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt' as const }));
+    scene.mounts = [{ ...one, users, staging: { at: 'in-doubt', number: 1 } }];
     scene.mount(staging());
     scene.isDead = async () => true;
     await scene.watch().look();
     expect(scene.seenDead()).to.deep.equal({ users: [], staging: [1] });
 
-    scene.mounts = [{ ...one, users, staging: { at: 'dead.waiting-for-targets', number: 1 } }];
+    scene.mounts = [{ ...one, users, staging: { at: 'dead', number: 1 } }];
     await scene.watch().look();
     expect(scene.asked).to.have.length(1);
   });
 
   it('M6 M7 a dead mount at an unstaged volume’s staging path is reported, unless the plugin does not stage', async () => {
     const [one] = [mounted('data', 'a')];
-    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt.due' as const }));
+    const users = one.users.map((user) => ({ ...user, at: 'publish-in-doubt' as const }));
     scene.mount(staging());
     scene.isDead = async () => true;
     const watch = scene.watch();
@@ -179,7 +179,7 @@ describe('the comparison of mounts with the kernel', () => {
   it('M6 M7 a dead mount unmounted by hand is reported; mounts still there and living ones are not', async () => {
     const [one] = [mounted('data', 'a')];
     const stagedAs = (staging: Staging): MountContext => ({ ...one, users: [], staging });
-    scene.mounts = [stagedAs({ at: 'dead.waiting-for-targets', number: 1 })];
+    scene.mounts = [stagedAs({ at: 'dead', number: 1 })];
     scene.mount(staging());
     scene.isDead = async () => true;
     const watch = scene.watch();
@@ -190,7 +190,7 @@ describe('the comparison of mounts with the kernel', () => {
     await watch.look();
     const observation = { number: 1, isMended: true, isGone: true };
     expect(scene.asked).to.deep.equal([{ type: 'mount.observed', users: [], staging: [observation], isStart: false }]);
-    scene.mounts = [stagedAs({ at: 'in-doubt.due', number: 1 }), stagedAs({ at: 'not-staged', number: 1 })];
+    scene.mounts = [stagedAs({ at: 'in-doubt', number: 1 }), stagedAs({ at: 'not-staged', number: 1 })];
     await watch.look();
     expect(scene.asked).to.have.length(1);
   });
@@ -200,7 +200,7 @@ describe('the comparison of mounts with the kernel', () => {
     const watching = (found = served): MountReconciler => {
       const one = mounted('data', 'a');
       const users = one.users.map((user) => ({ ...user, found: { device: '0:77', root: '/' } }));
-      scene.mounts = [{ ...one, users, staging: { at: 'dead.waiting-for-targets', number: 1, found } }];
+      scene.mounts = [{ ...one, users, staging: { at: 'dead', number: 1, found } }];
       scene.mount(target('a'), '0:77 /');
       return scene.watch();
     };

@@ -11,7 +11,7 @@ import { mountPaths } from '../../src/mounts/paths.js';
 const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
 const waiting: Target = {
   ...{ allocId: 'a', readOnly: false, isClaimed: true, capability, sinceMs: 0, number: 2 },
-  at: 'pending-publish.due',
+  at: 'pending-publish',
 };
 
 describe('the list of mounts', () => {
@@ -19,7 +19,7 @@ describe('the list of mounts', () => {
     const context: MountContext = {
       ...noMount({ node: 'n1', namespace: 'default', id: 'data' }),
       volume: { uid: 'u1', plugin: 'disk', csiId: 'vol-1', volumeContext: {}, publishContext: {}, secrets: {} },
-      staging: { at: 'in-doubt.due', number: 1 },
+      staging: { at: 'in-doubt', number: 1 },
       ...more,
     };
     const paths = mountPaths({ dataDir: '/d', socketRoot: '/d' });
@@ -40,7 +40,7 @@ describe('the list of mounts', () => {
 
   it('M3 a staging path that is dead, and kept by who has a mount that answers: says who', () => {
     const living: Target = { ...waiting, allocId: 'b', at: 'published', number: 1 };
-    const staging = { at: 'dead.waiting-for-targets', number: 1 } as const;
+    const staging = { at: 'dead', number: 1 } as const;
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain('while alloc b has');
     expect(statusOf({ staging, users: [waiting, living] })?.error?.message).to.contain(
       'release that first, or unmount the staging path',
@@ -52,8 +52,8 @@ describe('the list of mounts', () => {
   it('M3 where it is staged, or may be, the path is told', () => {
     const stagedAs = (at: Staging['at']) => statusOf({ staging: { at, number: 1 } });
     const pathOf = (at: Staging['at']) => stagedAs(at)?.stagingPath;
-    expect([stagedAs('staged')?.isStaged, stagedAs('in-doubt.due')?.isStaged]).to.deep.equal([true, false]);
-    expect(pathOf('in-doubt.due')).to.be.a('string').and.to.equal(pathOf('staged'));
+    expect([stagedAs('staged')?.isStaged, stagedAs('in-doubt')?.isStaged]).to.deep.equal([true, false]);
+    expect(pathOf('in-doubt')).to.be.a('string').and.to.equal(pathOf('staged'));
     expect([pathOf('not-staged'), pathOf('not-needed')]).to.deep.equal([undefined, undefined]);
   });
 

@@ -50,7 +50,7 @@ describe('orphans', () => {
     expect(warned).to.have.length(1);
   });
 
-  for (const at of ['pending-unpublish.backing-off', 'remounting.backing-off', 'publish-in-doubt.backing-off'] as const)
+  for (const at of ['pending-unpublish', 'remounting', 'publish-in-doubt'] as const)
     it(`M8 what a plugin has forgotten, and the kernel shows, is one of its own while the target is ${at}`, async () => {
       const failure = { code: 'CSI_ERROR', message: 'NOT_FOUND', final: false } as const;
       const target = paths.target('disk', key, 'a').path;

@@ -9,6 +9,7 @@ import { Redis } from 'ioredis';
 import { stringify } from 'yaml';
 import type { ClusterReport } from '../../src/api/cluster-routes.js';
 import type { AllocReport } from '../../src/api/node-routes.js';
+import { storeLevel } from '../../src/engine/store-level.js';
 import { packageVersion } from '../../src/host/version.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { AgentProcess, mainPath, mountsIn, type Place, pluginPids, unmountAll } from './agent-process.js';
@@ -199,7 +200,7 @@ describe('a half-upgraded pair of hosts', function () {
     const note = await prepare('b', 'stays', id);
     writeFileSync(note, 'hello');
     await agentOf('a').kill('SIGKILL');
-    const needs = `this agent (0.2.0) reads level 1 of what is stored, and the store has level 2: update it to ${present} or newer`;
+    const needs = `this agent (0.2.0) reads level 1 of what is stored, and the store has level ${storeLevel}: update it to ${present} or newer`;
     await until('b', ({ tooOld }) => tooOld === needs);
     expect(readFileSync(note, 'utf8')).to.equal('hello');
     await start('a', 'present');

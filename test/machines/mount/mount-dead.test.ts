@@ -65,7 +65,7 @@ describe('the mount machine over a dead staging path', () => {
     const scene = await Scene.mounted('a');
     scene.actor.send(use('b'));
     await scene.answer({ status: 'must-wait', reason: 'the plugin is away', for: 'plugin' });
-    expect(scene.actor.getSnapshot().value).to.deep.equal({ publishing: 'waiting-for-plugin' });
+    expect(scene.actor.getSnapshot().value).to.deep.equal('waiting-for-plugin');
     const before = scene.calls.length;
     seenDead(scene, { isMended: true });
     expect(await calledSince(scene, before)).to.deep.equal(bothAnew.filter((one) => one !== 'unpublish b'));

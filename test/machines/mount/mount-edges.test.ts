@@ -240,7 +240,7 @@ describe('the mount machine, at its edges', () => {
     const fresh = new Scene();
     fresh.actor.send(use('a'));
     await fresh.answer(stepMissing);
-    expect(fresh.context.staging.at).to.equal('pending-stage.backing-off');
+    expect(fresh.context.staging.at).to.equal('pending-stage');
   });
 
   it('M2 M6 what was staged is known until another stage was made: what is in its place is told apart', async () => {

@@ -6,16 +6,15 @@
 
 import { expect } from 'chai';
 import { createActor, fromPromise, SimulatedClock, type Snapshot } from 'xstate';
+import { callUnderWay } from '../../../machines/kit/call.js';
 import type { AdmissionOutcome, CallOutcome } from '../../../machines/kit/csi-types.js';
 import type { NodePublishAnswer, NodeUnpublishAnswer, StageAnswer } from '../../../machines/mount/calls.js';
 import { mountMachine } from '../../../machines/mount/mount.js';
-import { mountParts } from '../../../machines/mount/parts.js';
 import { isDead, isStaged, type Staging } from '../../../machines/mount/staging.js';
 import { hasNoTarget, isWanted } from '../../../machines/mount/target.js';
 import type { MountObservation, StagingObservation } from '../../../machines/mount/types.js';
 import { isStagingOwed } from '../../../machines/mount/work.js';
 import { seededRandom } from '../../../src/testing/seeded-random.js';
-import { checkCalls } from '../part-calls.js';
 import { stamped } from '../stamped.js';
 import { type Answer, done, failed, interrupted, late, mustWait, notBegun, wait } from './random-answers.js';
 
@@ -271,9 +270,7 @@ class Life {
 
   /** As the engine does it in the next runtime. */
   #admitted(output: AdmissionOutcome): void {
-    const kind = this.context.work?.kind ?? '';
-    const actorId = `${effects[kind]}Admission`;
-    this.#actor.send({ type: `xstate.done.actor.${actorId}`, output, actorId } as never);
+    this.#actor.send({ type: 'xstate.done.actor.admission', output, actorId: 'admission' } as never);
   }
 
   #confirm(allocId: string): void {
@@ -282,7 +279,7 @@ class Life {
   }
 
   get #waits(): boolean {
-    return JSON.stringify(this.#actor.getSnapshot().value).includes('waiting-for-plugin');
+    return this.#actor.getSnapshot().value === 'waiting-for-plugin';
   }
 
   /** The wait of a call ends, or is for something else by now. */
@@ -354,8 +351,9 @@ class Life {
   #check(): void {
     if (this.#crash !== undefined) throw this.#crash;
     const { users } = this.context;
-    const effect = effects[this.#open?.call ?? ''];
-    if (effect) checkCalls(mountParts(this.context), effect);
+    const called = callUnderWay(this.context);
+    if (called?.kind !== this.#open?.call || (called?.allocId ?? '') !== (this.#open?.allocId ?? ''))
+      throw new Error('another call is in flight than its record says');
     if (this.#waits && (this.#open || !this.context.awaiting)) throw new Error('it waits, and does not');
     if (!this.#waits && this.context.awaiting) throw new Error('it does not wait, and says so');
     if (this.#waits) this.waited += 1;

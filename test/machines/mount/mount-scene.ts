@@ -13,6 +13,7 @@ import type {
   TargetCall,
 } from '../../../machines/mount/calls.js';
 import { mountMachine } from '../../../machines/mount/mount.js';
+import { mountStateOf } from '../../../machines/mount/states.js';
 import { mountUserStateOf } from '../../../machines/mount/target.js';
 import type { MountChanged, MountedVolume } from '../../../machines/mount/types.js';
 import { stamped } from '../stamped.js';
@@ -76,8 +77,8 @@ export class Scene {
   }
 
   get state(): string {
-    const { value } = this.actor.getSnapshot();
-    return typeof value === 'string' ? value : (Object.keys(value)[0] ?? '');
+    const { value, context } = this.actor.getSnapshot();
+    return mountStateOf(value, context);
   }
 
   /** The call that is in flight is answered. */

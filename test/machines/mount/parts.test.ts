@@ -16,7 +16,7 @@ const contextOf = (more: Partial<MountContext>): MountContext => ({
 });
 const { notBeforeMs: nextAttemptAtMs, failure } = earlier;
 const staged = { id: 'staging', chart: 'staging', at: 'staged' };
-const target = (allocId: string, at: Target['at'], more: object = {}) => ({
+const target = (allocId: string, at: string, more: object = {}) => ({
   ...{ id: `target/${allocId}`, chart: 'target', at },
   ...more,
 });
@@ -25,7 +25,8 @@ describe('the parts of a mount', () => {
   it('M2 its staging path, and the target of each alloc', () => {
     const context = contextOf({
       staging: { number: 1, at: 'staged' },
-      users: [user('a', 'published'), user('b', 'pending-publish.calling')],
+      users: [user('a', 'published'), user('b', 'pending-publish')],
+      work: { kind: 'publish', allocId: 'b', dueAtMs: 0, isCalling: true },
     });
     const [a, b] = [target('a', 'published'), target('b', 'pending-publish.calling')];
     expect(mountParts(context)).to.deep.equal([staged, a, b]);
@@ -34,34 +35,55 @@ describe('the parts of a mount', () => {
 
   it('M7 between two attempts: why the last one failed, and when the next one is', () => {
     const context = contextOf({
-      staging: { number: 1, at: 'in-doubt.backing-off', tries: earlier },
-      users: [user('a', 'undoing.backing-off', { tries: earlier, failure: { ...failure, message: 'refused' } })],
+      staging: { number: 1, at: 'in-doubt', tries: earlier },
+      users: [
+        user('a', 'undoing', { tries: earlier, failure: { ...failure, message: 'refused' } }),
+        user('b', 'pending-publish'),
+      ],
     });
     const at = { at: 'in-doubt.backing-off', why: failure.message, nextAttemptAtMs };
-    expect(mountParts(context)).to.deep.equal([
+    expect(mountParts(context, 'a')).to.deep.equal([
       { id: 'staging', chart: 'staging', ...at },
       target('a', 'undoing.backing-off', { why: 'refused', nextAttemptAtMs }),
     ]);
   });
 
   it('M7 an unstage that failed: why that did, not why a stage before it did', () => {
-    const staging = { number: 1, at: 'unstage-in-doubt.backing-off', unstageTries: earlier } as const;
-    expect(mountParts(contextOf({ staging }))[0]).to.include({ why: failure.message, nextAttemptAtMs });
-    expect(
-      mountParts(contextOf({ staging: { number: 1, at: 'unstage-in-doubt.due', tries: earlier } }))[0],
-    ).not.to.have.property('why');
+    const staging = { number: 1, at: 'unstage-in-doubt' } as const;
+    const at = (tries: object) => mountParts(contextOf({ staging: { ...staging, ...tries } }))[0];
+    expect(at({ unstageTries: earlier })).to.include({
+      ...{ at: 'unstage-in-doubt.backing-off', why: failure.message, nextAttemptAtMs },
+    });
+    expect(at({ tries: earlier })).to.deep.equal({ ...staged, at: 'unstage-in-doubt.due' });
   });
 
   it('M3 a call that waits: for what', () => {
     const awaiting = { reason: 'no plugin', for: 'plugin' } as const;
-    const users = [user('a', 'remounting.waiting-for-plugin', { tries: earlier })];
-    expect(mountParts(contextOf({ awaiting, users }), 'a')[1]).to.deep.equal(
+    const users = [user('a', 'remounting', { tries: earlier })];
+    const work = { kind: 'publish', allocId: 'a', dueAtMs: 0, isCalling: true } as const;
+    expect(mountParts(contextOf({ awaiting, users, work }), 'a')[1]).to.deep.equal(
       target('a', 'remounting.waiting-for-plugin', { why: 'no plugin' }),
     );
   });
 
+  it('M2 a call that is under way, and that its part does not want any more: none of its own', () => {
+    const publish = { kind: 'publish', allocId: 'a', dueAtMs: 0, isCalling: true } as const;
+    const users = [user('a', 'pending-unpublish')];
+    expect(mountParts(contextOf({ users, work: publish }), 'a')[1]).to.deep.equal(target('a', 'pending-unpublish.due'));
+    const stage = { kind: 'stage', dueAtMs: 0, isCalling: true } as const;
+    const staging = { number: 1, at: 'dead' } as const;
+    expect(mountParts(contextOf({ staging, work: stage }))).to.deep.equal([{ ...staged, at: 'dead' }]);
+  });
+
+  it('M2 a staging in doubt that no alloc needs now: no step of a call', () => {
+    const staging = { number: 1, at: 'in-doubt', tries: earlier } as const;
+    const users = [user('a', 'published')];
+    const [shown] = mountParts(contextOf({ staging, users, unconfirmed: ['a'] }));
+    expect(shown).to.deep.equal({ ...staged, at: 'in-doubt', why: failure.message });
+  });
+
   it('N3 one whose claim is not known to be its own still: that, whatever has failed before', () => {
-    const users = [user('a', 'publish-in-doubt.due', { tries: earlier }), user('b', 'published')];
+    const users = [user('a', 'publish-in-doubt', { tries: earlier }), user('b', 'published')];
     const [, a, b] = mountParts(contextOf({ users, unconfirmed: ['a', 'b'] }));
     expect(a?.why).to.contain('still has its claim');
     expect(b).not.to.have.property('why');
