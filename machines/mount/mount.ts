@@ -8,6 +8,7 @@ import { changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 import {
   type NodeExpandAnswer,
   type NodeExpandCall,
@@ -91,6 +92,7 @@ export const mountMachine = setup({
     events: MountEvent;
     input: MountInput;
     emitted: MountChanged;
+    meta: StateWords;
   },
   actors: {
     nodeStage: unbound<CallOutcome<StageAnswer>, StageCall>(),
@@ -157,6 +159,7 @@ export const mountMachine = setup({
       ],
     },
     unstaged: {
+      meta: { health: 'gone', words: 'not mounted' },
       initial: 'absent',
       states: {
         /** Nothing of the volume is here, and nothing is to be undone. */
@@ -165,8 +168,8 @@ export const mountMachine = setup({
         held: call.atRest,
       },
     },
-    staged: call.atRest,
-    published: call.atRest,
+    staged: { ...call.atRest, meta: { health: 'healthy', words: 'staged' } },
+    published: { ...call.atRest, meta: { health: 'healthy', words: 'mounted' } },
     ...call.states,
   },
 });

@@ -36,6 +36,20 @@ describe('the history of an actor', () => {
     return historyOf('volume/default/data');
   }
 
+  it('35.2 J1 a rest before a call has two names: that for people says which call, and that of the chart', () => {
+    const entry = { seq: 2, at: 1, random: 0.5, kind: 'event', version: '4', source: { kind: 'engine' } } as const;
+    const failure = { code: 'CSI_ERROR', message: 'busy', final: false };
+    const tries = { count: 1, notBeforeMs: 2, sinceMs: 0, failure };
+    const work = { kind: 'stage', isCalling: false, dueAtMs: 2 };
+    const context = { staging: { at: 'pending-stage', tries }, users: [], unconfirmed: [], awaiting: null, work };
+    const moment = { seq: 1, entry, effects: [], timers: [], messages: [], events: [] };
+    const history = new History('mount/a/default/data');
+    history.lineOf({ ...moment, snapshot: { value: 'backing-off', context } });
+    const next = { ...context, work: { ...work, isCalling: true } };
+    const line = history.lineOf({ ...moment, seq: 2, snapshot: { value: 'staging', context: next } });
+    expect(line).to.include({ before: 'staging.backing-off', chartBefore: 'backing-off', after: 'staging.calling' });
+  });
+
   it('J1 ControllerPublish fails three times: each attempt with its answer, then the next, then OK', async () => {
     const lines = await publishedAfter(['INTERNAL', 'UNAVAILABLE', 'ABORTED']);
     const calls = lines.filter(({ rpc }) => rpc === 'ControllerPublishVolume');
