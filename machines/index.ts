@@ -11,6 +11,7 @@ export type { PartView } from './kit/parts.js';
 export { mountMachine } from './mount/mount.js';
 export { mountParts } from './mount/parts.js';
 export { stagingMachine } from './mount/staging.js';
+export { mountPathOf, mountStateOf } from './mount/states.js';
 export { targetMachine } from './mount/target.js';
 export type { MountChanged, MountContext, MountState, MountUserState, Target } from './mount/types.js';
 export { type NodeChanged, type NodePlugin, nodeMachine } from './node/node.js';
