@@ -1,6 +1,5 @@
 /** Inputs of the calls that a mount makes, without secrets and paths. Pure. */
 import type { Bytes, Capability, CapacityRange } from '../kit/csi-types.js';
-import { isIn } from '../kit/parts.js';
 import type { VolumeCall } from '../volume/calls.js';
 import type { VolumeKey } from '../volume/wishes.js';
 import type { AppearedMount, KernelMount } from './kernel-mount.js';
@@ -132,7 +131,7 @@ export const stageCallOf = (context: MountContext): StageCall => {
 export const nodePublishCallOf = (context: MountContext): NodePublishCall => {
   const user = userAt(context);
   const { allocId, readOnly } = user;
-  const isRepeat = isIn(user, 'publish-in-doubt');
+  const isRepeat = user.at === 'publish-in-doubt';
   return { ...makingCallOf(context), ...stagedIn(context), ...bootOf(context), allocId, readOnly, isRepeat };
 };
 
@@ -167,7 +166,7 @@ export const unstageCallOf = (context: MountContext): UnstageCall => ({
 
 export const nodeExpandCallOf = (context: MountContext): NodeExpandCall => {
   const { expansion, users } = context;
-  const user = users.find((one) => isIn(one, 'published'));
+  const user = users.find((one) => one.at === 'published');
   return {
     ...mountCallOf(context),
     uid: mustVolume(context).uid,

@@ -4,7 +4,6 @@
  */
 import type { CapacityRange } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import { mountRefusalOf } from './requests.js';
 import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
@@ -116,8 +115,13 @@ function mustBeOutcome({ work }: MountDraft, { type }: StagingOutcome | TargetOu
     throw new Error(`'${type}' is no outcome of the call that has ended (${work?.kind ?? 'none'})`);
 }
 
-/** Moment and number for an event of this alloc's target. */
-const momentOf = (draft: MountDraft, allocId: string): Moment => ({
+/** Adds the facts of this moment to an event of this alloc's target. */
+const withMoment = <TEvent extends TargetChange | TargetOutcome>(
+  draft: MountDraft,
+  allocId: string,
+  event: TEvent,
+): TEvent & Moment => ({
+  ...event,
   atMs: draft.at,
   nextNumber: draft.number + 1,
   isLast: isStagingOwed(draft) && draft.users.every((one) => one.allocId === allocId || hasNoTarget(one)),
@@ -127,7 +131,7 @@ const momentOf = (draft: MountDraft, allocId: string): Moment => ({
 /** Steps a target. One whose call is under way has to stay, and to take the outcome still. */
 export function stepTarget(draft: MountDraft, user: Target, event: TargetChange): void {
   const called = underWay(draft, user.allocId);
-  const next = targetChart.step(user, { ...event, ...momentOf(draft, user.allocId) });
+  const next = targetChart.step(user, withMoment(draft, user.allocId, event));
   if (called && (next.number !== user.number || !targetChart.takes(next, `${called}.done`)))
     throw notWhile(called, next);
   keepTarget(draft, user, next);
@@ -136,19 +140,19 @@ export function stepTarget(draft: MountDraft, user: Target, event: TargetChange)
 /** Gives a target the outcome of its call, which is over. */
 export function endTarget(draft: MountDraft, user: Target, event: TargetOutcome): void {
   mustBeOutcome(draft, event);
-  keepTarget(draft, user, targetChart.step(user, { ...event, ...momentOf(draft, user.allocId) }));
+  keepTarget(draft, user, targetChart.step(user, withMoment(draft, user.allocId, event)));
 }
 
 /** Keeps what has become of a target. One that is released is dropped. */
 function keepTarget(draft: MountDraft, user: Target, next: Target): void {
   const { allocId } = user;
   if (next.number !== user.number) draft.number = next.number;
-  if (isIn(next, 'released')) draft.users = draft.users.filter((one) => one.allocId !== allocId);
+  if (next.at === 'released') draft.users = draft.users.filter((one) => one.allocId !== allocId);
   else draft.users = draft.users.map((one) => (one.allocId === allocId ? next : one));
-  const hasLetGo = isIn(next, 'released') || isIn(next, 'waiting-for-unstage');
+  const hasLetGo = next.at === 'released' || next.at === 'waiting-for-unstage';
   if (hasLetGo) dropUnconfirmed(draft, allocId);
   const isUnpublished = isToUnpublish(user) && !isToUnpublish(next);
-  if (isUnpublished || (hasLetGo && !isIn(user, 'waiting-for-unstage'))) settleStaging(draft);
+  if (isUnpublished || (hasLetGo && user.at !== 'waiting-for-unstage')) settleStaging(draft);
 }
 
 /** Steps all targets in their order. One may let go because of another. */
@@ -186,9 +190,8 @@ export const use = (
   });
 
 function begin(draft: MountDraft, allocId: string, use: TargetUse): void {
-  const { nextNumber, atMs } = momentOf(draft, allocId);
-  draft.number = nextNumber;
-  draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: nextNumber, sinceMs: atMs })];
+  draft.number += 1;
+  draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: draft.number, sinceMs: draft.at })];
 }
 
 /** Returns the volume with the name of its driver: newly known, or accepted instead of the one that made it. */
@@ -240,7 +243,7 @@ export function settleStaging(draft: MountDraft): void {
   stepTargets(draft, { type: 'let-go' });
   // A failed target has nothing here, except perhaps the staging.
   draft.users = draft.users.map(({ hold, ...user }) =>
-    hold === undefined || isIn(user, 'failed') ? user : { ...user, hold },
+    hold === undefined || user.at === 'failed' ? user : { ...user, hold },
   );
   if (isUsed) return;
   stepStaging(draft, { type: 'users.gone' });
@@ -275,7 +278,7 @@ export function isCallWanted(context: MountContext, nowMs: number): boolean {
  */
 function leaveDead(draft: MountDraft): void {
   const { staging, users } = draft;
-  if (!isDead(staging) || (isIn(staging, 'found-dead') && !users.some((user) => isToPublish(draft, user)))) return;
+  if (!isDead(staging) || (staging.at === 'found-dead' && !users.some((user) => isToPublish(draft, user)))) return;
   stepTargets(draft, { type: 'staging-dead' });
 }
 
@@ -300,7 +303,7 @@ export const observedMounts = (
     }
     for (const { number: seen, is, isMended } of users) {
       const user = draft.users.find((one) => one.number === seen);
-      if (!user || !isIn(user, 'published')) continue;
+      if (user?.at !== 'published') continue;
       draft.broadcasts.push({ type: 'lost', allocId: user.allocId, is, isMended });
       stepTarget(draft, user, { type: is === 'missing' ? 'seen-missing' : 'seen-dead', isMended });
     }
@@ -323,7 +326,7 @@ function deadGone(draft: MountDraft): void {
 
 /** Whether the target may have lost its mount: it has neither let go nor is about to. */
 const mayHaveLost = (user: Target): boolean =>
-  (user.isClaimed || user.hold !== undefined) && !isLeaving(user) && !isIn(user, 'waiting-for-unstage');
+  (user.isClaimed || user.hold !== undefined) && !isLeaving(user) && user.at !== 'waiting-for-unstage';
 
 /** Retries what has failed, and tries now what waits for its time. */
 export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?: string): MountChange =>
@@ -341,7 +344,7 @@ export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?:
   });
 
 /** A failed target without a claim has no hold any more: it has to be asked for again. */
-const isRetried = (user: Target): boolean => isIn(user, 'lost') || (isIn(user, 'failed') && user.isClaimed);
+const isRetried = (user: Target): boolean => user.at === 'lost' || (user.at === 'failed' && user.isClaimed);
 
 /** Whether a request for the same would be accepted now: other allocs may use the volume in another way. */
 const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: Target): boolean =>

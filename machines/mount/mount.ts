@@ -7,7 +7,6 @@ import { callChart, callGuards } from '../kit/call.js';
 import { changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type NodeExpandAnswer,
@@ -115,7 +114,7 @@ export const mountMachine = setup({
     /** Whether another call is due than the waiting one, or none. */
     hasOtherWork: ({ context, event }) => !isCallWanted(context, stampOf(event).at),
     isNotHere: ({ context }) => isNotHere(context),
-    isPublished: ({ context }) => context.users.some((user) => isIn(user, 'published')),
+    isPublished: ({ context }) => context.users.some((user) => user.at === 'published'),
     isStaged: ({ context }) => isStaged(context.staging),
   },
   actions: {

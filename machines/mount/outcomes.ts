@@ -7,7 +7,6 @@ import { counted } from '../kit/call.js';
 import type { FailedAttempt } from '../kit/call-states.js';
 import type { CallFailure, Settled, Wait } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
 import {
   type NodeExpandAnswer,
   type NodePublishAnswer,
@@ -49,7 +48,7 @@ export const targetMounted = (
     const user = userAt(draft);
     draft.bootId = bootId;
     endTarget(draft, user, { type: 'publish.done', found, isDead: isDead(draft.staging) });
-    if (!isIn(userAt(draft), 'published')) return;
+    if (userAt(draft).at !== 'published') return;
     // The condition was that of the mount before.
     draft.condition = null;
     const { allocId, readOnly, sinceMs } = user;

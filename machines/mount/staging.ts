@@ -1,4 +1,4 @@
-import { Chart, isIn, type Part } from '../kit/parts.js';
+import { Chart, type Part } from '../kit/parts.js';
 import { stagingSetup } from './staging-setup.js';
 
 /** Found dead: recovered at once, or only once somebody asks. */
@@ -179,12 +179,12 @@ export type Staging = Part<typeof stagingMachine>;
 export const stagingChart = new Chart(stagingMachine);
 
 /** Whether the volume is staged for certain. */
-export const isStaged = (staging: Staging): boolean => isIn(staging, 'staged') || isIn(staging, 'pending-unstage');
+export const isStaged = (staging: Staging): boolean => staging.at === 'staged' || staging.at === 'pending-unstage';
 
 /** Whether a mount that may be there does not answer. */
 export const isDead = (staging: Staging): boolean =>
-  isIn(staging, 'dead') || isIn(staging, 'found-dead') || isIn(staging, 'clearing-dead');
+  staging.at === 'dead' || staging.at === 'found-dead' || staging.at === 'clearing-dead';
 
 /** Whether the volume may be staged, without certainty. */
 export const isInDoubt = (staging: Staging): boolean =>
-  isDead(staging) || isIn(staging, 'in-doubt') || isIn(staging, 'missing') || isIn(staging, 'unstage-in-doubt');
+  isDead(staging) || staging.at === 'in-doubt' || staging.at === 'missing' || staging.at === 'unstage-in-doubt';

@@ -1,4 +1,4 @@
-import { Chart, isIn, type Part } from '../kit/parts.js';
+import { Chart, type Part } from '../kit/parts.js';
 import { type MountUserState, targetSetup } from './target-setup.js';
 
 /** Nothing is mounted: the alloc has let go. The last alloc waits until the volume is unstaged. */
@@ -257,19 +257,19 @@ export const isToUnpublish = (target: Target): boolean => targetChart.metaOf(tar
 
 /** Whether the alloc leaves, and does not come back. */
 export const isLeaving = (target: Target): boolean =>
-  isIn(target, 'pending-unpublish') || isIn(target, 'leaving-first-call');
+  target.at === 'pending-unpublish' || target.at === 'leaving-first-call';
 
 /** Whether the target is unmounted to be mounted again. */
 export const isBeingReplaced = (target: Target): boolean =>
-  isIn(target, 'replacing') || isIn(target, 'replacing-first-call');
+  target.at === 'replacing' || target.at === 'replacing-first-call';
 
 /** Whether nothing is mounted at the target, or may be. */
 export const hasNoTarget = (target: Target): boolean =>
-  isIn(target, 'failed') || isIn(target, 'waiting-for-unstage') || isIn(target, 'released');
+  target.at === 'failed' || target.at === 'waiting-for-unstage' || target.at === 'released';
 
 /**
  * Whether the target is unpublished before it is given up: it is mounted, or may be, or only the plugin may take it
  * as mounted.
  */
 export const needsUnpublish = (target: Target): boolean =>
-  isIn(target, 'published') || isIn(target, 'publish-in-doubt') || isIn(target, 'remounting') || isToUnpublish(target);
+  target.at === 'published' || target.at === 'publish-in-doubt' || target.at === 'remounting' || isToUnpublish(target);

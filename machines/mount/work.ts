@@ -2,7 +2,6 @@
 import { dueAtMs } from '../kit/backoff.js';
 import { callUnderWay } from '../kit/call.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
-import { isIn } from '../kit/parts.js';
 import { isDead, isInDoubt, isStaged } from './staging.js';
 import type { StagingEvent } from './staging-setup.js';
 import { hasNoTarget, isWanted, needsUnpublish, targetChart } from './target.js';
@@ -26,7 +25,7 @@ export const isToPublish = ({ unconfirmed }: Pick<MountContext, 'unconfirmed'>, 
 /** Whether the target needs the volume staged. */
 const needsStaging = (context: MountContext, user: Target): boolean =>
   !context.unconfirmed.includes(user.allocId) &&
-  (isWanted(user) || (isIn(user, 'published') && !isIn(context.staging, 'missing')));
+  (isWanted(user) || (user.at === 'published' && context.staging.at !== 'missing'));
 
 /** Call about the mount itself, or about the target of this alloc, that is under way and may take effect. */
 export function underWay(
@@ -48,7 +47,7 @@ export function stagingWish(
   const { users, staging } = context;
   if (isDead(staging)) {
     // Nothing is mounted over it.
-    const isFree = users.every((user) => !isIn(user, 'lost') && !needsUnpublish(user));
+    const isFree = users.every((user) => user.at !== 'lost' && !needsUnpublish(user));
     return isFree ? 'unstage.wanted' : 'targets.may-remain';
   }
   if (users.some((user) => needsStaging(context, user))) return 'stage.wanted';
@@ -68,7 +67,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   const wish = stagingWish(context);
   if (wish === 'unstage.wanted') yield piece('unstage', staging.unstageTries);
   if (wish !== 'stage.wanted') return;
-  if (!isStaged(staging) && !isIn(staging, 'not-needed')) {
+  if (!isStaged(staging) && staging.at !== 'not-needed') {
     yield piece('stage', staging.tries);
     return;
   }
@@ -78,7 +77,7 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
     if (isAlone && users.some((other) => other !== user && needsUnpublish(other))) continue;
     yield piece('publish', user.tries, user.allocId);
   }
-  const isThere = isStaged(staging) || users.some((user) => isIn(user, 'published'));
+  const isThere = isStaged(staging) || users.some((user) => user.at === 'published');
   if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
 }
 
