@@ -1,6 +1,6 @@
 /** What must hold of snapshots: at every commit, and at rest, beside what the plugin has. */
 import type { StateValue } from 'xstate';
-import { isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
+import { isBeingDeleted, isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 
@@ -16,6 +16,11 @@ const nameAtPlugin = ({ name, round }: SnapshotContext): string => (round > 0 ? 
 /** Whether there is nothing left to be done without anybody asking for it. */
 export const isSnapshotSettled = ({ state, context }: SeenSnapshot): boolean =>
   !context.awaiting && ['ready', 'failed', 'deleted'].includes(snapshotStateOf(state, context));
+
+/** Whether it needs this volume: its creation is in doubt, or it is wanted and not ready to use. */
+export const needsVolume = ({ state, context }: SeenSnapshot, csiId: string): boolean =>
+  (isInDoubt(state, context) || (snapshotStateOf(state, context) === 'waiting' && !isBeingDeleted(state, context))) &&
+  context.spec?.sources.some((source) => source.csiId === csiId) === true;
 
 /** Whether that may be there of which nobody knows, on record: by its id, or the name that it was asked for with. */
 const isLeft = (leftovers: ReadonlySet<string>, { id, name }: { id: string; name: string }): boolean =>

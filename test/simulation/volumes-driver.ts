@@ -59,6 +59,7 @@ interface About {
 
 /** A call whose caller waits for the answer. */
 export interface Unanswered {
+  caller: Caller;
   rpc: RpcName;
   request: object;
   /** Name of the snapshot that it may make, and the id of the one that had it before. */
@@ -95,6 +96,8 @@ export class SimulatedDriver {
     this.#options = options;
     this.plugin.overlaps = options.isLocking ? 'aborted' : 'allowed';
     this.plugin.script = (call) => this.#stepOf(call);
+    this.plugin.copies.isHeard = (asked) =>
+      [...this.unanswered].some(({ request, caller }) => request === asked && caller.isAlive);
   }
 
   /** Something began anew that attempts may begin anew with. */
@@ -158,7 +161,7 @@ export class SimulatedDriver {
       own.set(key, rpc);
     }
     const before = this.plugin.snapshotNamed(name)?.id;
-    const unanswered = { rpc, request, name, before };
+    const unanswered = { caller, rpc, request, name, before };
     this.unanswered.add(unanswered);
     transcript.call(`${caller.name}: csi ${what}`, request);
     return new Promise((resolve, reject) => {

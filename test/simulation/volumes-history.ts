@@ -117,6 +117,7 @@ export class VolumesRun {
         this.#users.snapshots.saw(snapshot);
       },
     });
+    plugin.copies.neededFor = (id) => this.#judge.needing(id);
     this.#users = new Users({
       seed,
       timeline,

@@ -12,7 +12,7 @@ import { decodeEntry, decodeRecord } from '../../src/engine/actor/actor-record.j
 import type { Commit } from '../../src/engine/store.js';
 import type { FakePlugin } from '../volumes/fake-plugin.js';
 import { fenceFaults, roomFaults, slotFaults } from './nodes-judgement.js';
-import type { SeenSnapshot } from './snapshots-judgement.js';
+import { needsVolume, type SeenSnapshot } from './snapshots-judgement.js';
 
 export interface SeenVolume {
   state: StateValue;
@@ -161,6 +161,11 @@ export class CommitJudge {
     for (const text of seen.context.leftovers) this.snapshotLeftovers.add(text);
     this.#snapshots.set(seen.address, seen);
     this.#snapshotChanged(seen);
+  }
+
+  /** Lists the snapshots that need this volume, as they are committed. */
+  needing(csiId: string): string[] {
+    return [...this.#snapshots.values()].filter((one) => needsVolume(one, csiId)).map(({ address }) => address);
   }
 
   #judgeSnapshot(address: string, snapshot: { value: StateValue; context: unknown } | undefined): void {

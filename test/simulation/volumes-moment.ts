@@ -60,6 +60,7 @@ export function takeUp({ driver }: Moment, { plugin, unproven, late }: Simulated
   for (const one of driver.volumes) plugin.volumes.set(one.id, one);
   for (const one of driver.snapshots) plugin.snapshots.set(one.id, one);
   for (const id of driver.unproven) unproven.add(id);
+  for (const { id, name } of driver.snapshots) if (!unproven.has(id)) plugin.copies.answered.add(name);
   for (const { rpc, request } of driver.calls) {
     const made = (): string | undefined => plugin.snapshotNamed('name' in request ? String(request.name) : '')?.id;
     const before = made();

@@ -6,6 +6,7 @@
  */
 import { expect } from 'chai';
 import { voyage } from './fleet.js';
+import { fullPlanOf } from './snapshots-plan.js';
 import type { Report } from './task.js';
 import { volumesHistory } from './volumes-history.js';
 import { volumesPlanOf } from './volumes-plan.js';
@@ -21,12 +22,26 @@ const histories = Number(process.env.HISTORIES ?? 1_200);
  */
 const found = [18, 26, 332, 1_263, 1_445, 2_435_573_007, 3_825_532_583, 3_825_534_509, 3_825_536_363];
 
+/**
+ * Snapshots that are cut, but not ready: deletion of the source while they are awaited; its expansion during a repeat of
+ * CreateSnapshot; its deletion after theirs, while a killed runtime's repeat goes on; a creation in doubt that goes on after it
+ * was repeated; an expansion after it has failed.
+ */
+const foundWithSnapshots = [963, 2_282, 4_680, 101_635, 202_694, 201_784];
+
 describe('random histories of volumes', function () {
   this.timeout(1_200_000);
 
   it('V4 V8 V10 those that were broken once are broken no more', async () => {
     for (const seed of found) {
       const { faults } = await volumesHistory(volumesPlanOf(seed));
+      expect(faults, `seed ${seed}`).to.deep.equal([]);
+    }
+  });
+
+  it('V9 V13, 34.3 those with snapshots that are not ready: their sources are expanded, and not deleted', async () => {
+    for (const seed of foundWithSnapshots) {
+      const { faults } = await volumesHistory(fullPlanOf(seed));
       expect(faults, `seed ${seed}`).to.deep.equal([]);
     }
   });

@@ -214,12 +214,59 @@ describe('the source of a copy', () => {
       expect(toldOf(house.plugin, 'ControllerExpandVolume')).to.deep.equal(['ControllerExpandVolume: OK']);
     });
 
+  for (const way of ['a snapshot', 'a group snapshot'] as const) {
+    /** Makes the copy, which is not ready. Then the plugin is asked whether it is, and the answer takes until the next restart. */
+    async function askedWhetherReady(scene: Scene): Promise<void> {
+      house.plugin.unreadyFor = 1;
+      house.plugin.overlaps = 'allowed';
+      const made = scene.copies();
+      made.catch(() => {});
+      await house.rest();
+      always(house.plugin, scene.rpc, { before: new Promise(() => {}) });
+      await house.clock.advance(2_000);
+      expect(await scene.state()).to.equal('waiting');
+      expect(toldOf(house.plugin, scene.rpc)).to.deep.equal([`${scene.rpc}: OK`, `${scene.rpc}: no answer`]);
+    }
+
+    async function restarts(): Promise<void> {
+      const restarted = house.restart();
+      await house.clock.advance(30_000);
+      await restarted;
+    }
+
+    it(`V9 V13, 34.3 ${way} that is not ready, killed while asked: its source is expanded, and not deleted`, async () => {
+      const scene = await sceneOf(way);
+      await askedWhetherReady(scene);
+      await isRefused(scene);
+      always(house.plugin, scene.rpc, { code: 'UNAVAILABLE' });
+      await restarts();
+      await house.volumes.expand(from, { requiredBytes: 20 });
+      await isRefused(scene);
+      house.plugin.script = () => undefined;
+      await house.clock.advance(600_000);
+      expect(await scene.state()).to.equal('ready');
+      await scene.deleteSource();
+    });
+
+    it(`V13, 34.3 ${way} that is not ready, to be deleted, killed while asked: does not hold its source`, async () => {
+      const scene = await sceneOf(way);
+      await askedWhetherReady(scene);
+      scene.deleteCopy().catch(() => {});
+      await house.rest();
+      house.plugin.script = () => undefined;
+      await restarts();
+      await scene.deleteSource();
+      await house.clock.advance(600_000);
+      expect(house.plugin.snapshots.size).to.equal(0);
+    });
+  }
+
   it('V9, 34.3 two clones of one volume: made at the same time, while it is published', async () => {
     const { passed, open } = gate();
     always(house.plugin, 'CreateVolume', { before: passed });
     const made = [clone('one'), clone('two')];
     await house.rest();
-    expect(house.plugin.copying.size).to.equal(2);
+    expect(house.plugin.copies.underWay.size).to.equal(2);
     await house.volumes.publish(from, 'a');
     open();
     await Promise.all(made);

@@ -9,6 +9,7 @@ import type * as plain from '../../src/csi/generated/plain.js';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Dispenser } from '../../src/registry/dispenser.js';
 import { FakeSnapshots, type SnapshotRpc } from '../snapshots/fake-snapshots.js';
+import { CopyJudge } from './copy-judge.js';
 
 export interface Step {
   /** Error code of the answer; default: the result of the work. */
@@ -78,8 +79,7 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
   /** Volumes with a call under way, by name, or by id if unknown. */
   readonly inFlight = new Map<string, string>();
   mostInFlight = 0;
-  /** Sources with a creation under way that copies from them, by the name of the new volume or snapshot. */
-  readonly copying = new Map<string, readonly string[]>();
+  readonly copies = new CopyJudge();
   accessibleTopology: plain.Topology[] = [];
   capacity: plain.GetCapacityResponse = { availableCapacity: 2n ** 40n };
   /**
@@ -261,9 +261,8 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
       throw csiError(rpc, 'ABORTED', `${this.inFlight.get(busy)} is under way for ${call.volume}`);
     }
     if (isChange) this.#begin(call, keys);
-    this.#judgeSources(call);
-    const copies = copyIn(call);
-    if (copies) this.copying.set(copies.name, copies.sources);
+    this.wrongs.push(...this.copies.wrongsOf(call));
+    const copy = this.copies.begin(call);
     try {
       const step = this.script(call) ?? {};
       await step.before;
@@ -271,23 +270,15 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
       await step.after;
       if (step.code !== undefined) throw csiError(rpc, step.code, `${step.code}: ${step.text ?? 'as told'}`);
       call.answer = 'OK';
+      copy.answered();
       return answer as T;
     } catch (error) {
       call.answer = (error as { grpcCode?: string }).grpcCode ?? String(error);
       throw error;
     } finally {
       for (const key of keys) this.inFlight.delete(key);
-      if (copies) this.copying.delete(copies.name);
+      copy.over();
     }
-  }
-
-  /** Records a call that removes or resizes something that is just being copied. */
-  #judgeSources({ rpc, volume, request }: Call): void {
-    if (!/^Delete|Expand/.test(rpc)) return;
-    const ids = [volume, ...((request as { snapshotIds?: string[] }).snapshotIds ?? [])];
-    for (const [copy, sources] of this.copying)
-      if (ids.some((id) => sources.includes(id)))
-        this.wrongs.push(`${rpc} of ${volume} while ${copy} was copied from it`);
   }
 
   #begin({ rpc, volume, nodeId, request }: Call, keys: string[]): void {
@@ -300,20 +291,4 @@ export class FakePlugin extends FakeSnapshots implements Dispenser<FakePlugin> {
     if (nodeId === '') this.wrongs.push(`${rpc} for a node without a name: ${JSON.stringify(request)}`);
     this.mostInFlight = Math.max(this.mostInFlight, this.inFlight.size);
   }
-}
-
-/** The volume or snapshot that a call makes from others, and their ids. */
-function copyIn({ rpc, request }: Call): { name: string; sources: readonly string[] } | undefined {
-  if (!rpc.startsWith('Create')) return undefined;
-  const { name = '', volumeContentSource, sourceVolumeId, sourceVolumeIds } = request as Making;
-  const source = volumeContentSource?.volume?.volumeId ?? volumeContentSource?.snapshot?.snapshotId ?? sourceVolumeId;
-  const sources = sourceVolumeIds ?? (source === undefined ? [] : [source]);
-  return sources.length > 0 ? { name, sources } : undefined;
-}
-
-interface Making {
-  name?: string;
-  volumeContentSource?: { volume?: { volumeId?: string }; snapshot?: { snapshotId?: string } };
-  sourceVolumeId?: string;
-  sourceVolumeIds?: string[];
 }
