@@ -34,12 +34,12 @@ import {
   isCallWanted,
   learnedMount,
   leave,
-  type MountChange,
   noMount,
   observedMounts,
   retryMount,
   use,
 } from './changes.js';
+import type { MountChange } from './draft.js';
 import {
   mountAppeared,
   mountCallAgain,

@@ -22,7 +22,7 @@ import {
   type MountDraft,
   stepStaging,
   stepTarget,
-} from './changes.js';
+} from './draft.js';
 import type { AppearedMount } from './kernel-mount.js';
 import { isDead } from './staging.js';
 import { isWanted } from './target.js';

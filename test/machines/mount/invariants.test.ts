@@ -1,6 +1,7 @@
 /** The mount holds to its one call: the part that it is made for stays until it has ended, and only then gets its outcome. */
 import { expect } from 'chai';
-import { leave, noMount, settleStaging, use } from '../../../machines/mount/changes.js';
+import { leave, noMount, use } from '../../../machines/mount/changes.js';
+import { settleStaging } from '../../../machines/mount/draft.js';
 import { mountFailed, targetMounted, volumeStaged } from '../../../machines/mount/outcomes.js';
 import type { MountContext, MountWorkKind, Target } from '../../../machines/mount/types.js';
 import { found, many, volume } from './mount-scene.js';
