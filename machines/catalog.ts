@@ -17,8 +17,9 @@ import { pluginMachine } from './plugin/plugin.js';
 import { pluginsMachine } from './plugin/plugins.js';
 import { registryMachine } from './registry/registry.js';
 import { groupSnapshotMachine } from './snapshot/group.js';
+import { snapshotPhases } from './snapshot/phases.js';
 import { volumeSnapshotMachine } from './snapshot/snapshot.js';
-import { snapshotPathOf } from './snapshot/states.js';
+import { snapshotParts, snapshotPathOf } from './snapshot/states.js';
 import { taskMachine } from './task/task.js';
 import { expansionMachine, modificationMachine } from './volume/change.js';
 import { lifecycleMachine } from './volume/lifecycle.js';
@@ -37,6 +38,12 @@ export interface CatalogEntry {
   pathOf?: (value: StateValue, context: never) => string;
 }
 
+const ofSnapshots = {
+  charts: [snapshotPhases],
+  parts: snapshotParts,
+  pathOf: snapshotPathOf,
+};
+
 const entries: CatalogEntry[] = [
   { machine: registryMachine, charts: [] },
   { machine: pluginsMachine, charts: [] },
@@ -48,8 +55,8 @@ const entries: CatalogEntry[] = [
     parts: volumeParts,
     pathOf: volumePathOf,
   },
-  { machine: volumeSnapshotMachine, charts: [], pathOf: snapshotPathOf },
-  { machine: groupSnapshotMachine, charts: [], pathOf: snapshotPathOf },
+  { machine: volumeSnapshotMachine, ...ofSnapshots },
+  { machine: groupSnapshotMachine, ...ofSnapshots },
   { machine: nodeMachine, charts: [] },
   {
     machine: mountMachine,
@@ -73,7 +80,8 @@ export const catalogEntryOf = (address: string): CatalogEntry | undefined => {
 export const shownPathOf = (address: string, value: StateValue, context: object): string =>
   (catalogEntryOf(address)?.pathOf ?? pathOf)(value, context as never);
 
-const charts: ReadonlyMap<string, AnyStateMachine> = new Map(
+/** All machines and charts of parts, by id. */
+export const charts: ReadonlyMap<string, AnyStateMachine> = new Map(
   entries.flatMap(({ machine, charts: ofParts }) => [machine, ...ofParts]).map((chart) => [chart.id, chart]),
 );
 

@@ -27,8 +27,11 @@ export {
 export { pluginsMachine, type RegistrationChanged } from './plugin/plugins.js';
 export { registryMachine } from './registry/registry.js';
 export { groupSnapshotMachine } from './snapshot/group.js';
+export { type SnapshotContext, snapshotPhases } from './snapshot/phases.js';
 export { volumeSnapshotMachine } from './snapshot/snapshot.js';
-export type { SnapshotChanged, SnapshotContext, SnapshotKey, SnapshotState } from './snapshot/types.js';
+export { snapshotParts } from './snapshot/states.js';
+export type { SnapshotChanged, SnapshotKey, SnapshotState } from './snapshot/types.js';
+
 export { taskMachine } from './task/task.js';
 export type {
   ProcessIdentity,

@@ -4,15 +4,14 @@
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { catalog } from '../machines/catalog.js';
+import { charts } from '../machines/catalog.js';
 import type { ChartLayout } from '../src/page/chart/layout.js';
 import { layOut } from './charts/lay-out.js';
 import { readChart } from './charts/read-chart.js';
 
 const file = fileURLToPath(new URL('../src/page/chart/layouts.json', import.meta.url));
 const layouts: ChartLayout[] = [];
-for (const machine of [...catalog.values()].flatMap(({ machine, charts }) => [machine, ...charts]))
-  layouts.push(await layOut(readChart(machine)));
+for (const machine of charts.values()) layouts.push(await layOut(readChart(machine)));
 const text = `[\n${layouts.map((layout) => JSON.stringify(layout)).join(',\n')}\n]\n`;
 
 if (!process.argv.includes('--check')) writeFileSync(file, text);

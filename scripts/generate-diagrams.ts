@@ -32,8 +32,8 @@ const files: GeneratedFile[] = [
   ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose, textAt)),
 ];
 const faults = [
-  ...texts.flatMap(({ machine, name, prose, partOf, isExplained }) =>
-    [...faultsOf(machine, prose), ...(partOf || isExplained ? unexplainedIn(machine, prose, common) : [])].map(
+  ...texts.flatMap(({ machine, name, prose, partOf }) =>
+    [...faultsOf(machine, prose), ...(partOf ? unexplainedIn(machine, prose, common) : [])].map(
       (fault) => `docs/machines/${name} ${fault}`,
     ),
   ),

@@ -1,8 +1,11 @@
 /** Answers of a snapshot to requests that its state does not allow. Pure. */
 import type { ErrorCode } from '../kit/error-table.js';
-import type { Failure } from '../kit/host.js';
+import type { AnswerParams, Failure } from '../kit/host.js';
+import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
-import type { SnapshotContext, SnapshotInput, SnapshotSpec } from './types.js';
+import type { SnapshotContext } from './phases.js';
+import { isBeingDeleted } from './states.js';
+import type { SnapshotInput, SnapshotRequest, SnapshotSpec } from './types.js';
 
 export const snapshotName = ({ kind, namespace, id }: SnapshotInput): string =>
   `${kind === 'group-snapshot' ? 'group snapshot' : 'snapshot'} ${namespace}/${id}`;
@@ -14,22 +17,22 @@ const refused = (code: ErrorCode, { kind, key }: SnapshotContext, why: string): 
 });
 
 /** To a creation while the snapshot is being deleted. */
-export const snapshotDeleting = (context: SnapshotContext): Failure =>
+const snapshotDeleting = (context: SnapshotContext): Failure =>
   refused('SNAPSHOT_DELETING', context, 'it is being deleted: create it anew once it is gone');
 
 /** To a creation with another spec. */
-export const snapshotExists = (context: SnapshotContext, spec: SnapshotSpec): Failure =>
+const snapshotExists = (context: SnapshotContext, spec: SnapshotSpec): Failure =>
   refused('SNAPSHOT_EXISTS', context, otherSpec(context.spec, spec));
 
 /** To all but a creation while there is none. */
-export const snapshotNotThere = (context: SnapshotContext): Failure =>
+const snapshotNotThere = (context: SnapshotContext): Failure =>
   refused('SNAPSHOT_NOT_FOUND', context, 'there is none: list them, or create it');
 
 const leftBehind = ({ leftovers }: SnapshotContext): string =>
   `it was deleted, but may be left behind (${leftovers.join('; ')})`;
 
 /** To a creation while something may be left behind. */
-export const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
+const snapshotHasLeftovers = (context: SnapshotContext): Failure =>
   refused('SNAPSHOT_EXISTS', context, `${leftBehind(context)}: retry or acknowledge that first`);
 
 /** To all else but a retry and an acknowledgement while something may be left behind. */
@@ -42,5 +45,29 @@ export const snapshotOnlyLeftovers = (context: SnapshotContext): Failure => {
 const isRetryable = ({ left: { made, asked } }: SnapshotContext): boolean => made.length > 0 || asked !== undefined;
 
 /** To an acknowledgement while nothing is left behind. */
-export const snapshotNothingLeft = (context: SnapshotContext): Failure =>
+const snapshotNothingLeft = (context: SnapshotContext): Failure =>
   refused('NOTHING_LEFT', context, 'it is not deleted: only leftovers of a forced deletion can be acknowledged');
+
+/** Returns why the request can't be taken; undefined if it can. */
+export function refusalOf(context: SnapshotContext, request: SnapshotRequest): Failure | undefined {
+  const { at, spec } = context;
+  if (at === 'left-behind') {
+    if (request.type === 'snapshot.create') return snapshotHasLeftovers(context);
+    const isTaken =
+      request.type === 'snapshot.acknowledge' || (request.type === 'snapshot.retry' && isRetryable(context));
+    return isTaken ? undefined : snapshotOnlyLeftovers(context);
+  }
+  if (request.type === 'snapshot.create') {
+    if (at === 'absent') return undefined;
+    if (isBeingDeleted(context)) return snapshotDeleting(context);
+    return isSameData(spec, request.spec) ? undefined : snapshotExists(context, request.spec);
+  }
+  if (at === 'absent') return snapshotNotThere(context);
+  return request.type === 'snapshot.acknowledge' ? snapshotNothingLeft(context) : undefined;
+}
+
+export function refusalAnswer(context: SnapshotContext, request: SnapshotRequest): AnswerParams {
+  const error = refusalOf(context, request);
+  if (!error) throw new Error(`'${request.type}' is not refused`);
+  return { error };
+}

@@ -1,154 +1,150 @@
 /**
- * One snapshot of a volume or of a group of volumes: made, awaited until it can be used, deleted; one call at a time.
- * States with calls: making.ts, deleting.ts. Diagram: docs/machines/volume-snapshot.md (generated).
+ * One snapshot of a volume or of a group of volumes: makes one call at a time, which its phase wants (phases.ts).
+ * Diagram: docs/machines/volume-snapshot.md (generated).
  */
-import { answered } from '../kit/call-states.js';
-import { begun, deletionAsked, gone, noSnapshot, retried, retriedLeftovers } from './changes.js';
-import { findingOut, pendingDelete } from './deleting.js';
-import { createInDoubt, pendingCreate, removingUntrusted, waitingUntilReady } from './making.js';
+import { assign, enqueueActions, raise, setup } from 'xstate';
+import { callChart, callGuards } from '../kit/call.js';
+import { changed, refused } from '../kit/call-states.js';
+import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
+import { hostActions, stampOf, unbound } from '../kit/host.js';
+import { isIn } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
+import { chosen, createCallOf, lookCallOf, removeCallOf, wantedCall } from './calls.js';
 import {
-  snapshotExists,
-  snapshotHasLeftovers,
-  snapshotNothingLeft,
-  snapshotNotThere,
-  snapshotOnlyLeftovers,
-} from './refusals.js';
-import { becomes, snapshotSetup, whileBeingDeleted } from './setup.js';
-import type { SnapshotContext, SnapshotKind } from './types.js';
+  again,
+  failed,
+  hasToWait,
+  learned,
+  looked,
+  made,
+  removed,
+  requested,
+  type SnapshotChange,
+} from './outcomes.js';
+import { type SnapshotContext, snapshotChart } from './phases.js';
+import { refusalAnswer, refusalOf } from './refusals.js';
+import type {
+  CreateSnapshotCall,
+  LookCall,
+  MadeSnapshot,
+  RemoveSnapshotCall,
+  SnapshotChanged,
+  SnapshotKey,
+  SnapshotKind,
+  SnapshotMachineEvent,
+  SnapshotRequest,
+} from './types.js';
 
-const asked = becomes(deletionAsked);
-const again = becomes(retried);
-const unexpected = { actions: 'refuseUnexpected' } as const;
+/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
+const takeOver = enqueueActions<
+  SnapshotContext,
+  SnapshotMachineEvent,
+  SnapshotChange,
+  SnapshotMachineEvent,
+  never,
+  never,
+  never,
+  never,
+  SnapshotChanged
+>(({ enqueue }, { context, broadcasts = [] }) => {
+  enqueue.assign(context);
+  for (const broadcast of broadcasts) enqueue.emit({ key: context.key, uid: context.uid, ...broadcast });
+});
 
-const notThere = answered((context: SnapshotContext) => ({ error: snapshotNotThere(context) }));
-const onlyLeftovers = answered((context: SnapshotContext) => ({ error: snapshotOnlyLeftovers(context) }));
+const call = callChart(
+  '#deciding',
+  {
+    create: { state: 'pending-create', src: 'createSnapshot', input: createCallOf, done: made },
+    look: { state: 'waiting-until-ready', src: 'lookAtSnapshot', input: lookCallOf, done: looked },
+    remove: {
+      ...{ state: 'removing-untrusted', src: 'deleteSnapshot', id: 'removeUntrusted' },
+      ...{ input: removeCallOf, done: removed },
+    },
+    delete: { state: 'pending-delete', src: 'deleteSnapshot', input: removeCallOf, done: removed },
+  },
+  { failed, learned, hasToWait, again },
+);
 
-/** No snapshot is there: it was never made, or is deleted. */
-const absent = snapshotSetup.createStateConfig({
-  id: 'absent',
-  tags: 'absent',
-  on: {
-    'snapshot.create': { target: '#pending-create', actions: becomes(begun) },
-    'snapshot.delete': notThere,
-    'snapshot.retry': notThere,
-    'snapshot.acknowledge': notThere,
+const snapshotSetup = setup({
+  types: {} as {
+    context: SnapshotContext;
+    events: SnapshotMachineEvent;
+    input: SnapshotKey;
+    emitted: SnapshotChanged;
+    meta: StateWords;
+  },
+  actors: {
+    createSnapshot: unbound<CallOutcome<MadeSnapshot>, CreateSnapshotCall>(),
+    /** Asks the plugin whether the snapshot is ready. */
+    lookAtSnapshot: unbound<CallOutcome<MadeSnapshot>, LookCall>(),
+    deleteSnapshot: unbound<CallOutcome<null>, RemoveSnapshotCall>(),
+    awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
+  },
+  guards: {
+    isRefused: ({ context }, request: SnapshotRequest) => refusalOf(context, request) !== undefined,
+    ...callGuards,
+    /** Whether the call has to wait, and is still wanted. */
+    mustWait: ({ context }, outcome: CallOutcome<unknown>) =>
+      outcome.status === 'must-wait' && isWanted({ ...context, ...hasToWait(context, outcome).context }),
+    /** Whether the waiting call is not wanted any more, or its wait now has a limit. */
+    hasOtherWork: ({ context }) => !isWanted(context) || (context.isForced && !context.awaiting?.isForced),
+    isAbsent: ({ context }) => context.at === 'absent',
+    isLeftBehind: ({ context }) => context.at === 'left-behind',
+    hasFailed: ({ context }) => isIn(context, 'failed'),
+  },
+  actions: {
+    ...hostActions,
+    change: takeOver,
+    /** Picks the next call. */
+    choose: assign(({ context, event }) => chosen(context, stampOf(event).at)),
+    /** Keeps the stamp of the event before: what was due then is due now. */
+    settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
+  },
+  delays: {
+    untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
   },
 });
 
-/** The call would fail again. Nothing is done until somebody asks. */
-const failed = snapshotSetup.createStateConfig({
-  id: 'failed',
-  initial: 'refused',
-  states: {
-    /** The plugin has no snapshot. */
-    refused: {
-      on: {
-        'snapshot.retry': { target: '#pending-create', actions: again },
-        'snapshot.delete': { target: '#absent', actions: becomes(gone) },
-      },
-    },
-    /** The plugin may have a snapshot. */
-    'in-doubt': {
-      on: {
-        'snapshot.retry': { target: '#create-in-doubt', actions: again },
-        'snapshot.delete': { target: '#finding-out', actions: asked },
-      },
-    },
-    /** None of the snapshots that were made could be trusted; all were removed. */
-    unproven: {
-      on: {
-        'snapshot.retry': { target: '#pending-create', actions: again },
-        'snapshot.delete': { target: '#absent', actions: becomes(gone) },
-      },
-    },
-    /** Made, but the plugin refuses to say whether it can be used. */
-    readiness: {
-      on: {
-        'snapshot.retry': { target: '#waiting-until-ready', actions: again },
-        'snapshot.delete': { target: '#pending-delete', actions: asked },
-      },
-    },
-    /** A snapshot that can't be trusted is still there. */
-    removal: {
-      on: {
-        'snapshot.retry': { target: '#removing-untrusted', actions: again },
-        'snapshot.delete': { target: '#pending-delete', actions: asked },
-      },
-    },
-    /** Being deleted; the plugin refuses the call that would tell the id. */
-    'finding-out': {
-      on: {
-        ...whileBeingDeleted,
-        'snapshot.retry': { target: '#finding-out', actions: again },
-        'snapshot.delete': { target: '#finding-out', actions: asked },
-      },
-    },
-    /** Being deleted; the plugin refuses to delete it. */
-    deletion: {
-      on: {
-        ...whileBeingDeleted,
-        'snapshot.retry': { target: '#pending-delete', actions: again },
-        'snapshot.delete': { target: '#pending-delete', actions: asked },
-      },
-    },
-  },
-});
-
-/** Deleted with force: the plugin may still have something. */
-const leftBehind = snapshotSetup.createStateConfig({
-  id: 'left-behind',
-  on: {
-    'snapshot.create': answered((context: SnapshotContext) => ({ error: snapshotHasLeftovers(context) })),
-    'snapshot.acknowledge': '#absent',
-    'snapshot.retry': [
-      { guard: 'isIdUnknown', target: '#finding-out', actions: becomes(retriedLeftovers) },
-      { guard: 'isIdKnown', target: '#pending-delete', actions: becomes(retriedLeftovers) },
-      onlyLeftovers,
-    ],
-    'snapshot.delete': onlyLeftovers,
-  },
-});
+/** Whether the phase wants the call that is in progress. */
+const isWanted = (context: SnapshotContext): boolean => wantedCall(context) === context.work?.kind;
 
 /** Machine of snapshots of one kind. Groups have the same states: group.ts */
 export const snapshotMachine = (kind: SnapshotKind) =>
   snapshotSetup.createMachine({
     id: kind,
-    version: '3',
-    context: ({ input }) => noSnapshot({ kind, ...input }),
+    version: '4',
+    context: ({ input }) => snapshotChart.begin({ kind, ...input }),
     initial: 'absent',
     on: {
-      'snapshot.create': [
-        {
-          guard: 'isOtherSpec',
-          ...answered((context, { spec }) => ({ error: snapshotExists(context, spec) })),
-        },
-        {},
-      ],
-      'snapshot.acknowledge': answered((context) => ({ error: snapshotNothingLeft(context) })),
-      // Only states with a call expect its outcome.
-      'create.*': unexpected,
-      'look.*': unexpected,
-      'remove.*': unexpected,
-      'call.*': unexpected,
-      'wait.changed': unexpected,
+      'snapshot.create': [refused(refusalAnswer), {}],
+      'snapshot.delete': [refused(refusalAnswer), changed(requested)],
+      'snapshot.retry': [refused(refusalAnswer), changed(requested)],
+      'snapshot.acknowledge': [refused(refusalAnswer), changed(requested)],
     },
     states: {
-      absent,
-      'pending-create': pendingCreate,
-      failed,
-      'create-in-doubt': createInDoubt,
-      'removing-untrusted': removingUntrusted,
-      'waiting-until-ready': waitingUntilReady,
-      'pending-delete': pendingDelete,
-      'left-behind': leftBehind,
-      ready: {
-        id: 'ready',
-        on: {
-          'snapshot.retry': { actions: again },
-          'snapshot.delete': { target: '#pending-delete', actions: asked },
-        },
+      /** Exists within one step only. */
+      deciding: {
+        id: 'deciding',
+        entry: 'choose',
+        always: [
+          { guard: 'isLeftBehind', target: 'left-behind' },
+          { guard: 'isAbsent', target: 'absent' },
+          ...call.ways,
+          { guard: 'hasFailed', target: 'failed' },
+          { target: 'ready' },
+        ],
       },
-      'finding-out': findingOut,
+      ...call.states,
+      ready: { ...call.atRest, meta: { health: 'healthy', words: 'ready' } },
+      failed: call.atRest,
+      /** Deleted with force: the plugin may still have something. */
+      'left-behind': { ...call.atRest, meta: { health: 'failed', words: 'something may be left behind' } },
+      /** No snapshot is there: it was never made, or is deleted. */
+      absent: {
+        tags: 'absent',
+        meta: { health: 'gone', words: 'deleted' },
+        on: { 'snapshot.create': changed(requested), ...call.atRest.on },
+      },
     },
   });
 

@@ -1,94 +1,83 @@
-/** Meaning of a snapshot's states for all who look at it from outside: they ask here, never the value of the machine. Pure. */
+/** Meaning of a snapshot's phases for all who look at it from outside: they ask here, never the value of the machine. Pure. */
 import type { StateValue } from 'xstate';
-import { topState } from '../kit/parts.js';
+import { callStepOf, callUnderWay } from '../kit/call.js';
+import type { PartView } from '../kit/parts.js';
 import { pathOf } from '../kit/state-path.js';
-import type { SnapshotContext, SnapshotState } from './types.js';
-
-const publicStates: Record<string, SnapshotState> = {
-  absent: 'deleted',
-  'pending-create': 'pending-create',
-  'create-in-doubt': 'pending-create',
-  'removing-untrusted': 'pending-create',
-  'finding-out': 'pending-create',
-  'waiting-until-ready': 'waiting',
-  ready: 'ready',
-  'pending-delete': 'pending-delete',
-  'left-behind': 'deleted',
-  failed: 'failed',
-};
+import { wantedCall } from './calls.js';
+import { type SnapshotContext, snapshotChart, snapshotPhases } from './phases.js';
+import type { SnapshotState } from './types.js';
 
 /** State of the snapshot for users. */
-export function snapshotStateOf(value: StateValue, context: SnapshotContext): SnapshotState {
-  const outermost = topState({ at: snapshotPathOf(value, context) });
-  const state = publicStates[outermost];
-  if (!state) throw new Error(`the snapshot machines have no state '${outermost}'`);
-  return state;
+export function snapshotStateOf({ at }: SnapshotContext): SnapshotState {
+  const { shownAs } = snapshotChart.metaOf({ at });
+  if (!shownAs) throw new Error(`the phase '${at}' of a snapshot is shown as nothing`);
+  return shownAs;
 }
 
-/** Exact state, and how far its call is: `failed.refused`, `create-in-doubt.calling.wanted`. */
-export const snapshotPathOf = (value: StateValue, _: SnapshotContext): string => pathOf(value);
+/** Phase, and how far its call is: `create-in-doubt.backing-off`. */
+export function snapshotStepOf(context: SnapshotContext): string {
+  const { at, work, tries } = context;
+  const wanted = wantedCall(context);
+  return wanted ? `${at}.${callStepOf(context, work?.kind === wanted, tries ?? undefined)}` : at;
+}
 
-/** Keys from the outermost state to the innermost: `['failed', 'refused']`. */
-const keysOf = (value: StateValue, context: SnapshotContext): string[] => snapshotPathOf(value, context).split('.');
+/** State for users, and how far the call is: `pending-create.calling`. */
+export function snapshotPathOf(value: StateValue, context: SnapshotContext): string {
+  const { work, tries } = context;
+  if (!work) return pathOf(value);
+  return `${snapshotStateOf(context)}.${callStepOf(context, true, tries ?? undefined)}`;
+}
 
-/** Path for users, without parts that are taken for granted: `create-in-doubt.calling`. */
-export const snapshotStepOf = (value: StateValue, context: SnapshotContext): string =>
-  keysOf(value, context)
-    .filter((key) => key !== 'wanted')
-    .join('.');
+/** The snapshot as the one part of its actor. */
+export function snapshotParts(context: SnapshotContext): PartView[] {
+  const { awaiting, failure, tries } = context;
+  const at = snapshotStepOf(context);
+  const why = failure?.message ?? awaiting?.reason ?? tries?.failure.message;
+  return [
+    {
+      ...{ id: snapshotPhases.id, chart: snapshotPhases.id, at },
+      ...(why !== undefined && { why }),
+      ...(at.endsWith('.backing-off') && tries && { nextAttemptAtMs: tries.notBeforeMs }),
+    },
+  ];
+}
+
+const deleting: SnapshotContext['at'][] = [
+  'finding-out-first-call',
+  'finding-out',
+  'pending-delete',
+  'failed.finding-out',
+  'failed.deletion',
+  'left-behind',
+  'absent',
+];
 
 /** Whether the deletion was asked for, or is over. */
-export function isBeingDeleted(value: StateValue, context: SnapshotContext): boolean {
-  const keys = keysOf(value, context);
-  const [outermost = '', inner = ''] = keys;
-  return (
-    ['finding-out', 'pending-delete', 'left-behind', 'absent'].includes(outermost) ||
-    (outermost === 'failed' && ['finding-out', 'deletion'].includes(inner)) ||
-    keys.includes('to-be-deleted')
-  );
-}
+export const isBeingDeleted = ({ at }: SnapshotContext): boolean => deleting.includes(at);
 
 /** Whether the plugin may have made a snapshot whose id is not known. */
-export function isInDoubt(value: StateValue, context: SnapshotContext): boolean {
-  const [outermost = '', inner = ''] = keysOf(value, context);
-  return (
-    ['create-in-doubt', 'finding-out'].includes(outermost) ||
-    (outermost === 'failed' && ['in-doubt', 'finding-out'].includes(inner))
-  );
-}
+export const isInDoubt = ({ at }: SnapshotContext): boolean =>
+  ['create-in-doubt', 'finding-out', 'failed.in-doubt', 'failed.finding-out'].includes(at);
 
 /** Whether a creation may be under way, or is sent again to learn its outcome. */
-export function mayBeCutting(value: StateValue, context: SnapshotContext): boolean {
-  const [outermost = '', inner] = keysOf(value, context);
-  return (
-    ['create-in-doubt', 'finding-out'].includes(outermost) || (outermost === 'pending-create' && inner === 'calling')
-  );
-}
+export const mayBeCutting = (context: SnapshotContext): boolean =>
+  ['create-in-doubt', 'finding-out'].includes(context.at) || callUnderWay(context)?.kind === 'create';
 
 /** Whether no call was sent that may have made the snapshot, but for the present one. */
-export const isNew = (value: StateValue, context: SnapshotContext): boolean =>
-  keysOf(value, context)[0] === 'pending-create';
+export const isNew = ({ at }: SnapshotContext): boolean => at === 'pending-create' || at === 'finding-out-first-call';
 
 /** Whether the source volumes have to stay: a creation is still to be sent, or to be sent again. */
-export function needsSources(value: StateValue, context: SnapshotContext): boolean {
-  const [outermost = '', inner = ''] = keysOf(value, context);
-  return (
-    ['pending-create', 'create-in-doubt', 'removing-untrusted', 'waiting-until-ready', 'finding-out'].includes(
-      outermost,
-    ) ||
-    (outermost === 'failed' && ['in-doubt', 'finding-out'].includes(inner))
-  );
-}
+export const needsSources = (context: SnapshotContext): boolean =>
+  isNew(context) ||
+  isInDoubt(context) ||
+  ['removing-untrusted', 'waiting-until-ready'].includes(context.at) ||
+  isMaking(context);
 
 /** Whether a call is under way whose answer may give the snapshot ids. */
-export function isMaking(value: StateValue, context: SnapshotContext): boolean {
-  const [outermost = '', inner] = keysOf(value, context);
-  return (
-    inner === 'calling' &&
-    ['pending-create', 'create-in-doubt', 'finding-out', 'waiting-until-ready'].includes(outermost)
-  );
+export function isMaking(context: SnapshotContext): boolean {
+  const kind = callUnderWay(context)?.kind;
+  return kind === 'create' || kind === 'look';
 }
 
 /** Whether a call that removes something of the snapshot may have been made. */
-export const isRemoving = (value: StateValue, context: SnapshotContext): boolean =>
-  ['removing-untrusted', 'pending-delete'].includes(keysOf(value, context)[0] ?? '');
+export const isRemoving = ({ at }: SnapshotContext): boolean => at === 'removing-untrusted' || at === 'pending-delete';

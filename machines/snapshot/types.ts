@@ -2,8 +2,8 @@
  * Input, context, requests and events of the snapshot machines (snapshot.ts, group.ts). A snapshot of one volume is a
  * group of one. These are CSI's snapshots, not those of actors.
  */
-import type { FailedAttempt, Suspended } from '../kit/call-states.js';
-import type { Bytes, CallFailure, SecretRef, Tries, Wait } from '../kit/csi-types.js';
+import type { FailedAttempt } from '../kit/call-states.js';
+import type { Awaiting, Bytes, CallFailure, SecretRef, Tries, Wait } from '../kit/csi-types.js';
 import type { Failure, Stamped } from '../kit/host.js';
 import type { VolumeKey } from '../volume/wishes.js';
 
@@ -55,8 +55,20 @@ export interface SnapshotInput extends SnapshotKey {
   kind: SnapshotKind;
 }
 
-/** Data beside the state (docs/machines/volume-snapshot.md). */
-export interface SnapshotContext {
+/** `remove`: of a snapshot that can't be trusted; `delete`: of what is left once the deletion was asked for. */
+export type SnapshotCallKind = 'create' | 'look' | 'remove' | 'delete';
+
+/** The call that is next, or in progress. */
+export interface SnapshotWork {
+  kind: SnapshotCallKind;
+  /** Earliest moment of the call, milliseconds since the epoch; 0: at once. */
+  dueAtMs: number;
+  /** The call is in progress: under way, or waiting until it may be made. */
+  isCalling: boolean;
+}
+
+/** Data of a snapshot beside its phase (phases.ts). */
+export interface SnapshotData {
   kind: SnapshotKind;
   key: SnapshotKey;
   /** Random id of this snapshot; its name at the plugin derives from it. Empty while absent. */
@@ -88,8 +100,10 @@ export interface SnapshotContext {
   driver: string | null;
   /** Node whose agent alone makes the calls, as for its volumes; null: any agent may. */
   home: string | null;
+  /** Null: no call is wanted. */
+  work: SnapshotWork | null;
   /** Reason why the present call waits; null: it does not wait. */
-  awaiting: Wait | null;
+  awaiting: Awaiting | null;
 }
 
 interface PluginCall {
@@ -131,7 +145,7 @@ export type SnapshotRequest =
   | { type: 'snapshot.retry'; acceptDriver?: string }
   | { type: 'snapshot.acknowledge' };
 
-/** Outcome of a call: raised by the machine once the result of the call is known. */
+/** Outcome of a call, as the phases take it. */
 export type SnapshotOutcome =
   | ({ type: 'create.done' | 'look.done'; made: MadeSnapshot } & Stamped)
   | ({ type: 'remove.done' } & Stamped)
@@ -145,14 +159,25 @@ export type SnapshotOutcome =
     } & FailedAttempt)
   | ({ type: `look.${'refused' | 'failed'}` | `remove.${'refused' | 'failed' | 'given-up'}` } & FailedAttempt)
   /** The runtime ended while the call was under way: the call may have taken effect. */
-  | ({ type: 'call.interrupted' } & FailedAttempt)
-  | Suspended;
+  | { type: 'call.interrupted' }
+  /** It was not made: it waits, or is made anew. */
+  | { type: 'call.not-made' };
 
-/** Events from outside. */
+type Deletion = Extract<SnapshotRequest, { type: 'snapshot.delete' }>;
+
+/** Events of the phases: outcomes and requests, a deletion with the call that is under way. */
+export type SnapshotPhaseEvent =
+  | Exclude<SnapshotRequest, Deletion>
+  | (Deletion & { underWay: SnapshotCallKind | undefined })
+  | SnapshotOutcome;
+
+/** Events of the machine. */
 export type SnapshotMachineEvent = (
   | SnapshotRequest
   /** The waiting call waits for something else now. */
   | ({ type: 'wait.changed' } & Wait)
+  /** Raised by the machine: the next call may be another one now. */
+  | { type: 'settle' }
 ) &
   Partial<Stamped>;
 

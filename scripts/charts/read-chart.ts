@@ -73,10 +73,12 @@ function stateOf(node: AnyStateNode): ReadState {
 
 /** Health that the state says, or one around it. */
 function healthOf(node: AnyStateNode): StateBox['health'] {
-  const said: StateWords | undefined = node.meta;
-  if (said?.words !== undefined) return said.health ?? 'by-call';
-  return node.parent ? healthOf(node.parent) : undefined;
+  const { health, words } = saidBy(node);
+  return words === undefined ? undefined : (health ?? 'by-call');
 }
+
+/** Words of the state. A state adds to those of the state around it. */
+const saidBy = ({ parent, meta }: AnyStateNode): Partial<StateWords> => ({ ...(parent && saidBy(parent)), ...meta });
 
 function roleOf(node: AnyStateNode): ReadState['role'] {
   if (node.type === 'final') return 'final';

@@ -7,8 +7,6 @@ export interface Shown {
   source: string;
   /** Machine that keeps this machine as a value in its context. */
   partOf?: AnyStateMachine;
-  /** Requires that the prose explains each event and condition, as for parts. */
-  isExplained?: true;
 }
 
 const sources: Record<string, string> = {
@@ -22,6 +20,7 @@ const sources: Record<string, string> = {
   expansion: 'volume/change',
   modification: 'volume/change',
   'volume-snapshot': 'snapshot/snapshot',
+  snapshot: 'snapshot/phases',
   'group-snapshot': 'snapshot/group',
   node: 'node/node',
   mount: 'mount/mount',
@@ -31,15 +30,16 @@ const sources: Record<string, string> = {
   'alloc-volume': 'alloc/volume-steps',
 };
 
-const explained = new Set(['volume-snapshot', 'group-snapshot']);
-
-export const shown: Shown[] = [...catalog.values()].flatMap(({ machine, charts }) => [
-  shownOf(machine),
-  ...charts.map((chart) => ({ ...shownOf(chart), partOf: machine })),
-]);
+/** Each once: two machines can have parts that follow one chart. */
+export const shown: Shown[] = [...catalog.values()]
+  .flatMap(({ machine, charts }): Shown[] => [
+    shownOf(machine),
+    ...charts.map((chart) => ({ ...shownOf(chart), partOf: machine })),
+  ])
+  .filter(({ machine }, at, all) => all.findIndex((one) => one.machine === machine) === at);
 
 function shownOf(machine: AnyStateMachine): Shown {
   const source = sources[machine.id];
   if (!source) throw new Error(`scripts/diagrams/machines.ts names no source of machine ${machine.id}`);
-  return { machine, source, ...(explained.has(machine.id) && { isExplained: true }) };
+  return { machine, source };
 }

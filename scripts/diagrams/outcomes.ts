@@ -10,7 +10,7 @@ export type Labels = Map<string, Map<string, string[]>>;
 
 interface Outcome {
   source: AnyStateNode;
-  /** Name of the event, and whether the state that it leads to gets it, too. */
+  /** Name of the event. */
   event: string;
   /** Empty without a condition. */
   conditions: string[];
@@ -66,7 +66,7 @@ export function restsOf(entered: AnyStateNode): Rest[] {
 
 /** Finds where each event leads from this state. Leaves out conditions that make no difference. */
 function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[] {
-  return [...grouped(arrowsFrom(source), eventOf)].flatMap(([event, ways]) => {
+  return [...grouped(arrowsFrom(source), ({ event }) => event)].flatMap(([event, ways]) => {
     const ends = ways.flatMap((way, at) => endsOf(way, at > 0, toBox, home));
     const isAlwaysThere = ways.at(-1)?.guard === '' && new Set(ends.map(({ to }) => to)).size === 1;
     return [...grouped(ends, ({ to, into }) => `${to} ${into}`).values()].map((some) => ({
@@ -75,10 +75,6 @@ function outcomesOf(source: AnyStateNode, toBox: BoxOf, home: string): Outcome[]
     }));
   });
 }
-
-/** Names the event of an arrow. An event that is handed over tells the next state the outcome of a call made before. */
-const eventOf = ({ event, actions }: Arrow): string =>
-  actions.includes('handOver') ? `${event} (handed over)` : event;
 
 /** Joins the conditions of ends in one box. An end without condition, or with `otherwise`, covers the others. */
 function conditionsOf(ends: End[]): string[] {
@@ -134,7 +130,7 @@ function exceptionsOf([first, ...others]: Outcome[]): string[] {
 
 function isIgnoredWithin(whole: AnyStateNode, event: string, leaf: AnyStateNode): boolean {
   for (let node: AnyStateNode | undefined = leaf; node && node !== whole; node = node.parent) {
-    const ways = arrowsFrom(node).filter((arrow) => eventOf(arrow) === event);
+    const ways = arrowsFrom(node).filter((arrow) => arrow.event === event);
     if (ways.length > 0) return ways.every(({ to }) => !to);
   }
   return false;

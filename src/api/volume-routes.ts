@@ -263,7 +263,7 @@ export const volumeRoutes = {
 const snapshotBasics = {
   key: volumeKey,
   state: z.enum(snapshotStates),
-  step: z.string().describe('Exact state: docs/machines/volume-snapshot.md.'),
+  step: z.string().describe('Phase, and how far its call is: docs/machines/snapshot.md.'),
   uid: z.string(),
   plugin: z.string(),
   driver: z.string().exactOptional(),

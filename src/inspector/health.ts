@@ -10,11 +10,12 @@ import type { MountContext } from '../../machines/mount/types.js';
 import type { NodeContext } from '../../machines/node/node.js';
 import type { PluginContext } from '../../machines/plugin/plugin.js';
 import type { PluginsContext } from '../../machines/plugin/plugins.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
 import { wordsOf } from './part-words.js';
-import { healthOfStep, isIn, lookUp, snapshotSteps, type Table } from './state-health.js';
+import { healthOfStep, isIn } from './state-health.js';
 
 export interface Condition {
   health: Health;
@@ -144,16 +145,8 @@ const judgeNode = (state: string, { fence }: NodeContext): Condition | undefined
   return known?.health === 'failed' && fence ? { ...known, why: `${known.why}: ${fence.reason}` } : known;
 };
 
-const snapshotWaits: Table = [
-  ['waiting-for-plugin', 'waiting', ', waits for the plugin'],
-  ['backing-off', 'waiting', ', next attempt later'],
-];
-
-const judgeSnapshot = (state: string): Condition | undefined => {
-  const known = lookUp(snapshotSteps, state);
-  const wait = lookUp(snapshotWaits, state.slice(state.indexOf('.') + 1));
-  return known && { ...known, why: `${known.why}${wait?.why ?? ''}` };
-};
+const judgeSnapshot = (state: string, context: SnapshotContext): Condition | undefined =>
+  saidOf(context.kind, state) ?? worstOf(partsIn(context.kind, context), () => '');
 
 const judges: Record<string, Judge> = {
   volume: judgeVolume,

@@ -5,11 +5,11 @@
 import type { Health } from '../api/actor-routes.js';
 
 /** Health of a state, by its first matching beginning. */
-export type Table = readonly (readonly [beginning: string, health: Health, why: string])[];
+type Table = readonly (readonly [beginning: string, health: Health, why: string])[];
 
 export const isIn = (state: string, outer: string): boolean => state === outer || state.startsWith(`${outer}.`);
 
-export function lookUp(table: Table, state: string): { health: Health; why: string } | undefined {
+function lookUp(table: Table, state: string): { health: Health; why: string } | undefined {
   const row = table.find(([beginning]) => isIn(state, beginning));
   return row && { health: row[1], why: row[2] };
 }
@@ -32,28 +32,6 @@ export function healthOfStep(chart: string, at: string): Health {
   return /\.(calling|first-call)\b/.test(at) ? 'working' : 'waiting';
 }
 
-export const snapshotSteps: Table = [
-  ['absent', 'gone', 'deleted'],
-  ['ready', 'healthy', 'ready'],
-  ['left-behind', 'failed', 'something may be left behind'],
-  ['failed.refused', 'failed', 'create refused'],
-  ['failed.in-doubt', 'failed', 'create refused, but an earlier attempt may have created it'],
-  ['failed.unproven', 'failed', 'what was created is not proven to be of this volume'],
-  ['failed.readiness', 'failed', 'it does not become ready'],
-  ['failed.removal', 'failed', 'what was created can not be removed'],
-  ['failed.finding-out', 'failed', 'create given up, and its id is not known'],
-  ['failed.deletion', 'failed', 'delete refused'],
-  ['create-in-doubt', 'in-doubt', 'create in doubt'],
-  ['finding-out', 'in-doubt', 'create in doubt and given up'],
-  ['waiting-until-ready', 'waiting', 'waits until the plugin has it ready'],
-  ['pending-create.calling', 'working', 'being created'],
-  ['pending-create', 'waiting', 'to be created'],
-  ['removing-untrusted.calling', 'working', 'what was created is being removed'],
-  ['removing-untrusted', 'waiting', 'what was created is to be removed'],
-  ['pending-delete.calling', 'working', 'being deleted'],
-  ['pending-delete', 'waiting', 'to be deleted'],
-];
-
 /** States that say how the actor is without its parts. */
 const states: Record<string, Table> = {
   volume: [
@@ -66,8 +44,6 @@ const states: Record<string, Table> = {
     ['staged', 'healthy', 'staged'],
     ['published', 'healthy', 'mounted'],
   ],
-  'volume-snapshot': snapshotSteps,
-  'group-snapshot': snapshotSteps,
 };
 
 /** Health of a state of an actor, by its name: what its parts and its context know is not in it. */

@@ -5,15 +5,11 @@
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
-import type {
-  SnapshotSpec as KnownSpec,
-  SnapshotContext,
-  SnapshotKey,
-  SnapshotRequest,
-} from '../../machines/snapshot/types.js';
+import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -86,9 +82,9 @@ export class SnapshotManager<TSpec, TView> {
     this.#waits = new ActorWaits({
       actors: this.#snapshots,
       clock: options.clock,
-      describe: ({ state, context }) => {
+      describe: ({ context }) => {
         const error = snapshotErrorOf(context);
-        return `${snapshotStateOf(state, context)}${error ? `: ${error.message}` : ''}`;
+        return `${snapshotStateOf(context)}${error ? `: ${error.message}` : ''}`;
       },
     });
   }
@@ -121,11 +117,11 @@ export class SnapshotManager<TSpec, TView> {
     const name = `${this.#options.namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
     await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
-    return this.#reach(key, { signal: limit }, 'ready', ({ state, context }) => {
+    return this.#reach(key, { signal: limit }, 'ready', ({ context }) => {
       const { failure } = context;
-      if (isBeingDeleted(state, context)) throw this.#error('ABORTED', key, 'is being deleted');
-      if (snapshotStateOf(state, context) === 'ready') return structuredClone(this.#variant.view(state, context));
-      if (snapshotStateOf(state, context) === 'failed' && failure) throw this.#failed(key, failure);
+      if (isBeingDeleted(context)) throw this.#error('ABORTED', key, 'is being deleted');
+      if (snapshotStateOf(context) === 'ready') return structuredClone(this.#variant.view(context));
+      if (snapshotStateOf(context) === 'failed' && failure) throw this.#failed(key, failure);
       return undefined;
     });
   }
@@ -152,10 +148,10 @@ export class SnapshotManager<TSpec, TView> {
   ): Promise<void> {
     const meant = await this.#askToDelete(known, { force, uid }, limit);
     if (meant === undefined) return;
-    const isOver = ({ state, context }: View): true | undefined => {
+    const isOver = ({ context }: View): true | undefined => {
       const { uid, failure } = context;
-      if (uid !== meant || snapshotStateOf(state, context) === 'deleted') return true;
-      if (snapshotStateOf(state, context) === 'failed' && failure) throw this.#failed(known, failure);
+      if (uid !== meant || snapshotStateOf(context) === 'deleted') return true;
+      if (snapshotStateOf(context) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
     await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
@@ -211,7 +207,7 @@ export class SnapshotManager<TSpec, TView> {
   async get(key: VolumeKeyInput): Promise<TView | undefined> {
     this.#refuseIfClosed();
     const view = await this.#view(this.#keyOf(key));
-    return view && structuredClone(this.#variant.view(view.state, view.context));
+    return view && structuredClone(this.#variant.view(view.context));
   }
 
   /**
@@ -222,11 +218,11 @@ export class SnapshotManager<TSpec, TView> {
     this.#refuseIfClosed();
     const { namespace, plugin, state: wanted, ...page } = this.#variant.filterOf(filter);
     const prefix = namespace === undefined ? this.#snapshots.prefix : this.#variant.addressOf(namespace, '');
-    return pageOf(this.#snapshots, { ...page, prefix }, ({ state, context }) => {
+    return pageOf(this.#snapshots, { ...page, prefix }, ({ context }) => {
       const isMeant =
         (plugin === undefined || context.spec?.plugin === plugin) &&
-        (wanted === undefined || snapshotStateOf(state, context) === wanted);
-      return isMeant ? structuredClone(this.#variant.view(state, context)) : undefined;
+        (wanted === undefined || snapshotStateOf(context) === wanted);
+      return isMeant ? structuredClone(this.#variant.view(context)) : undefined;
     });
   }
 
@@ -268,7 +264,7 @@ export class SnapshotManager<TSpec, TView> {
         spec.sources.map(({ volume }) => volume),
         volumes,
       );
-    if (isSame && view && snapshotStateOf(view.state, view.context) !== 'deleted')
+    if (isSame && view && snapshotStateOf(view.context) !== 'deleted')
       return { plugin: spec.plugin, sources: spec.sources, secrets: [spec.secrets] };
     return volumeSources(this.#options, volumes, limit);
   }
@@ -291,7 +287,7 @@ export class SnapshotManager<TSpec, TView> {
   async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
     const view = await this.#view(key, limit);
     if (!view) throw this.#notFound(key);
-    if (snapshotStateOf(view.state, view.context) !== 'deleted') return view;
+    if (snapshotStateOf(view.context) !== 'deleted') return view;
     const { code, message } = snapshotOnlyLeftovers(view.context);
     throw new StagecraftError(code, message, { address: this.#addressOf(key) });
   }

@@ -111,16 +111,15 @@ export async function snapshotSource(
   if (!nameSchema.safeParse(id).success) return { csiId: id };
   const address = snapshotAddress(namespace, id);
   const view = await new ActorsOf(engine, volumeSnapshotMachine).read(address, limit);
-  if (!view || snapshotStateOf(view.state, view.context) === 'deleted') return { csiId: id };
+  if (!view || snapshotStateOf(view.context) === 'deleted') return { csiId: id };
   const { kind, spec, csi, home, driver } = view.context;
   const name = snapshotName({ kind, namespace, id });
   if (spec?.plugin !== plugin) {
     const message = `${name} belongs to plugin '${spec?.plugin}': only that plugin can make a volume from it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volumeSnapshot: ${message}`] });
   }
-  const isLeaving = isBeingDeleted(view.state, view.context);
-  if (!csi?.isReady || isLeaving) {
-    const why = isLeaving ? 'is being deleted' : 'is not ready yet: wait for that';
+  if (!csi?.isReady || isBeingDeleted(view.context)) {
+    const why = isBeingDeleted(view.context) ? 'is being deleted' : 'is not ready yet: wait for that';
     throw new StagecraftError('SNAPSHOT_NOT_READY', `${name} ${why}`, { address });
   }
   const here = await homes?.here(name, { plugin, ...(home && { home }) });

@@ -1,5 +1,4 @@
 /** Differences between snapshots of one volume and group snapshots of several, for the snapshot manager. */
-import type { StateValue } from 'xstate';
 import {
   groupSnapshotAddress,
   groupSnapshotsPrefix,
@@ -7,8 +6,9 @@ import {
   snapshotsPrefix,
 } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import type { SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
+import type { SnapshotKind } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { checked } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
@@ -30,7 +30,7 @@ export interface SnapshotVariant<TSpec, TView> {
   addressOf(namespace: string, id: string): string;
   asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
   filterOf: ReturnType<typeof snapshotFilters>;
-  view(state: StateValue, context: SnapshotContext): TView;
+  view(context: SnapshotContext): TView;
 }
 
 export const volumeSnapshotVariant: SnapshotVariant<SnapshotSpec, Snapshot> = {

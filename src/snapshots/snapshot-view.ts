@@ -1,14 +1,8 @@
 /** Turns records of snapshots into the views that callers get, and broadcasts into events. */
-import type { StateValue } from 'xstate';
 import type { Failure } from '../../machines/kit/host.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotStateOf, snapshotStepOf } from '../../machines/snapshot/states.js';
-import type {
-  MemberSnapshot,
-  SnapshotChanged,
-  SnapshotContext,
-  SnapshotKey,
-  SnapshotState,
-} from '../../machines/snapshot/types.js';
+import type { MemberSnapshot, SnapshotChanged, SnapshotKey, SnapshotState } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { eventOf } from '../engine/topics/topics.js';
@@ -17,7 +11,7 @@ import { bytesIn } from '../volumes/volume-view.js';
 interface SnapshotBasics {
   key: SnapshotKey;
   state: SnapshotState;
-  /** Exact state of the machine, e.g. `create-in-doubt.backing-off`. Meaning of each: docs/machines/volume-snapshot.md */
+  /** Phase and how far its call is, e.g. `create-in-doubt.backing-off`. Meaning of each: docs/machines/snapshot.md */
   step: string;
   /** Unique id of this snapshot. A later snapshot of the same key has another. */
   uid: string;
@@ -55,13 +49,13 @@ export interface GroupMember {
   sizeBytes?: number | bigint;
 }
 
-function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
+function basicsOf(context: SnapshotContext): SnapshotBasics {
   const { key, uid, spec, csi, leftovers, home, driver } = context;
   const error = snapshotErrorOf(context);
   return {
     key,
-    state: snapshotStateOf(state, context),
-    step: snapshotStepOf(state, context),
+    state: snapshotStateOf(context),
+    step: snapshotStepOf(context),
     uid,
     plugin: spec?.plugin ?? '',
     ...(csi && { csiId: csi.csiId }),
@@ -76,20 +70,20 @@ function basicsOf(state: StateValue, context: SnapshotContext): SnapshotBasics {
 const sizeOf = ({ sizeBytes }: Pick<MemberSnapshot, 'sizeBytes'>): { sizeBytes?: number | bigint } =>
   sizeBytes === undefined ? {} : { sizeBytes: bytesIn(sizeBytes) };
 
-export function snapshotOf(state: StateValue, context: SnapshotContext): Snapshot {
+export function snapshotOf(context: SnapshotContext): Snapshot {
   const [source] = context.spec?.sources ?? [];
   const [member = {}] = context.csi?.members ?? [];
   const volume = source?.volume ?? { namespace: '', id: '' };
-  return { ...basicsOf(state, context), volume, ...sizeOf(member) };
+  return { ...basicsOf(context), volume, ...sizeOf(member) };
 }
 
-export function groupSnapshotOf(state: StateValue, context: SnapshotContext): GroupSnapshot {
+export function groupSnapshotOf(context: SnapshotContext): GroupSnapshot {
   const sources = context.spec?.sources ?? [];
   const snapshots = (context.csi?.members ?? []).map(({ csiId, sourceCsiId, ...size }) => {
     const source = sources.find((one) => one.csiId === sourceCsiId);
     return { csiId, ...(source && { volume: source.volume }), ...sizeOf(size) };
   });
-  return { ...basicsOf(state, context), volumes: sources.map(({ volume }) => volume), snapshots };
+  return { ...basicsOf(context), volumes: sources.map(({ volume }) => volume), snapshots };
 }
 
 export function snapshotErrorOf({ awaiting, failure, tries }: SnapshotContext): Failure | undefined {

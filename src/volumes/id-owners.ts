@@ -4,12 +4,13 @@
  * Looks ids up in an index of the records, and reserves a new id from the plugin's answer until its owner has committed it.
  * The index also has the sources of records that are being made: copy-sources.ts
  */
-import type { AnyStateMachine, ContextFrom, StateValue } from 'xstate';
+import type { AnyStateMachine, ContextFrom } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
 import { idTaken } from '../../machines/kit/call-states.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotName } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import {
@@ -21,7 +22,7 @@ import {
   needsSources,
   snapshotStateOf,
 } from '../../machines/snapshot/states.js';
-import type { MadeSnapshot, SnapshotContext, SnapshotKind } from '../../machines/snapshot/types.js';
+import type { MadeSnapshot, SnapshotKind } from '../../machines/snapshot/types.js';
 import { isDeleted } from '../../machines/volume/lifecycle.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import { mayBeCreating, needsSource, volumeStateOf } from '../../machines/volume/states.js';
@@ -337,19 +338,19 @@ export const snapshotIds: IdSort<typeof volumeSnapshotMachine> = {
     const [kind = '', namespace = '', id = ''] = addressParts(address);
     return snapshotName({ kind: kind === 'group-snapshot' ? kind : 'volume-snapshot', namespace, id });
   },
-  sourcesIn: ({ state, context }) => sourcesOfSnapshot(state, context),
-  isMaking: ({ state, context }) => isMaking(state, context),
-  isNew: ({ state, context }) => isNew(state, context),
-  isLeaving: ({ state, context }) => isBeingDeleted(state, context),
-  isGoing: ({ state, context }) => isRemoving(state, context),
-  isLeftBehind: ({ state, context }) => snapshotStateOf(state, context) === 'deleted',
+  sourcesIn: ({ context }) => sourcesOfSnapshot(context),
+  isMaking: ({ context }) => isMaking(context),
+  isNew: ({ context }) => isNew(context),
+  isLeaving: ({ context }) => isBeingDeleted(context),
+  isGoing: ({ context }) => isRemoving(context),
+  isLeftBehind: ({ context }) => snapshotStateOf(context) === 'deleted',
 };
 
-function sourcesOfSnapshot(state: StateValue, context: SnapshotContext): readonly CopySource[] {
+function sourcesOfSnapshot(context: SnapshotContext): readonly CopySource[] {
   const { spec, home } = context;
-  if (!spec || !needsSources(state, context)) return nothing;
+  if (!spec || !needsSources(context)) return nothing;
   const { plugin, sources } = spec;
-  const isBeingCopied = mayBeCutting(state, context);
+  const isBeingCopied = mayBeCutting(context);
   return sources.map(({ csiId }) => ({ of: 'volume', plugin, csiId, home, isBeingCopied }));
 }
 
