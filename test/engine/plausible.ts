@@ -15,6 +15,7 @@ import {
   pluginsMachine,
   publicationMachine,
   registryMachine,
+  snapshotPhases,
   stagingMachine,
   targetMachine,
   taskMachine,
@@ -29,7 +30,7 @@ import type { NodeEvent } from '../../machines/node/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin/plugin.js';
 import type { PluginsEvent } from '../../machines/plugin/plugins.js';
 import type { RegistryEvent } from '../../machines/registry/registry.js';
-import type { SnapshotMachineEvent, SnapshotOutcome } from '../../machines/snapshot/types.js';
+import type { SnapshotMachineEvent, SnapshotOutcome, SnapshotPhaseEvent } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task/task-types.js';
 import type { ChangeEvent } from '../../machines/volume/change.js';
 import type { LifecycleEvent } from '../../machines/volume/lifecycle.js';
@@ -264,10 +265,8 @@ const snapshotOutcomes: Record<SnapshotOutcome['type'], (die: Die) => object> = 
   'remove.refused': attempt,
   'remove.failed': attempt,
   'remove.given-up': attempt,
-  'call.must-wait': wait,
-  'call.again': (die) => (die.below(2) > 0 ? { home: 'node-1' } : {}),
-  'call.admitted': () => ({}),
-  'call.interrupted': attempt,
+  'call.interrupted': () => ({}),
+  'call.not-made': () => ({}),
 };
 
 const snapshotEvents: Drafts<SnapshotMachineEvent> = {
@@ -283,6 +282,7 @@ const snapshotEvents: Drafts<SnapshotMachineEvent> = {
   'snapshot.retry': () => ({}),
   'snapshot.acknowledge': () => ({}),
   'wait.changed': wait,
+  settle: () => ({}),
 };
 
 /** Leads to an unstage call that waits. */
@@ -293,23 +293,18 @@ const unstageWaiting: StagingEvent[] = [
   { type: 'call.not-made' },
 ];
 
-/** Creates a snapshot three times by a call that is not answered, and removes it each time. */
-const threeUntrusted = (id: string): object[] => [
-  { type: 'snapshot.create', ...snapshotEvents['snapshot.create']({ of: (first) => first, below: () => 0 }) },
-  ...[1, 2, 3].flatMap(() => [
-    { type: 'create.unknown', failure: { code: 'CSI_ERROR', message: 'lost', final: false } },
-    { type: `xstate.after.untilDue.${id}.create-in-doubt.backing-off` },
-    { type: 'create.done', made: { csiId: 'snap-1', isReady: true, members: [] } },
-    { type: 'remove.done' },
-  ]),
-];
+const snapshotPhaseEvents: Record<SnapshotPhaseEvent['type'], (die: Die) => object> = {
+  ...snapshotEvents,
+  'snapshot.delete': (die) => ({ force: die.below(2) > 0, underWay: die.of('create', undefined, 'look') }),
+  ...snapshotOutcomes,
+};
 
 const snapshotOutputs = {
   createSnapshot: outcome(made),
   lookAtSnapshot: outcome(made),
   deleteSnapshot: outcome(() => null),
   removeUntrusted: outcome(() => null),
-  ...admissions(['createSnapshot', 'lookAtSnapshot', 'deleteSnapshot', 'removeUntrusted']),
+  admission,
 };
 const nothing = outcome(() => null);
 
@@ -681,8 +676,13 @@ export const plausible: Plausible[] = [
   ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
     machine,
     input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),
-    events: { ...snapshotEvents, ...snapshotOutcomes },
-    way: threeUntrusted(machine.id),
+    events: snapshotEvents,
     outputs: snapshotOutputs,
   })),
+  {
+    machine: snapshotPhases,
+    input: () => ({ namespace: 'default', id: 'snap', kind: 'volume-snapshot' }),
+    events: snapshotPhaseEvents,
+    outputs: {},
+  },
 ];

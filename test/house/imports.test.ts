@@ -171,8 +171,11 @@ describe('import direction', () => {
 });
 
 describe('states of volumes, mounts and snapshots', () => {
-  /** Hosts of all machines, the path in the chart, and machines whose states say all. */
-  const exempt = ['engine/feed.ts', 'journal/history.ts', 'nodes/node-manager.ts', 'allocs/alloc-view.ts'];
+  /** Hosts of all machines, the path in the chart, machines whose states say all, and values of older versions. */
+  const exempt = [
+    ...['engine/feed.ts', 'journal/history.ts', 'nodes/node-manager.ts', 'allocs/alloc-view.ts'],
+    'snapshots/snapshot-migration.ts',
+  ];
 
   it('35.2 src/ asks states.ts of the machine, with value and context: it takes no value apart', () => {
     const src = join(root, 'src');

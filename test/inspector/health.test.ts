@@ -25,6 +25,8 @@ function pathsIn(node: Pick<AnyStateNode, 'states'>, outer = ''): string[] {
 const onPage = (chart: string, path: string, otherwise: typeof healthOfState): string =>
   healthIn(layoutOf(chart), path) ?? otherwise(chart, path);
 
+const snapshot = { at: 'create-in-doubt', work: null, awaiting: null, tries: null, failure: null };
+
 /** Contexts with the least that the sentences read. */
 const contexts: Record<string, object> = {
   registry: {},
@@ -39,8 +41,8 @@ const contexts: Record<string, object> = {
     sighting: null,
     availability: 'active',
   },
-  'volume-snapshot': {},
-  'group-snapshot': {},
+  'volume-snapshot': { ...snapshot, kind: 'volume-snapshot' },
+  'group-snapshot': { ...snapshot, kind: 'group-snapshot' },
   node: { fence: null },
   mount: { staging: { at: 'staged' }, users: [], unconfirmed: [], condition: null },
   alloc: { parts: {}, failure: null },
@@ -66,6 +68,15 @@ const expected: Record<string, [at: string, health: string][]> = {
     ['failed', 'failed'],
     ['undoing.calling', 'working'],
     ['waiting-for-unstage', 'waiting'],
+  ],
+  snapshot: [
+    ['pending-create.calling', 'working'],
+    ['pending-create.waiting-for-plugin', 'waiting'],
+    ['create-in-doubt.calling', 'in-doubt'],
+    ['finding-out-first-call.calling', 'in-doubt'],
+    ['waiting-until-ready.calling', 'waiting'],
+    ['left-behind', 'failed'],
+    ['failed.deletion', 'failed'],
   ],
   staging: [
     ['missing', 'failed'],
@@ -100,7 +111,7 @@ describe('the condition of actors', () => {
     }
   }
 
-  for (const id of ['task', 'node', 'registry', 'plugin', 'volume-snapshot', 'group-snapshot'])
+  for (const id of ['task', 'node', 'registry', 'plugin'])
     it(`X2 ${id}: its states alone say how it is`, () => {
       for (const state of pathsIn(catalog.get(id)?.machine.root ?? { states: {} }))
         expect(onPage(id, state, healthOfState), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);

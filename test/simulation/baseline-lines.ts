@@ -5,7 +5,7 @@
 import type { StateValue } from 'xstate';
 import type { Tries } from '../../machines/kit/csi-types.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
@@ -99,9 +99,9 @@ function viewOf(address: string, value: StateValue, context: unknown): object | 
     case 'mount':
       return mountViewOf(value, context as MountContext);
     case 'volume-snapshot':
-      return snapshotViewOf(snapshotOf(value, context as SnapshotContext), context as SnapshotContext);
+      return snapshotViewOf(snapshotOf(context as SnapshotContext), context as SnapshotContext);
     case 'group-snapshot':
-      return snapshotViewOf(groupSnapshotOf(value, context as SnapshotContext), context as SnapshotContext);
+      return snapshotViewOf(groupSnapshotOf(context as SnapshotContext), context as SnapshotContext);
     default:
       return undefined;
   }

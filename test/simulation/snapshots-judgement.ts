@@ -1,12 +1,10 @@
 /** What must hold of snapshots: at every commit, and at rest, beside what the plugin has. */
-import type { StateValue } from 'xstate';
-import { isBeingDeleted, isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
-import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
+import { isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 
 export interface SeenSnapshot {
   address: string;
-  state: StateValue;
   context: SnapshotContext;
 }
 
@@ -14,12 +12,12 @@ export interface SeenSnapshot {
 const nameAtPlugin = ({ name, round }: SnapshotContext): string => (round > 0 ? `${name}-${round}` : name);
 
 /** Whether there is nothing left to be done without anybody asking for it. */
-export const isSnapshotSettled = ({ state, context }: SeenSnapshot): boolean =>
-  !context.awaiting && ['ready', 'failed', 'deleted'].includes(snapshotStateOf(state, context));
+export const isSnapshotSettled = ({ context }: SeenSnapshot): boolean =>
+  !context.awaiting && ['ready', 'failed', 'deleted'].includes(snapshotStateOf(context));
 
 /** Whether it needs this volume: its creation is in doubt, or it is wanted and not ready to use. */
-export const needsVolume = ({ state, context }: SeenSnapshot, csiId: string): boolean =>
-  (isInDoubt(state, context) || (snapshotStateOf(state, context) === 'waiting' && !isBeingDeleted(state, context))) &&
+export const needsVolume = ({ context }: SeenSnapshot, csiId: string): boolean =>
+  (isInDoubt(context) || snapshotStateOf(context) === 'waiting') &&
   context.spec?.sources.some((source) => source.csiId === csiId) === true;
 
 /** Whether that may be there of which nobody knows, on record: by its id, or the name that it was asked for with. */
@@ -34,12 +32,11 @@ export function snapshotFaults(
 ): string[] {
   const faults: string[] = [];
   for (const one of snapshots) {
-    const { address, state, context } = one;
+    const { address, context } = one;
     const { csi, spec } = context;
-    const fault = (what: string): void =>
-      void faults.push(`${address}: ${what}: ${JSON.stringify({ state, context })}`);
+    const fault = (what: string): void => void faults.push(`${address}: ${what}: ${JSON.stringify(context)}`);
     if (!isSnapshotSettled(one)) fault('is stuck');
-    if (snapshotStateOf(state, context) !== 'ready') continue;
+    if (snapshotStateOf(context) !== 'ready') continue;
     const real = plugin.snapshots.get(csi?.csiId ?? '');
     const asked = spec?.sources.map(({ csiId }) => csiId).join();
     if (!csi?.isReady || !real) fault('is believed to be there, and is not');
@@ -47,10 +44,10 @@ export function snapshotFaults(
     else if (unproven.has(real.id)) fault('was made by a call that was never answered OK');
   }
   const isKnown = ({ id, name }: { id: string; name: string }): boolean =>
-    snapshots.some(({ state, context }) => {
-      if (snapshotStateOf(state, context) === 'deleted') return false;
+    snapshots.some(({ context }) => {
+      if (snapshotStateOf(context) === 'deleted') return false;
       const { csi, discards } = context;
-      const isSought = isInDoubt(state, context) && name === nameAtPlugin(context);
+      const isSought = isInDoubt(context) && name === nameAtPlugin(context);
       return csi?.csiId === id || discards.some(({ csiId }) => csiId === id) || isSought;
     });
   for (const one of plugin.snapshots.values())

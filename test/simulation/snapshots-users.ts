@@ -52,7 +52,7 @@ export class SnapshotUsers {
 
   /** Answers whether there was something to try again. */
   retryFailed(): boolean {
-    const failed = this.#present().filter(({ state, context }) => snapshotStateOf(state, context) === 'failed');
+    const failed = this.#present().filter(({ context }) => snapshotStateOf(context) === 'failed');
     for (const one of failed) this.do({ do: 'snapshot-retry', ...placeOf(one) });
     return failed.length > 0;
   }
@@ -67,7 +67,7 @@ export class SnapshotUsers {
   }
 
   #present(): SeenSnapshot[] {
-    return [...this.#seen.values()].filter(({ state, context }) => snapshotStateOf(state, context) !== 'deleted');
+    return [...this.#seen.values()].filter(({ context }) => snapshotStateOf(context) !== 'deleted');
   }
 
   #create(life: VolumesLife, step: Extract<SnapshotStep, { do: 'snapshot' }>): void {
@@ -84,9 +84,9 @@ export class SnapshotUsers {
           ? await life.snapshots.create({ id, volume, secrets }, patienceOf(step))
           : await life.groupSnapshots.create({ id, volumes: keys, secrets }, patienceOf(step));
       grant(() => {
-        const { state, context } = this.#seen.get(address) ?? {};
-        if (state === undefined || context?.uid !== uid || context.csi?.csiId !== csiId) return false;
-        return snapshotStateOf(state, context) === 'ready';
+        const { context } = this.#seen.get(address) ?? {};
+        if (context?.uid !== uid || context.csi?.csiId !== csiId) return false;
+        return snapshotStateOf(context) === 'ready';
       });
     });
   }
@@ -103,8 +103,8 @@ export class SnapshotUsers {
         '',
         [],
       )(() => {
-        const { state, context } = this.#seen.get(address) ?? {};
-        return state === undefined || !context || context.uid !== uid || isBeingDeleted(state, context);
+        const { context } = this.#seen.get(address) ?? {};
+        return !context || context.uid !== uid || isBeingDeleted(context);
       });
     });
   }

@@ -304,7 +304,7 @@ export class VolumesRun {
     const found = await this.#passing(Promise.all(pages));
     return found.flatMap(({ rows }) =>
       // What is at these addresses was made by the machines of snapshots.
-      rows.map(([address, { state, context }]) => ({ address, state, context: context as SeenSnapshot['context'] })),
+      rows.map(([address, { context }]) => ({ address, context: context as SeenSnapshot['context'] })),
     );
   }
 

@@ -3,7 +3,7 @@
 import type { StateValue } from 'xstate';
 import type { AccessMode } from '../../machines/kit/csi-types.js';
 import type { NodeContext } from '../../machines/node/node.js';
-import type { SnapshotContext } from '../../machines/snapshot/types.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { publicStateOf } from '../../machines/volume/publication.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
@@ -168,13 +168,13 @@ export class CommitJudge {
     return [...this.#snapshots.values()].filter((one) => needsVolume(one, csiId)).map(({ address }) => address);
   }
 
-  #judgeSnapshot(address: string, snapshot: { value: StateValue; context: unknown } | undefined): void {
+  #judgeSnapshot(address: string, snapshot: { context: unknown } | undefined): void {
     const before = this.#snapshots.get(address);
     // A tombstone: it is gone.
-    if (!snapshot && before) this.#snapshotChanged({ ...before, state: 'absent' });
+    if (!snapshot && before) this.#snapshotChanged({ ...before, context: { ...before.context, at: 'absent' } });
     if (!snapshot) return;
     // What is stored is what the machine made.
-    this.seesSnapshot({ address, state: snapshot.value, context: snapshot.context as SnapshotContext });
+    this.seesSnapshot({ address, context: snapshot.context as SnapshotContext });
   }
 }
 

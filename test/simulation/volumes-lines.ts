@@ -14,10 +14,10 @@ export function lineOfVolume({ state, context }: SeenVolume): string {
   return `  ${key.id} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
 }
 
-export function lineOfSnapshot({ address, state, context }: SeenSnapshot): string {
-  const { csi, discards, name, round } = context;
+export function lineOfSnapshot({ address, context }: SeenSnapshot): string {
+  const { at, csi, discards, name, round } = context;
   const parts = [csi?.csiId ?? 'no id', `${name}, round ${round}`];
   if (discards.length > 0) parts.push(`${discards.length} to be removed`);
-  if (isInDoubt(state, context)) parts.push('in doubt');
-  return `  ${address} is ${JSON.stringify(state)}: ${parts.join(', ')}`;
+  if (isInDoubt(context)) parts.push('in doubt');
+  return `  ${address} is ${at}: ${parts.join(', ')}`;
 }

@@ -10,8 +10,9 @@ import { actorSystem } from '../support/actor-system.js';
 
 const ids = Array.from({ length: 4_200 }, (_, index) => `s-${String(index).padStart(4, '0')}`);
 const rows = ids.map((id, index): [string, ActorView] => {
-  const context = noSnapshot({ kind: 'volume-snapshot', namespace: 'default', id });
-  return [snapshotAddress('default', id), { state: index === ids.length - 1 ? 'failed' : 'ready', context, seq: 1 }];
+  const [state, at] = index === ids.length - 1 ? ['failed', 'failed.refused'] : ['ready', 'ready'];
+  const context = { ...noSnapshot({ kind: 'volume-snapshot', namespace: 'default', id }), at };
+  return [snapshotAddress('default', id), { state, context, seq: 1 }];
 });
 
 const engine = actorSystem({

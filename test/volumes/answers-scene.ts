@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
+import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotStateOf } from '../../machines/snapshot/states.js';
-import type { SnapshotContext } from '../../machines/snapshot/types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { RpcName } from '../../src/csi/answers.js';
 import { CsiClient } from '../../src/csi/client.js';
@@ -166,7 +166,7 @@ export class AnswersScene {
     const { snapshot } = await this.runtime.journal.replay(address);
     if (!snapshot) return false;
     if (!address.startsWith('volume/'))
-      return ['ready', 'failed'].includes(snapshotStateOf(snapshot.value, snapshot.context as SnapshotContext));
+      return ['ready', 'failed'].includes(snapshotStateOf(snapshot.context as SnapshotContext));
     return (snapshot.context as VolumeContext).work === null;
   }
 
