@@ -69,14 +69,19 @@ export class VolumeClient {
    * @throws StagecraftError the reason of a refusal
    */
   async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
-    const address = addressOf(key);
+    try {
+      await this.#ask(addressOf(key), request, limit);
+    } catch (error) {
+      throw await this.#withHolders(key, error);
+    }
+  }
+
+  async #ask(address: string, request: VolumeRequest, limit: AbortSignal | undefined): Promise<void> {
     const before = this.#underWay.get(address) ?? 0;
     this.#underWay.set(address, before + 1);
     try {
       if (before === 0) this.#refuse(address, request);
       await this.#volumes.ask(address, request, { signal: limit });
-    } catch (error) {
-      throw await this.#withHolders(key, error);
     } finally {
       const left = (this.#underWay.get(address) ?? 0) - 1;
       if (left > 0) this.#underWay.set(address, left);
