@@ -9,6 +9,7 @@ import type { AllocView } from '../../src/allocs/alloc-view.js';
 import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
 import type { ActorRecord } from '../../src/engine/actor/actor-record.js';
 import { ActorsOf } from '../../src/engine/actors-of.js';
+import type { Store } from '../../src/engine/store.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { Lab, type Life } from '../engine/lab.js';
@@ -36,8 +37,8 @@ export class AllocLab {
   /** Ids of the volumes that are mounted for the alloc. */
   readonly mounted = new Set<string>();
   readonly calls: string[] = [];
-  /** By port and volume (`bring data`): what a call comes to; default: it is done. */
-  readonly faults = new Map<string, 'hangs' | StagecraftError>();
+  /** By port and volume (`bring data`): what a call comes to; default: it is done. `loses its answer`: it is done, and hangs. */
+  readonly faults = new Map<string, 'hangs' | 'loses its answer' | StagecraftError>();
   #generation = 0;
   #life: Life | undefined;
 
@@ -47,12 +48,12 @@ export class AllocLab {
   }
 
   /** Begins a runtime, on what the one before has left. */
-  async start(): Promise<void> {
+  async start(through?: (store: Store) => Store): Promise<void> {
     const worker = new AllocWorker({
       ...{ node: 'n1', claims: this.#claims(), clock: this.lab.clock, compared: () => undefined },
       mounting: this.#mounting(),
     });
-    this.#life = await this.lab.start([allocKind(worker)]);
+    this.#life = await this.lab.start([allocKind(worker)], { ...(through && { through }) });
   }
 
   async ask(event: { type: string } & Record<string, unknown>): Promise<void> {
@@ -75,73 +76,65 @@ export class AllocLab {
     return { seq: record.seq, envelope: JSON.parse(record.text) };
   }
 
-  async #reached(port: Port, id: string): Promise<void> {
+  async #call<T>(port: Port, { id }: Key, work: () => T): Promise<T> {
     const call = `${port} ${id}`;
     this.calls.push(call);
     const fault = this.faults.get(call);
     if (fault === 'hangs') await new Promise(() => {});
     if (fault instanceof StagecraftError) throw fault;
+    const result = work();
+    if (fault === 'loses its answer') await new Promise(() => {});
+    return result;
   }
 
   #claims(): ClaimClient {
-    const reached = (port: Port, id: string): Promise<void> => this.#reached(port, id);
     return {
       look: async () => known,
-      claim: async ({ id }) => {
-        await reached('claim', id);
-        const held = this.slots.get(id);
-        if (held && held.allocId !== allocId)
-          throw new StagecraftError('CLAIM_CONFLICT', `volume ${id} is claimed by alloc ${held.allocId}`);
-        this.#generation += 1;
-        const slot = held ?? { allocId, generation: this.#generation };
-        this.slots.set(id, slot);
-        return { generation: slot.generation };
-      },
-      holds: async ({ id }, { generation }) => {
-        await reached('holds', id);
-        return this.slots.get(id)?.generation === generation;
-      },
-      publish: async ({ id }, { claim }) => {
-        await reached('publish', id);
-        if (this.slots.get(id)?.generation !== claim?.generation)
-          throw new StagecraftError('CLAIM_LOST', 'it has its claim no more', { final: true });
-        return { ...known, csiId: id, volumeContext: {}, publishContext: {} };
-      },
-      release: async ({ id }) => {
-        await reached('release', id);
-        const held = this.slots.get(id);
-        return held?.allocId === allocId ? { generation: held.generation } : {};
-      },
-      unstaged: async ({ id }) => {
-        await reached('unstaged', id);
-        if (this.mounted.has(id)) throw new Error(`${id} is reported as unmounted, and is mounted`);
-        this.slots.delete(id);
-      },
+      claim: (of) =>
+        this.#call('claim', of, () => {
+          const held = this.slots.get(of.id);
+          if (held && held.allocId !== allocId)
+            throw new StagecraftError('CLAIM_CONFLICT', `volume ${of.id} is claimed by alloc ${held.allocId}`);
+          this.#generation += 1;
+          const slot = held ?? { allocId, generation: this.#generation };
+          this.slots.set(of.id, slot);
+          return { generation: slot.generation };
+        }),
+      holds: (of, { generation }) => this.#call('holds', of, () => this.slots.get(of.id)?.generation === generation),
+      publish: (of, { claim }) =>
+        this.#call('publish', of, () => {
+          if (this.slots.get(of.id)?.generation !== claim?.generation)
+            throw new StagecraftError('CLAIM_LOST', 'it has its claim no more', { final: true });
+          return { ...known, csiId: of.id, volumeContext: {}, publishContext: {} };
+        }),
+      release: (of) =>
+        this.#call('release', of, () => {
+          const held = this.slots.get(of.id);
+          return held?.allocId === allocId ? { generation: held.generation } : {};
+        }),
+      unstaged: (of) =>
+        this.#call('unstaged', of, () => {
+          if (this.mounted.has(of.id)) throw new Error(`${of.id} is reported as unmounted, and is mounted`);
+          this.slots.delete(of.id);
+        }),
       holdReleased: async () => {},
       expanded: async () => {},
     };
   }
 
   #mounting(): AllocMounting {
-    const reached = (port: Port, id: string): Promise<void> => this.#reached(port, id);
     const infoOf = ({ id }: Key) => ({ volume: key(id), hostPath: `/host/${id}`, readOnly: false, isDevice: false });
     return {
       check: async (asked) => ({ ...asked, known, capability }),
       publishing: () => ({ nodeId: 'n1', readOnly: false, ...capability }),
-      bring: async ({ key: { id } }: { key: Key }) => {
-        await reached('bring', id);
-        this.mounted.add(id);
-        return infoOf({ id });
-      },
-      take: async ({ key: { id } }: { key: Key }) => {
-        await reached('take', id);
-        this.mounted.delete(id);
-      },
-      reachable: ({ id }: Key) => reached('reachable', id),
-      standing: async ({ key: { id } }: { key: Key }) => {
-        await reached('standing', id);
-        return this.mounted.has(id) ? infoOf({ id }) : undefined;
-      },
+      bring: ({ key: of }: { key: Key }) =>
+        this.#call('bring', of, () => {
+          this.mounted.add(of.id);
+          return infoOf(of);
+        }),
+      take: ({ key: of }) => this.#call('take', of, () => void this.mounted.delete(of.id)),
+      reachable: (of) => this.#call('reachable', of, () => {}),
+      standing: ({ key: of }) => this.#call('standing', of, () => (this.mounted.has(of.id) ? infoOf(of) : undefined)),
       refuseUnclaimed: () => {},
       confirm: async () => {},
     };
