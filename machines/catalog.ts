@@ -2,7 +2,7 @@
 import type { AnyStateMachine, StateValue } from 'xstate';
 import { allocMachine } from './alloc/alloc.js';
 import { allocParts } from './alloc/parts.js';
-import { allocVolumeMachine } from './alloc/volume-steps.js';
+import { volumeSteps } from './alloc/volume-steps.js';
 import type { PartView } from './kit/parts.js';
 import { pathOf } from './kit/state-path.js';
 import { type Said, saidIn } from './kit/state-words.js';
@@ -64,7 +64,7 @@ const entries: CatalogEntry[] = [
     parts: (context: MountContext) => mountParts(context),
     pathOf: mountPathOf,
   },
-  { machine: allocMachine, charts: [allocVolumeMachine], parts: allocParts },
+  { machine: allocMachine, charts: [], parts: allocParts },
 ];
 
 /** By the id of the machine, which begins the addresses of its actors. */
@@ -85,13 +85,16 @@ export const charts: ReadonlyMap<string, AnyStateMachine> = new Map(
   entries.flatMap(({ machine, charts: ofParts }) => [machine, ...ofParts]).map((chart) => [chart.id, chart]),
 );
 
+/** Steps of parts that plain code goes through, and no chart, by the name of the table. */
+const tables: Readonly<Record<string, Readonly<Record<string, Said>>>> = { 'alloc-volume': volumeSteps };
+
 /**
  * Says how an actor or a part is, by its state alone.
- * @param chart id of its machine, or of the chart of the part
+ * @param chart id of its machine, or of the chart or table of the part
  * @param path as people see it
  * @returns undefined: the chart does not say
  */
 export const saidOf = (chart: string, path: string): Said | undefined => {
   const known = charts.get(chart);
-  return known && saidIn(known, path);
+  return known ? saidIn(known, path) : tables[chart]?.[path];
 };

@@ -2,8 +2,7 @@
 export { allocMachine } from './alloc/alloc.js';
 export { allocParts } from './alloc/parts.js';
 export type { AllocChanged, AllocContext, AllocState, AllocVolume } from './alloc/types.js';
-export type { AllocMount } from './alloc/volume-steps.js';
-export { type AllocStep, allocVolumeMachine } from './alloc/volume-steps.js';
+export type { AllocMount, AllocStep } from './alloc/volume-steps.js';
 export { type BackoffPolicy, jittered } from './kit/backoff.js';
 export type { AccessMode, AttachmentMode, Bytes, Capability, SecretRef, Segments } from './kit/csi-types.js';
 export type { AnswerParams, Failure, MessageParams, RestoreReport, Stamped } from './kit/host.js';

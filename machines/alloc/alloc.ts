@@ -9,7 +9,7 @@ import type { CallFailure } from '../kit/csi-types.js';
 import { failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
-import { advanced, begun, completed, generationsOf, left, mountsOf, reasonsOf, together } from './parts.js';
+import { advanced, begun, completed, generationsOf, mapped, mountsOf, reasonsOf } from './parts.js';
 import { conflictIn, lateIn, leavingIn } from './refusals.js';
 import type {
   AllocChanged,
@@ -21,6 +21,7 @@ import type {
   AllocWish,
   NamedStep,
 } from './types.js';
+import { left, rebooted, restarted } from './volume-steps.js';
 
 export interface AllocWork {
   allocId: string;
@@ -142,11 +143,11 @@ export const allocMachine = setup({
       parts: completed(context.parts, steps, ['released', 'failed']),
     })),
     /** Begins the steps again: another run does each of them. */
-    restart: assign(({ context }) => ({ parts: together(context.parts, { type: 'restart' }) })),
-    reboot: assign(({ context }) => ({ parts: together(context.parts, { type: 'reboot' }) })),
-    letGo: assign(({ context }) => ({ parts: left(context.parts), failure: null })),
+    restart: assign(({ context }) => ({ parts: mapped(context.parts, restarted) })),
+    reboot: assign(({ context }) => ({ parts: mapped(context.parts, rebooted) })),
+    letGo: assign(({ context }) => ({ parts: mapped(context.parts, (part) => left(part)), failure: null })),
     undo: assign(({ context }, { name, failure }: Blame) => ({
-      parts: left(context.parts, name === undefined ? undefined : { name, failure }),
+      parts: mapped(context.parts, (part, of) => left(part, of === name ? failure : undefined)),
       failure,
     })),
     forget: assign(nothing),

@@ -1,23 +1,21 @@
-/** All volumes of an alloc together: what the alloc does with their parts (volume-steps.ts). Pure. */
-import type { CallFailure } from '../kit/csi-types.js';
+/** All volumes of an alloc together: what the alloc does with their steps (volume-steps.ts). Pure. */
 import type { PartView } from '../kit/parts.js';
 import type { AllocContext, AllocVolume, NamedStep } from './types.js';
-import type { AllocMount } from './volume-steps.js';
-import { allocVolumeMachine, type StepEvent, type VolumePart, volumeSteps } from './volume-steps.js';
+import { type AllocMount, reported, type VolumePart } from './volume-steps.js';
 
 type Parts = AllocContext['parts'];
 
 /** Volumes at their first step. */
 export const begun = (volumes: readonly AllocVolume[]): Parts =>
-  Object.fromEntries(volumes.map(({ name }) => [name, volumeSteps.begin({})]));
+  Object.fromEntries(volumes.map(({ name }) => [name, { at: 'preparing.claiming' }]));
 
-/** @throws Error for a step that the volume can't reach from its state */
+/** @throws Error for a report that the run can't make at the step of the volume */
 export function advanced(parts: Parts, steps: readonly NamedStep[]): Parts {
   const next = { ...parts };
   for (const { name, ...step } of steps) {
     const part = next[name];
     if (!part) throw new Error(`the alloc has no volume '${name}'`);
-    next[name] = volumeSteps.step(part, step);
+    next[name] = reported(part, step);
   }
   return next;
 }
@@ -33,20 +31,7 @@ export function completed(parts: Parts, steps: readonly NamedStep[], ends: reado
   return next;
 }
 
-/** Gives all parts the same event. */
-export const together = (parts: Parts, event: StepEvent): Parts =>
-  mapped(parts, (part) => volumeSteps.step(part, event));
-
-/**
- * Marks all volumes to be unmounted.
- * @param blame volume that is the reason, if there is one
- */
-export const left = (parts: Parts, blame?: { name: string; failure: CallFailure }): Parts =>
-  mapped(parts, (part, name) =>
-    volumeSteps.step(part, { type: 'leave', ...(blame?.name === name && { failure: blame.failure }) }),
-  );
-
-const mapped = (parts: Parts, change: (part: VolumePart, name: string) => VolumePart): Parts =>
+export const mapped = (parts: Parts, change: (part: VolumePart, name: string) => VolumePart): Parts =>
   Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, change(part, name)]));
 
 type Owned = Pick<AllocContext, 'volumes' | 'parts'>;
@@ -77,5 +62,5 @@ const picked = <T>(parts: Parts, pick: (part: VolumePart) => T | undefined): Rec
 export const allocParts = ({ parts }: Pick<Owned, 'parts'>): PartView[] =>
   Object.entries(parts).map(([name, { at, reason, failure }]) => {
     const why = reason ?? failure?.message;
-    return { id: `volume/${name}`, chart: allocVolumeMachine.id, at, ...(why !== undefined && { why }) };
+    return { id: `volume/${name}`, chart: 'alloc-volume', at, ...(why !== undefined && { why }) };
   });

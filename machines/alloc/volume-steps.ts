@@ -1,11 +1,9 @@
 /**
- * Steps of one volume of an alloc, from its claim to its mount and back. A part of the alloc (alloc.ts), which steps
- * it with the events that its effect reports. Diagram: docs/machines/alloc-volume.md (generated).
+ * Steps of one volume of an alloc, from its claim to its mount and back: a record of the work, for people and for the next
+ * run. Plain code does the work (src/allocs/alloc-work.ts) and reports each step. Why: docs/decisions/0037-the-work-of-an-alloc.md
  */
-import { assign, setup } from 'xstate';
 import type { CallFailure } from '../kit/csi-types.js';
-import { Chart, type Part } from '../kit/parts.js';
-import type { StateWords } from '../kit/state-words.js';
+import type { Said } from '../kit/state-words.js';
 import type { VolumeKey } from '../volume/wishes.js';
 
 /** Mount of a volume of an alloc. */
@@ -21,22 +19,47 @@ export interface AllocMount {
   propagation?: string;
 }
 
-/** Data of a volume beside its state. */
-interface StepData {
+/** The steps, and how each is shown. Meanings: docs/mounts.md */
+export const volumeSteps = {
+  'preparing.claiming': { health: 'working', why: 'being claimed' },
+  'preparing.waiting-for-claim': { health: 'waiting', why: 'waits for its claim' },
+  'preparing.publishing': { health: 'working', why: 'being published' },
+  'preparing.mounting': { health: 'working', why: 'being mounted' },
+  mounted: { health: 'healthy', why: '' },
+  'confirming-claim': { health: 'working', why: 'asks whether it still has its claim' },
+  'lost-at-reboot': { health: 'failed', why: 'lost when the host was booted, mounted again on request' },
+  'releasing.unmounting': { health: 'working', why: 'being unmounted' },
+  'releasing.releasing-claim': { health: 'working', why: 'its claim is being released' },
+  'releasing.reporting': { health: 'working', why: 'unmounted, that is being reported' },
+  released: { health: 'gone', why: '' },
+  failed: { health: 'failed', why: 'could not be had' },
+} as const satisfies Record<string, Said>;
+
+type Path = keyof typeof volumeSteps;
+
+/** Volume of an alloc in the alloc's record. */
+export interface VolumePart {
+  at: Path;
   /** Generation of its claim; absent: no claim is known. */
-  generation?: number | undefined;
+  generation?: number;
   /** Absent: not mounted yet, or to be unmounted. */
-  mount?: AllocMount | undefined;
+  mount?: AllocMount;
   /** Reason why it makes no progress; absent: it does. */
-  reason?: string | undefined;
+  reason?: string;
   /** Reason why the alloc is undone, if this volume is to blame. */
-  failure?: CallFailure | undefined;
+  failure?: CallFailure;
 }
 
-/** Step that the run has reached for a volume, or what it waits for. */
-export type ReportedStep =
-  /** The run was started again, and does each step again. */
-  | { type: 'restart' }
+type Innermost<TPath extends string> = TPath extends `${string}.${infer Inner}` ? Innermost<Inner> : TPath;
+
+/** Step that a volume of an alloc is at. */
+export type AllocStep = Innermost<Path>;
+
+/** Innermost part of the path: each step has a name of its own. */
+export const stepOf = ({ at }: VolumePart): AllocStep => at.slice(at.lastIndexOf('.') + 1) as AllocStep;
+
+/** Report that the run has ended a step. */
+type EndedStep =
   | { type: 'claim.taken'; generation: number }
   /** Another alloc has the claim. */
   | { type: 'claim.refused'; reason: string }
@@ -44,162 +67,74 @@ export type ReportedStep =
   | { type: 'claim.confirmed' }
   | { type: 'volume.published' }
   | { type: 'volume.mounted'; mount: AllocMount }
-  /** Null: the volume makes progress again. */
-  | { type: 'volume.waits'; reason: string | null }
   | { type: 'volume.unmounted' }
   | { type: 'claim.released' }
   /** The claim is gone, and the volume is detached unless another alloc here needs it. */
   | { type: 'slot.freed' };
 
-export type StepEvent =
-  | ReportedStep
-  /** The host was booted again. */
-  | { type: 'reboot' }
-  /** The alloc is released, or undone; `failure`: because of this volume. */
-  | { type: 'leave'; failure?: CallFailure };
+/** Report of the run on one volume. */
+export type ReportedStep =
+  | EndedStep
+  /** The run was started again, and does each step again. */
+  | { type: 'restart' }
+  /** Null: the volume makes progress again. */
+  | { type: 'volume.waits'; reason: string | null };
 
-type Leave = Extract<StepEvent, { type: 'leave' }>;
-type Taken = Extract<StepEvent, { type: 'claim.taken' }>;
-type Mounted = Extract<StepEvent, { type: 'volume.mounted' }>;
-type Told = Extract<StepEvent, { reason: unknown }>;
-
-const keepsReason = { type: 'keepReason' as const, params: ({ event }: { event: Told }) => event.reason };
-
-const waits = { 'volume.waits': { actions: keepsReason } };
-
-/** Transitions of a volume that is not to be unmounted yet. */
-const wanted = {
-  ...waits,
-  leave: {
-    target: '#alloc-volume.releasing' as const,
-    actions: { type: 'giveUp' as const, params: ({ event }: { event: Leave }) => event.failure },
+/** Step that follows each report, and the steps at which the run may make that report. */
+const next: Record<EndedStep['type'], { from: readonly Path[]; to: Path }> = {
+  'claim.taken': {
+    from: ['preparing.claiming', 'preparing.waiting-for-claim', 'confirming-claim'],
+    to: 'preparing.publishing',
   },
-  reboot: { target: '#alloc-volume.lost-at-reboot' as const, actions: 'clearReason' as const },
+  'claim.refused': {
+    from: ['preparing.claiming', 'preparing.waiting-for-claim'],
+    to: 'preparing.waiting-for-claim',
+  },
+  'claim.confirmed': { from: ['confirming-claim'], to: 'preparing.publishing' },
+  'volume.published': { from: ['preparing.publishing'], to: 'preparing.mounting' },
+  'volume.mounted': { from: ['preparing.mounting', 'confirming-claim'], to: 'mounted' },
+  'volume.unmounted': { from: ['releasing.unmounting'], to: 'releasing.releasing-claim' },
+  'claim.released': { from: ['releasing.releasing-claim'], to: 'releasing.reporting' },
+  'slot.freed': { from: ['releasing.releasing-claim', 'releasing.reporting'], to: 'released' },
 };
 
-const takesClaim = {
-  target: '#alloc-volume.preparing.publishing' as const,
-  actions: { type: 'keepClaim' as const, params: ({ event }: { event: Taken }) => event.generation },
-};
+/**
+ * Applies a report. Each but a wait says, too, that the volume makes progress.
+ * @throws Error for a report that the run can't make at the step that the volume is at
+ */
+export function reported(before: VolumePart, report: ReportedStep): VolumePart {
+  if (report.type === 'restart') return restarted(before);
+  if (report.type === 'volume.waits') return waiting(before, report.reason);
+  const { reason: _, ...part } = before;
+  const { type, ...data } = report;
+  const { from, to } = next[type];
+  if (!from.includes(part.at)) throw new Error(`'${type}' was reported of a volume that is ${part.at}`);
+  return { ...part, ...data, at: to === 'released' && part.failure ? 'failed' : to };
+}
 
-const isMounted = {
-  target: '#alloc-volume.mounted' as const,
-  actions: { type: 'keepMount' as const, params: ({ event }: { event: Mounted }) => event.mount },
-};
+/** Keeps the reason to wait, except of a volume of which nothing is left. */
+function waiting({ reason: _, ...part }: VolumePart, reason: string | null): VolumePart {
+  const at = part.at === 'preparing.waiting-for-claim' ? 'preparing.claiming' : part.at;
+  return { ...part, at, ...(reason !== null && !hasEnded(at) && { reason }) };
+}
 
-const isFreed = [
-  { guard: 'hasFailed' as const, target: '#alloc-volume.failed' as const, actions: 'clearReason' as const },
-  { target: '#alloc-volume.released' as const, actions: 'clearReason' as const },
-];
+/** Has the next run do each step again. */
+export function restarted({ reason: _, ...part }: VolumePart): VolumePart {
+  if (part.at.startsWith('releasing.') || hasEnded(part.at)) return { ...part, at: 'releasing.unmounting' };
+  return { ...part, at: part.generation === undefined ? 'preparing.claiming' : 'confirming-claim' };
+}
 
-/** Transitions of a run that is started again: it does each step again. */
-const restarted = [
-  { guard: 'hasClaim' as const, target: '#alloc-volume.confirming-claim' as const, actions: 'clearReason' as const },
-  { target: '#alloc-volume.preparing.claiming' as const, actions: 'clearReason' as const },
-];
+const hasEnded = (at: Path): boolean => at === 'released' || at === 'failed';
 
-export const allocVolumeMachine = setup({
-  types: {} as { context: StepData; events: StepEvent; meta: StateWords },
-  guards: {
-    hasClaim: ({ context }) => context.generation !== undefined,
-    hasFailed: ({ context }) => context.failure !== undefined,
-  },
-  actions: {
-    keepClaim: assign((_, generation: number) => ({ generation, reason: undefined })),
-    keepMount: assign((_, mount: AllocMount) => ({ mount, reason: undefined })),
-    keepReason: assign((_, reason: string | null) => ({ reason: reason ?? undefined })),
-    clearReason: assign({ reason: undefined }),
-    giveUp: assign((_, failure: CallFailure | undefined) => ({ failure, mount: undefined, reason: undefined })),
-  },
-}).createMachine({
-  id: 'alloc-volume',
-  version: '1',
-  context: {},
-  initial: 'preparing',
-  states: {
-    preparing: {
-      initial: 'claiming',
-      states: {
-        claiming: {
-          meta: { health: 'working', words: 'being claimed' },
-          on: { 'claim.taken': takesClaim, 'claim.refused': { target: 'waiting-for-claim', actions: keepsReason } },
-        },
-        /** Another alloc has the claim. */
-        'waiting-for-claim': {
-          meta: { health: 'waiting', words: 'waits for its claim' },
-          on: {
-            'claim.taken': takesClaim,
-            'claim.refused': { actions: keepsReason },
-            'volume.waits': { target: 'claiming', actions: keepsReason },
-          },
-        },
-        /** The controller side attaches the volume. */
-        publishing: {
-          meta: { health: 'working', words: 'being published' },
-          on: { 'volume.published': { target: 'mounting', actions: 'clearReason' } },
-        },
-        /** The node stages the volume, then mounts it. */
-        mounting: { meta: { health: 'working', words: 'being mounted' }, on: { 'volume.mounted': isMounted } },
-      },
-      on: { ...wanted, restart: restarted },
-    },
-    mounted: {
-      meta: { health: 'healthy', words: '' },
-      on: { ...wanted, restart: { target: 'confirming-claim', actions: 'clearReason' } },
-    },
-    /** The agent was away: another alloc may have the claim by now. */
-    'confirming-claim': {
-      meta: { health: 'working', words: 'asks whether it still has its claim' },
-      on: {
-        ...wanted,
-        restart: { actions: 'clearReason' },
-        'claim.taken': takesClaim,
-        'claim.confirmed': { target: 'preparing.publishing', actions: 'clearReason' },
-        'volume.mounted': isMounted,
-      },
-    },
-    /** Nothing is mounted any more, and it is not known whether the workload is to run again. */
-    'lost-at-reboot': {
-      meta: { health: 'failed', words: 'lost when the host was booted, mounted again on request' },
-      on: { ...wanted, reboot: {}, restart: restarted },
-    },
-    releasing: {
-      initial: 'unmounting',
-      states: {
-        unmounting: {
-          meta: { health: 'working', words: 'being unmounted' },
-          on: { 'volume.unmounted': { target: 'releasing-claim', actions: 'clearReason' } },
-        },
-        'releasing-claim': {
-          meta: { health: 'working', words: 'its claim is being released' },
-          on: {
-            'claim.released': { target: 'reporting', actions: 'clearReason' },
-            // No claim was taken.
-            'slot.freed': isFreed,
-          },
-        },
-        reporting: {
-          meta: { health: 'working', words: 'unmounted, that is being reported' },
-          on: { 'slot.freed': isFreed },
-        },
-      },
-      on: { ...waits, restart: { target: '.unmounting', actions: 'clearReason' } },
-    },
-    released: { meta: { health: 'gone', words: '' }, on: { restart: 'releasing', 'volume.waits': {} } },
-    /** The alloc was undone because of this volume. */
-    failed: { meta: { health: 'failed', words: 'could not be had' }, on: { restart: 'releasing', 'volume.waits': {} } },
-  },
+/** Notes that the host was booted again: nothing is mounted, and nobody knows whether the workload is to run again. */
+export const rebooted = ({ reason: _, ...part }: VolumePart): VolumePart => ({ ...part, at: 'lost-at-reboot' });
+
+/**
+ * Has the volume unmounted, as the alloc is released or undone. Of the record only its claim is kept.
+ * @param failure absent: this volume is not to blame
+ */
+export const left = ({ generation }: VolumePart, failure?: CallFailure): VolumePart => ({
+  at: 'releasing.unmounting',
+  ...(generation !== undefined && { generation }),
+  ...(failure && { failure }),
 });
-
-export const volumeSteps = new Chart<typeof allocVolumeMachine>(allocVolumeMachine);
-
-/** Volume of an alloc in the alloc's record. */
-export type VolumePart = Part<typeof allocVolumeMachine>;
-
-type Innermost<TPath extends string> = TPath extends `${string}.${infer Inner}` ? Innermost<Inner> : TPath;
-
-/** Step that a volume of an alloc is at. */
-export type AllocStep = Innermost<VolumePart['at']>;
-
-/** Innermost state: each has a name of its own. */
-export const stepOf = ({ at }: VolumePart): AllocStep => at.slice(at.lastIndexOf('.') + 1) as AllocStep;

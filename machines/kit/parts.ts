@@ -54,7 +54,7 @@ type MetaOf<TMachine extends AnyStateMachine> = Partial<NonNullable<TMachine['ro
 export interface PartView {
   /** Name of the part within its owner: `publication/worker-1`. */
   id: string;
-  /** Name of the chart: docs/machines has a page with this name. */
+  /** Name of the chart: docs/machines has a page with this name. `alloc-volume`: the table of steps in docs/mounts.md. */
   chart: string;
   /** Path of the state: `in-doubt.backing-off`. */
   at: string;

@@ -27,7 +27,6 @@ const sources: Record<string, string> = {
   staging: 'mount/staging',
   target: 'mount/target',
   alloc: 'alloc/alloc',
-  'alloc-volume': 'alloc/volume-steps',
 };
 
 /** Each once: two machines can have parts that follow one chart. */

@@ -50,7 +50,7 @@ export const capability = z
 export const part = z
   .object({
     id: z.string().describe('Name within its owner: publication/worker-1.'),
-    chart: z.string().describe('docs/machines has a page with this name.'),
+    chart: z.string().describe('docs/machines has a page with this name; alloc-volume: docs/mounts.md.'),
     at: z.string().describe('Path of its state: in-doubt.backing-off.'),
     why: z.string().exactOptional().describe('Last failure, or what it waits for.'),
     nextAttemptAtMs: moment.exactOptional(),

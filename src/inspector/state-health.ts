@@ -2,6 +2,7 @@
  * How states are, by their names alone: for lanes and marks of the page, and where a context says no more. Knows no machine,
  * so that the page can have it too. With the context: health.ts
  */
+import { volumeSteps } from '../../machines/alloc/volume-steps.js';
 import type { Health } from '../api/actor-routes.js';
 
 /** Health of a state, by its first matching beginning. */
@@ -20,6 +21,7 @@ const stepHealth: Record<string, Record<string, Health>> = {
   publication: { published: 'healthy', removed: 'gone' },
   expansion: { overtaken: 'working', done: 'healthy' },
   modification: { overtaken: 'working', done: 'healthy' },
+  'alloc-volume': Object.fromEntries(Object.entries(volumeSteps).map(([at, { health }]) => [at, health])),
 };
 
 /** Health of a step of a part, by its chart and state. */

@@ -1,10 +1,8 @@
 /** Random events and outputs for each machine of this project, plausible enough to reach all states. */
 import type { AnyStateMachine } from 'xstate';
 import type { AllocEvent, AllocOutcome, NamedStep } from '../../machines/alloc/types.js';
-import type { StepEvent } from '../../machines/alloc/volume-steps.js';
 import {
   allocMachine,
-  allocVolumeMachine,
   expansionMachine,
   groupSnapshotMachine,
   lifecycleMachine,
@@ -353,21 +351,6 @@ const allocMount = {
   ...{ readOnly: false, isDevice: false },
 };
 
-const stepEvents: Drafts<StepEvent> = {
-  'claim.taken': (die) => ({ generation: die.below(9) }),
-  'claim.refused': (die) => ({ reason: die.of('web has it', 'db has it') }),
-  'claim.confirmed': () => ({}),
-  'claim.released': () => ({}),
-  'volume.published': () => ({}),
-  'volume.mounted': () => ({ mount: allocMount }),
-  'volume.waits': (die) => ({ reason: die.of(null, 'its plugin is away') }),
-  'volume.unmounted': () => ({}),
-  'slot.freed': () => ({}),
-  restart: () => ({}),
-  reboot: () => ({}),
-  leave: (die) => die.of({}, { failure: failure(die) }),
-};
-
 const data = 'data';
 
 /** Steps of a run for its volume, up to a random point. */
@@ -672,7 +655,6 @@ export const plausible: Plausible[] = [
       releaseAlloc: (): AllocOutcome => ({ status: 'done', steps: stepsDown }),
     },
   },
-  { machine: allocVolumeMachine, input: () => ({}), events: stepEvents, outputs: {} },
   ...[volumeSnapshotMachine, groupSnapshotMachine].map((machine) => ({
     machine,
     input: () => ({ namespace: 'default', id: 'snap', kind: machine.id }),

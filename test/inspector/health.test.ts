@@ -1,6 +1,7 @@
 /** Every state of every machine and of every part has a condition in words. */
 import { expect } from 'chai';
 import type { AnyStateNode } from 'xstate';
+import { volumeSteps } from '../../machines/alloc/volume-steps.js';
 import { catalog } from '../../machines/catalog.js';
 import { callSteps, type StateWords } from '../../machines/kit/state-words.js';
 import { conditionOf, healthOfPart, ranks } from '../../src/inspector/health.js';
@@ -140,6 +141,18 @@ describe('the condition of actors', () => {
       for (const [at, health] of steps) expect(healthOfPart({ id: chart, chart, at }), at).to.equal(health);
     });
   }
+
+  it('35.5 X2 each step of a volume of an alloc is known, also to the page, and has words unless it is at rest', () => {
+    const chart = 'alloc-volume';
+    for (const [at, { health, why }] of Object.entries(volumeSteps)) {
+      expect([healthOfPart({ id: 'volume/data', chart, at }), onPage(chart, at, healthOfStep)], at).to.deep.equal([
+        health,
+        health,
+      ]);
+      expect(wordsOf(chart, at), at).to.equal(why);
+      expect(why === '', at).to.equal(['healthy', 'gone'].includes(health));
+    }
+  });
 
   it('X2 a deleted actor is gone', () => {
     expect(conditionOf('volume', undefined, {})).to.deep.equal({ health: 'gone', why: 'deleted' });

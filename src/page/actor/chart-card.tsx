@@ -25,7 +25,7 @@ interface ChartCardProps {
 
 export function ChartCard(props: ChartCardProps) {
   const { name, machine, shown, line, other, legend, isPast, part: id, onPart } = props;
-  const part = shown.parts.find((one) => one.id === id);
+  const part = shown.parts.find((one) => one.id === id && layoutOf(one.chart));
   const layout = layoutOf(part?.chart ?? machine);
   const health = part ? part.health : litHealth(shown.state, shown.health);
   return (
@@ -79,12 +79,14 @@ function PartTabs({ machine, parts, part, onPart }: PartTabsProps) {
       <button type="button" aria-pressed={!part} onClick={() => onPart(undefined)}>
         {machine}
       </button>
-      {parts.map((one) => (
-        <button type="button" key={one.id} aria-pressed={one.id === part?.id} onClick={() => onPart(one.id)}>
-          <HealthIcon health={one.health} size={13} />
-          {partName(one)}
-        </button>
-      ))}
+      {parts
+        .filter(({ chart }) => layoutOf(chart))
+        .map((one) => (
+          <button type="button" key={one.id} aria-pressed={one.id === part?.id} onClick={() => onPart(one.id)}>
+            <HealthIcon health={one.health} size={13} />
+            {partName(one)}
+          </button>
+        ))}
     </div>
   );
 }
@@ -104,18 +106,25 @@ function PartCards({ parts, onPart }: { parts: readonly PartSummary[]; onPart: (
   );
 }
 
+/** Card of a part. Opens its chart, if it has one. */
 function PartCard({ part, onOpen }: { part: PartSummary; onOpen: () => void }) {
   const layout = layoutOf(part.chart);
   const { health } = part;
-  return (
-    <button type="button" class="part-card" onClick={onOpen} aria-label={`Open the chart of ${part.id}, ${part.at}`}>
-      {layout && <Thumbnail layout={layout} now={part.at} health={health} />}
+  const words = (
+    <>
       <span class="part-name">
         <b>{partName(part)}</b>
         <HealthBadge health={health} />
       </span>
       <code>{part.at}</code>
       {part.why && <small>{part.why}</small>}
+    </>
+  );
+  if (!layout) return <div class="part-card">{words}</div>;
+  return (
+    <button type="button" class="part-card" onClick={onOpen} aria-label={`Open the chart of ${part.id}, ${part.at}`}>
+      <Thumbnail layout={layout} now={part.at} health={health} />
+      {words}
     </button>
   );
 }

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import type { AnyStateMachine } from 'xstate';
 import { allocMachine } from '../../../machines/alloc/alloc.js';
-import { allocVolumeMachine } from '../../../machines/alloc/volume-steps.js';
 import { stagingMachine } from '../../../machines/mount/staging.js';
 import { targetMachine } from '../../../machines/mount/target.js';
 import { expansionMachine, modificationMachine } from '../../../machines/volume/change.js';
@@ -12,10 +11,10 @@ import { lifecycleMachine } from '../../../machines/volume/lifecycle.js';
 import { publicationMachine, publicStateOf } from '../../../machines/volume/publication.js';
 import { pathOf, statesOf } from '../states-of.js';
 
-/** Allocs, and the parts of a volume, of a mount and of an alloc. */
+/** Allocs, and the parts of a volume and of a mount. */
 const charts: AnyStateMachine[] = [
   ...[lifecycleMachine, publicationMachine, expansionMachine, modificationMachine],
-  ...[stagingMachine, targetMachine, allocMachine, allocVolumeMachine],
+  ...[stagingMachine, targetMachine, allocMachine],
 ];
 
 const root = fileURLToPath(new URL('../../../', import.meta.url));
