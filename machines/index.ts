@@ -44,6 +44,7 @@ export { expansionMachine, modificationMachine } from './volume/change.js';
 export { lifecycleMachine } from './volume/lifecycle.js';
 export { volumeParts } from './volume/parts.js';
 export { publicationMachine } from './volume/publication.js';
+export { volumePathOf, volumeStateOf } from './volume/states.js';
 export type { Claim, Publication, VolumeChanged, VolumeContext, VolumeState } from './volume/types.js';
 export { volumeMachine } from './volume/volume.js';
 export type { VolumeKey } from './volume/wishes.js';

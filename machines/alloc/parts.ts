@@ -1,7 +1,7 @@
 /** All volumes of an alloc together: what the alloc does with their steps (volume-steps.ts). Pure. */
 import type { PartView } from '../kit/parts.js';
 import type { AllocContext, AllocVolume, NamedStep } from './types.js';
-import { type AllocMount, reported, type VolumePart } from './volume-steps.js';
+import { type AllocMount, reported, type VolumePart, volumeSteps } from './volume-steps.js';
 
 type Parts = AllocContext['parts'];
 
@@ -62,5 +62,10 @@ const picked = <T>(parts: Parts, pick: (part: VolumePart) => T | undefined): Rec
 export const allocParts = ({ parts }: Pick<Owned, 'parts'>): PartView[] =>
   Object.entries(parts).map(([name, { at, reason, failure }]) => {
     const why = reason ?? failure?.message;
-    return { id: `volume/${name}`, chart: 'alloc-volume', at, ...(why !== undefined && { why }) };
+    const { why: words } = volumeSteps[at];
+    return {
+      ...{ id: `volume/${name}`, chart: 'alloc-volume', at },
+      ...(words && { words }),
+      ...(why !== undefined && { why }),
+    };
   });

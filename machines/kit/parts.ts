@@ -58,6 +58,8 @@ export interface PartView {
   chart: string;
   /** Path of the state: `in-doubt.backing-off`. */
   at: string;
+  /** The state in a few words. Absent: its name says enough. */
+  words?: string;
   /** Last failure, or what the part waits for. */
   why?: string;
   /** Moment of the next attempt, in milliseconds since the epoch, only while the part waits for that moment. */
@@ -120,10 +122,6 @@ export class Chart<TMachine extends AnyStateMachine> {
     }
     const next = this.#machine.transition({ ...template, context: part }, event, this.#scope);
     return next.context === part && pathOf(next.value) === at ? part : partOf(next);
-  }
-
-  hasTag({ at }: Part<TMachine>, tag: string): boolean {
-    return this.#placeOf(at).template.hasTag(tag);
   }
 
   /** Whether the state that the part is in, or one around it, takes the event. */

@@ -27,6 +27,8 @@ export interface StateWords {
   health?: Health;
   /** A few words; '' where the name of the state says enough. */
   words: string | CallWords;
+  /** Words of further steps that people see, by their names; meanwhile the state is `waiting`, unless it says otherwise. */
+  otherwise?: Readonly<Record<string, string>>;
 }
 
 /** How an actor or a part is, by its state alone, and why in a few words. */
@@ -45,9 +47,11 @@ export function saidIn({ root }: AnyStateMachine, path: string): Said | undefine
     said = { ...said, ...node.meta };
     keys.shift();
   }
-  const { health, words } = said;
+  const { health, words, otherwise } = said;
   if (words === undefined) return undefined;
   const [step, ...more] = keys;
+  const other = step === undefined ? undefined : otherwise?.[step];
+  if (other !== undefined && more.length === 0) return { health: health ?? 'waiting', why: other };
   if (typeof words === 'string') return step === undefined && health ? { health, why: words } : undefined;
   if (step === undefined) return words.unneeded && { health: words.unneeded.health, why: words.unneeded.words };
   if (!isStep(step) || more.length > 0) return undefined;
@@ -55,6 +59,12 @@ export function saidIn({ root }: AnyStateMachine, path: string): Said | undefine
 }
 
 export const callSteps: readonly CallStep[] = ['due', 'calling', 'waiting-for-plugin', 'backing-off'];
+
+/** Where a part is, for people. @param at as people see it */
+export function seenAt(chart: AnyStateMachine, at: string): { chart: string; at: string; words?: string } {
+  const words = saidIn(chart, at)?.why;
+  return words ? { chart: chart.id, at, words } : { chart: chart.id, at };
+}
 
 const isStep = (key: string | undefined): key is CallStep => callSteps.some((step) => step === key);
 

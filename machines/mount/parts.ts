@@ -2,6 +2,7 @@
 import { callStepOf } from '../kit/call.js';
 import type { Tries } from '../kit/csi-types.js';
 import type { PartView } from '../kit/parts.js';
+import { seenAt } from '../kit/state-words.js';
 import { stagingChart, stagingMachine } from './staging.js';
 import { isWanted, targetChart, targetMachine } from './target.js';
 import type { MountContext, MountWorkKind, Staging, Target } from './types.js';
@@ -40,7 +41,7 @@ function stagingView(context: MountContext): PartView {
   const attempts = triesOf(staging);
   const why = at.endsWith('.waiting-for-plugin') ? awaiting?.reason : attempts?.failure.message;
   return {
-    ...{ id: stagingMachine.id, chart: stagingMachine.id, at },
+    ...{ id: stagingMachine.id, ...seenAt(stagingMachine, at) },
     ...(why !== undefined && { why }),
     ...(at.endsWith('.backing-off') && attempts && { nextAttemptAtMs: attempts.notBeforeMs }),
   };
@@ -63,7 +64,7 @@ function targetView(context: MountContext, user: Target): PartView {
   const at = targetStep(context, user);
   const why = reasonOf(context, user);
   return {
-    ...{ id: targetId(allocId), chart: targetMachine.id, at },
+    ...{ id: targetId(allocId), ...seenAt(targetMachine, at) },
     ...(why !== undefined && { why }),
     ...(at.endsWith('.backing-off') && tries && { nextAttemptAtMs: tries.notBeforeMs }),
   };

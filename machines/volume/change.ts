@@ -5,8 +5,8 @@
  */
 import { assign, setup } from 'xstate';
 import type { CallFailure, CapacityRange, Tries } from '../kit/csi-types.js';
-import { Chart, type Part } from '../kit/parts.js';
-import { workStates } from '../kit/work-states.js';
+import { Chart, type Part, type PhaseMeta } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 
 export interface ChangeData<TWish> {
   /** Present wish. */
@@ -20,16 +20,19 @@ export interface ChangeData<TWish> {
   failure?: CallFailure | undefined;
 }
 
-export type ChangeEvent<TWish> =
-  /** @param ifFailed wish if the present call fails: it may have changed nothing */
-  | { type: 'asked'; wish: TWish; ifFailed: TWish }
+export type ChangeEvent<TWish> = ChangeRequest<TWish> | ChangeOutcome;
+
+export type ChangeRequest<TWish> =
+  /** @param ifFailed wish if the call that is under way fails: it may have changed nothing */
+  | { type: 'asked'; wish: TWish; ifFailed: TWish; isUnderWay: boolean }
   | { type: 'retry' }
   /** The obstacle is gone. */
-  | { type: 'hasten' }
-  // The turn that the volume gives, and the outcome of the call.
-  | { type: 'turn.given' }
-  | { type: 'turn.lost' }
-  | { type: 'call.waits' }
+  | { type: 'hasten' };
+
+/** Outcome of the call. */
+export type ChangeOutcome =
+  /** No call was made: it waits, or is made anew. */
+  | { type: 'call.not-made' }
   | { type: 'change.done' }
   /** The plugin would refuse the same call again. */
   | { type: 'change.refused'; failure: CallFailure }
@@ -37,14 +40,17 @@ export type ChangeEvent<TWish> =
   /** The runtime ended while the call was under way: no attempt. */
   | { type: 'change.interrupted' };
 
-/** @param call as in workStates */
-const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =>
+/** @param call kind of the call that makes the change */
+const changeMachine = <TWish, const TId extends string>(id: TId, call: 'expand' | 'modify') =>
   setup({
     types: {} as {
       context: ChangeData<TWish>;
       events: ChangeEvent<TWish>;
       input: ChangeData<TWish>;
-      tags: 'has-turn';
+      meta: PhaseMeta<never, 'expand' | 'modify'> & StateWords;
+    },
+    guards: {
+      isUnderWay: ({ event }) => event.type === 'asked' && event.isUnderWay,
     },
     actions: {
       count: assign(({ event }) => ({ tries: event.type === 'change.failed' ? event.tries : undefined })),
@@ -70,39 +76,40 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
     },
   }).createMachine({
     id,
-    version: '1',
+    version: '2',
     context: ({ input }) => input,
     initial: 'pending',
+    // Sent whenever a call was not made: most phases have nothing to do.
+    on: { 'call.not-made': {} },
     states: {
       /** Asked for, and not done. */
       pending: {
-        initial: 'due',
-        states: workStates({
-          call,
-          restart: 'restart',
-          outcomes: {
-            asked: { target: `#${id}.overtaken`, actions: 'keepNext' },
-            'change.done': `#${id}.done`,
-            'change.refused': { target: `#${id}.failed`, actions: 'keepFailure' },
-            'change.failed': { target: 'backing-off', actions: 'count' },
-            'change.interrupted': 'due',
-          },
-          waiting: { asked: { actions: ['replaceWish', 'restart'] } },
-        }),
+        meta: { call, words: { calling: 'under way', restsAfter: 'not done yet' } },
         on: {
           hasten: { actions: 'restart' },
-          asked: { target: '.due', actions: ['replaceWish', 'restart'] },
+          retry: { actions: 'restart' },
+          asked: [
+            { guard: 'isUnderWay', target: 'overtaken', actions: 'keepNext' },
+            { actions: ['replaceWish', 'restart'] },
+          ],
+          'change.done': 'done',
+          'change.refused': { target: 'failed', actions: 'keepFailure' },
+          'change.failed': { actions: 'count' },
+          'change.interrupted': {},
         },
       },
       /** Something else was asked for during the call. */
       overtaken: {
-        tags: 'has-turn',
+        meta: {
+          call,
+          health: 'working',
+          words: { calling: 'under way, a newer request comes next', restsAfter: 'a newer request comes next' },
+        },
         on: {
           hasten: { actions: 'restart' },
           retry: { actions: 'restart' },
           asked: { actions: 'keepNext' },
-          'call.waits': { target: 'pending.waiting-for-plugin', actions: ['goOnWithBoth', 'restart'] },
-          'turn.lost': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
+          'call.not-made': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
           'change.done': { target: 'pending', actions: ['goOnWithNext', 'restart', 'forgetRefused'] },
           'change.refused': { target: 'pending', actions: ['noteRefused', 'goOnWithNext', 'restart'] },
           'change.failed': { target: 'pending', actions: ['goOnWithBoth', 'restart'] },
@@ -111,27 +118,22 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: string) =
       },
       /** Refused by the plugin: the volume is used as before. */
       failed: {
+        meta: { health: 'failed', words: 'refused' },
         on: {
           hasten: {},
           retry: { target: 'pending', actions: 'restart' },
           asked: { target: 'pending', actions: ['replaceWish', 'restart'] },
         },
       },
-      done: { type: 'final' },
+      done: { meta: { health: 'healthy', words: '' }, type: 'final' },
     },
   });
 
-export const expansionMachine = changeMachine<CapacityRange, 'expansion'>('expansion', 'ControllerExpandVolume');
-export const modificationMachine = changeMachine<Record<string, string>, 'modification'>(
-  'modification',
-  'ControllerModifyVolume',
-);
+export const expansionMachine = changeMachine<CapacityRange, 'expansion'>('expansion', 'expand');
+export const modificationMachine = changeMachine<Record<string, string>, 'modification'>('modification', 'modify');
 
 export type Expansion = Part<typeof expansionMachine>;
 export type Modification = Part<typeof modificationMachine>;
 
 export const expansionChart = new Chart(expansionMachine);
 export const modificationChart = new Chart(modificationMachine);
-
-/** Whether the call is under way, and may take effect. */
-export const isCalled = ({ at }: { at: Expansion['at'] }): boolean => at === 'pending.calling' || at === 'overtaken';

@@ -2,7 +2,7 @@
 import type { Stamped } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import { isCalled, modificationChart } from './change.js';
+import { modificationChart } from './change.js';
 import { grant, withdrawClaims } from './claim-changes.js';
 import { atPlugin, claimBroadcast, type Draft, drafted } from './draft.js';
 import { stepExpansion } from './expanding.js';
@@ -11,8 +11,9 @@ import { broadcastHoldsOver } from './letting-go.js';
 import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
 import { isLargerCopy } from './node-expansion.js';
-import { retryPublications, step } from './publications.js';
+import { retryPublications, step, withdraw } from './publications.js';
 import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeRequest } from './types.js';
+import { underWay } from './work.js';
 
 /** Context of a volume that does not exist. */
 export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
@@ -68,23 +69,23 @@ export const discard = (context: VolumeContext, force: boolean, stamp: Stamped):
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
     // Created otherwise than asked: not usable, and deleted by its id.
     if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
-    draft.lifecycle = lifecycleChart.step(lifecycle, { type: isToStay(draft) ? 'forget' : 'delete', force });
+    const type = isToStay(draft) ? 'forget' : 'delete';
+    draft.lifecycle = lifecycleChart.step(lifecycle, { type, force, underWay: underWay(draft) });
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;
     draft.modification = null;
     if (force) giveUpNodes(draft);
     for (const [nodeId, publication] of Object.entries(draft.publications)) {
       if (force) discardByForce(draft, nodeId, { isFirst, stamp });
-      else if (isIn(publication, 'failed')) step(draft, nodeId, { type: 'withdrawn' });
+      else if (isIn(publication, 'failed')) withdraw(draft, nodeId);
     }
   });
 
 /** Starts a leaving publication over, once; asked again with force, it goes on as it is. */
 function discardByForce(draft: Draft, nodeId: string, { isFirst, stamp }: { isFirst: boolean; stamp: Stamped }): void {
   const present = draft.publications[nodeId];
-  const isLeaving = present !== undefined && isIn(present, 'pending-unpublish');
-  const isAwaited = present !== undefined && isIn(present, 'pending-node-unpublish');
-  if (!isLeaving) step(draft, nodeId, { type: isAwaited ? 'node.let-go' : 'withdrawn' });
+  if (present?.at === 'pending-node-unpublish') step(draft, nodeId, { type: 'node.let-go' });
+  else if (present?.at !== 'pending-unpublish') withdraw(draft, nodeId);
   else if (isFirst) step(draft, nodeId, { type: 'retry', isFree: true });
   if (isFirst) giveNodeTime(draft, nodeId, stamp);
 }
@@ -127,10 +128,10 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
   const { modification } = context;
   if (!modification) return { context: { modification: modificationChart.begin({ wish: asked }) } };
   const { wish, next, at } = modification;
-  const isUnderWay = isCalled(modification);
+  const isUnderWay = underWay(context) === 'modify';
   const wanted = isUnderWay ? { ...next?.wish, ...asked } : at === 'failed' ? asked : { ...wish, ...asked };
   if (!isUnderWay && isSameData(wanted, wish)) return { context: {} };
-  const event = { type: 'asked', wish: wanted, ifFailed: { ...wish, ...wanted } } as const;
+  const event = { type: 'asked', wish: wanted, ifFailed: { ...wish, ...wanted }, isUnderWay } as const;
   return { context: { modification: modificationChart.step(modification, event) } };
 };
 

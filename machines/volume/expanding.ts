@@ -1,17 +1,15 @@
-/** Expansion of a volume: its requests and its answers. Pure. The chart: change.ts. The part of the nodes: node-expansion.ts */
+/** Requests to expand a volume. Pure. The chart: change.ts. The answer: outcomes.ts. The part of the nodes: node-expansion.ts */
 import type { CapacityRange } from '../kit/csi-types.js';
 import { isSameData } from '../kit/same-data.js';
-import { type ChangeEvent, expansionChart } from './change.js';
+import { type ChangeRequest, expansionChart } from './change.js';
 import { type Draft, drafted } from './draft.js';
-import { nodesWithIt } from './node-expansion.js';
 import { isBelow, isCovered, sizeOf } from './size.js';
 import type { Change, VolumeContext } from './types.js';
-import type { ExpandAnswer } from './wishes.js';
+import { underWay } from './work.js';
 
-/** Steps the expansion, if there is one, and drops it when it is done. */
-export function stepExpansion(draft: Draft, event: ChangeEvent<CapacityRange>): void {
-  const next = draft.expansion && expansionChart.step(draft.expansion, event);
-  draft.expansion = next?.at === 'done' ? null : next;
+/** Steps the expansion, if there is one. */
+export function stepExpansion(draft: Draft, event: ChangeRequest<CapacityRange>): void {
+  draft.expansion &&= expansionChart.step(draft.expansion, event);
 }
 
 /**
@@ -23,24 +21,7 @@ export const expand = (context: VolumeContext, capacity: CapacityRange): Change 
     const { expansion } = draft;
     const goal = (expansion?.next ?? expansion)?.wish;
     if (isSameData(goal, capacity) || isBelow(capacity.requiredBytes, sizeOf(draft))) return;
-    if (expansion) stepExpansion(draft, { type: 'asked', wish: capacity, ifFailed: capacity });
+    const isUnderWay = underWay(draft) === 'expand';
+    if (expansion) stepExpansion(draft, { type: 'asked', wish: capacity, ifFailed: capacity, isUnderWay });
     else if (!isCovered(draft, capacity)) draft.expansion = expansionChart.begin({ wish: capacity });
-  });
-
-export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
-  drafted(context, (draft) => {
-    if (draft.expansion) draft.expandedTo = draft.expansion.wish;
-    draft.nodeExpansion ||= nodeExpansionRequired;
-    if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
-    if (draft.csi) {
-      // The former size is not the present one.
-      const { capacityBytes: _, ...csi } = draft.csi;
-      draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
-    }
-    stepExpansion(draft, { type: 'change.done' });
-    draft.broadcasts.push({
-      type: 'expanded',
-      nodeExpansionRequired,
-      ...(capacityBytes !== undefined && { capacityBytes }),
-    });
   });

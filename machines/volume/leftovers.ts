@@ -1,12 +1,12 @@
 /** Leftovers of a forced deletion: retried, cleared by the report of a node, and named in refusals. Pure. */
 import type { AnswerParams, Failure, Stamped } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
 import { type Draft, drafted } from './draft.js';
 import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
 import { refused } from './requests.js';
 import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
 import { describeLeftover } from './words.js';
+import { underWay } from './work.js';
 
 /** Deletes again with force what is left; what was confirmed before is not asked for again. */
 export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
@@ -53,13 +53,14 @@ const unmountLimitMs = 30_000;
 export function giveNodeTime(draft: Draft, nodeId: string, { at }: Stamped): void {
   const publication = draft.publications[nodeId];
   const users = draft.leftovers.filter((one) => one.what === 'staged' && one.nodeId === nodeId);
-  if (!publication?.isByAgent || !isIn(publication, 'pending-unpublish') || users.length === 0) return;
+  if (!publication?.isByAgent || publication.at !== 'pending-unpublish' || users.length === 0) return;
   const allocs = users.flatMap(({ allocId }) => allocId ?? []).join(', ');
   const notBeforeMs = at + unmountLimitMs;
   const until = new Date(notBeforeMs).toISOString();
   const message = `node ${nodeId} has to unmount it for alloc ${allocs} first, and has time for that until ${until}`;
   const failure = { code: 'VOLUME_IN_USE', message, final: false } as const;
-  step(draft, nodeId, { type: 'node.given-time', tries: { count: 0, notBeforeMs, sinceMs: at, failure } });
+  const tries = { count: 0, notBeforeMs, sinceMs: at, failure };
+  step(draft, nodeId, { type: 'node.given-time', tries, underWay: underWay(draft, nodeId) });
 }
 
 /**
@@ -69,8 +70,7 @@ export function giveNodeTime(draft: Draft, nodeId: string, { at }: Stamped): voi
 export function clearLeft(draft: Draft, report: Unstaged): void {
   const { nodeId } = report;
   draft.leftovers = draft.leftovers.filter((one) => !isOf(one, report));
-  const at = draft.publications[nodeId]?.at;
-  if (at !== 'pending-unpublish.waiting-for-node' && at !== 'pending-unpublish.publish-under-way') return;
+  if (draft.publications[nodeId]?.at !== 'pending-unpublish') return;
   if (draft.leftovers.some((one) => one.what === 'staged' && one.nodeId === nodeId)) return;
   step(draft, nodeId, { type: 'node.let-go' });
 }

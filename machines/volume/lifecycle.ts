@@ -6,9 +6,9 @@
 import { assign, setup } from 'xstate';
 import { maxUnproven } from '../kit/call-states.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
-import { Chart, isIn, type Part, topState } from '../kit/parts.js';
-import { workStates } from '../kit/work-states.js';
-import type { CreatedVolume } from './wishes.js';
+import { Chart, isIn, type Part, type PhaseMeta, topState } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
+import type { CreatedVolume, WorkKind } from './wishes.js';
 
 export interface LifecycleData {
   /** Failed attempts at the present goal, with the moment of the next one. */
@@ -25,17 +25,24 @@ export interface LifecycleData {
   force?: true | undefined;
 }
 
+/** Call about the volume itself that is under way and may take effect. Absent: none is, or it waits. */
+interface Calling {
+  underWay: WorkKind | undefined;
+}
+
 interface FailedCall {
   failure: CallFailure;
   /** Includes this attempt. */
   tries: Tries;
 }
 
-export type LifecycleEvent =
+export type LifecycleEvent = LifecycleRequest | LifecycleOutcome;
+
+type LifecycleRequest =
   | { type: 'create' }
-  | { type: 'delete'; force: boolean }
+  | ({ type: 'delete'; force: boolean } & Calling)
   /** Forgets a volume that was taken over: it stays with its plugin. */
-  | { type: 'forget'; force: boolean }
+  | ({ type: 'forget'; force: boolean } & Calling)
   | { type: 'retry' }
   /**
    * Begins a retry after a forced deletion, by what is left: at the plugin with a known id or without, or only on
@@ -47,11 +54,12 @@ export type LifecycleEvent =
   /** No node has the volume any more. */
   | { type: 'publications.gone' }
   /** The plugin lists the volume on a node again. */
-  | { type: 'publications.found' }
-  // The turn that the volume gives, and the outcome of the call.
-  | { type: 'turn.given' }
-  | { type: 'turn.lost' }
-  | { type: 'call.waits' }
+  | { type: 'publications.found' };
+
+/** Outcome of the call. */
+export type LifecycleOutcome =
+  /** No call was made: it waits, or is made anew. */
+  | { type: 'call.not-made' }
   | { type: 'create.done' }
   | { type: 'create.not-as-asked'; failure: CallFailure; made: CreatedVolume }
   /** An earlier call may have made the volume, and the plugin does not say that it has the content of its source. */
@@ -70,37 +78,39 @@ export type LifecycleEvent =
   | { type: 'create.interrupted' }
   /** A forced deletion goes on without knowing what the plugin has made. */
   | { type: 'create.given-up' }
-  /** The unproven volume is removed. `failure`: reason if no further one is made. */
-  | { type: 'remove.done'; failure: CallFailure }
-  | { type: 'delete.done' }
+  /** `failure`: reason if an unproven volume is removed, and no further one is made. */
+  | { type: 'delete.done'; failure: CallFailure }
   | ({ type: 'delete.refused' } & FailedCall)
   | ({ type: 'delete.failed' } & FailedCall)
   | { type: 'delete.interrupted' }
   | { type: 'delete.given-up' };
 
-const toEmptying = (inner: 'create-under-way' | 'waiting-for-publications') =>
-  ({ target: `#lifecycle.emptying.${inner}`, actions: ['startOver', 'noteForce'] }) as const;
+const toEmptying = { target: '#lifecycle.emptying', actions: ['startOver', 'noteForce'] } as const;
+const deletedAgain = [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}] as const;
 
 /** Outcomes of a creation that nobody waits for any more. */
-const createEnds = <const TTarget extends string>(target: TTarget) => ({
-  'call.waits': target,
-  'turn.lost': target,
-  'create.done': target,
-  'create.refused': target,
-  'create.made-nothing': target,
-  'create.no-room': target,
-  'create.not-sent': target,
-  'create.unknown': target,
-  'create.interrupted': target,
-  'create.given-up': target,
-});
+const createEnds = {
+  'create.done': {},
+  'create.refused': {},
+  'create.made-nothing': {},
+  'create.no-room': {},
+  'create.not-sent': {},
+  'create.unknown': {},
+  'create.interrupted': {},
+  'create.given-up': {},
+} as const;
 
 export const lifecycleMachine = setup({
-  types: {} as { context: LifecycleData; events: LifecycleEvent; tags: 'has-turn' },
+  types: {} as {
+    context: LifecycleData;
+    events: LifecycleEvent;
+    meta: PhaseMeta<never, 'create' | 'remove' | 'delete'> & StateWords;
+  },
   guards: {
+    isCreateUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'create',
+    isRemoveUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'remove',
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
     isLastRound: ({ context: { unproven = 0 } }) => unproven >= maxUnproven,
-    hasFailedBefore: ({ context }) => context.tries !== undefined,
     isNewlyForced: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
   actions: {
@@ -128,12 +138,15 @@ export const lifecycleMachine = setup({
   },
 }).createMachine({
   id: 'lifecycle',
-  version: '1',
+  version: '2',
   context: {},
   initial: 'absent',
+  // Sent whenever a call was not made: most phases have nothing to do.
+  on: { 'call.not-made': {} },
   states: {
     /** No volume is there. A forced deletion may have left something of an earlier one. */
     absent: {
+      meta: { health: 'gone', words: '' },
       entry: 'startOver',
       on: {
         create: { target: 'pending-create', actions: 'forgetForce' },
@@ -142,203 +155,193 @@ export const lifecycleMachine = setup({
         'leftovers.detach': { target: 'letting-go', actions: 'forceLeftovers' },
       },
     },
-    /** No call was sent that may have made the volume. */
+    /** No call was sent before that may have made the volume. */
     'pending-create': {
-      initial: 'due',
-      states: workStates({
-        call: 'CreateVolume',
-        restart: 'restart',
-        outcomes: {
-          'create.done': { target: '#lifecycle.created', actions: 'startOver' },
-          'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
-          'create.refused': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
-          'create.made-nothing': { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
-          'create.no-room': { target: 'backing-off', actions: 'count' },
-          'create.not-sent': { target: 'backing-off', actions: 'count' },
-          'create.unknown': { target: '#lifecycle.create-in-doubt.backing-off', actions: 'count' },
-          // Attempts before the doubt have made nothing.
-          'create.interrupted': { target: '#lifecycle.create-in-doubt.due', actions: 'forgetTries' },
-        },
-        calling: {
-          delete: { target: '#lifecycle.finding-out.first-call', actions: ['startOver', 'noteForce'] },
-          forget: { target: '#lifecycle.letting-go.create-under-way', actions: ['startOver', 'noteForce'] },
-        },
-      }),
+      meta: { call: 'create', words: { calling: 'being created', restsAfter: 'create not sent' } },
       on: {
-        delete: { target: 'absent', actions: 'noteForce' },
-        forget: { target: 'absent', actions: 'noteForce' },
+        retry: { actions: 'restart' },
+        delete: [
+          { guard: 'isCreateUnderWay', target: 'finding-out-first-call', actions: ['startOver', 'noteForce'] },
+          { target: 'absent', actions: 'noteForce' },
+        ],
+        forget: [
+          { guard: 'isCreateUnderWay', target: 'letting-go', actions: ['startOver', 'noteForce'] },
+          { target: 'absent', actions: 'noteForce' },
+        ],
+        'create.done': { target: 'created', actions: 'startOver' },
+        'create.not-as-asked': { target: 'failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
+        'create.refused': { target: 'failed.refused', actions: 'keepFailure' },
+        'create.made-nothing': { target: 'failed.refused', actions: 'keepFailure' },
+        'create.no-room': { actions: 'count' },
+        'create.not-sent': { actions: 'count' },
+        'create.unknown': { target: 'create-in-doubt', actions: 'count' },
+        // Attempts before the doubt have made nothing.
+        'create.interrupted': { target: 'create-in-doubt', actions: 'forgetTries' },
       },
     },
     /** An earlier call may have made the volume, or has made it otherwise than asked. */
     'create-in-doubt': {
-      initial: 'due',
-      states: workStates({
-        call: 'CreateVolume',
-        restart: 'restart',
-        outcomes: {
-          'create.done': { target: '#lifecycle.created', actions: 'startOver' },
-          'create.not-as-asked': { target: '#lifecycle.failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
-          'create.unproven': { target: '#lifecycle.removing-unproven', actions: ['keepMade', 'countUnproven'] },
-          'create.refused': [
-            { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
-            { target: '#lifecycle.failed.in-doubt', actions: 'keepFailure' },
-          ],
-          'create.made-nothing': [
-            { guard: 'isMadeOtherwise', target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
-            { target: '#lifecycle.failed.refused', actions: 'keepFailure' },
-          ],
-          // The earlier call may have taken the room.
-          'create.no-room': { target: 'backing-off', actions: 'count' },
-          'create.not-sent': { target: 'backing-off', actions: 'count' },
-          'create.unknown': { target: 'backing-off', actions: 'count' },
-          'create.interrupted': 'due',
+      meta: {
+        call: 'create',
+        health: 'in-doubt',
+        words: {
+          waiting: 'create in doubt',
+          calling: 'create in doubt, being repeated',
+          restsAfter: 'create in doubt',
         },
-        calling: {
-          delete: [
-            { guard: 'isMadeOtherwise', ...toEmptying('create-under-way') },
-            { target: '#lifecycle.finding-out.calling', actions: ['startOver', 'noteForce'] },
-          ],
-        },
-        waiting: {
-          delete: [
-            { guard: 'isMadeOtherwise', ...toEmptying('waiting-for-publications') },
-            { target: '#lifecycle.finding-out.waiting-for-plugin', actions: ['startOver', 'noteForce'] },
-          ],
-        },
-      }),
+      },
       on: {
+        retry: { actions: 'restart' },
         delete: [
-          { guard: 'isMadeOtherwise', ...toEmptying('waiting-for-publications') },
+          { guard: 'isMadeOtherwise', ...toEmptying },
           { target: 'finding-out', actions: ['startOver', 'noteForce'] },
         ],
+        'create.done': { target: 'created', actions: 'startOver' },
+        'create.not-as-asked': { target: 'failed.not-as-asked', actions: ['keepFailure', 'keepMade'] },
+        'create.unproven': { target: 'removing-unproven', actions: ['keepMade', 'countUnproven'] },
+        'create.refused': [
+          { guard: 'isMadeOtherwise', target: 'failed.not-as-asked', actions: 'keepFailure' },
+          { target: 'failed.in-doubt', actions: 'keepFailure' },
+        ],
+        'create.made-nothing': [
+          { guard: 'isMadeOtherwise', target: 'failed.not-as-asked', actions: 'keepFailure' },
+          { target: 'failed.refused', actions: 'keepFailure' },
+        ],
+        // The earlier call may have taken the room.
+        'create.no-room': { actions: 'count' },
+        'create.not-sent': { actions: 'count' },
+        'create.unknown': { actions: 'count' },
+        'create.interrupted': {},
       },
     },
     /** Removes a volume that may lack the content of its source; then it is made again, with another name. */
     'removing-unproven': {
-      initial: 'due',
-      states: workStates({
-        call: 'DeleteVolume',
-        restart: 'restart',
-        outcomes: {
-          'remove.done': [
-            { guard: 'isLastRound', target: '#lifecycle.failed.unproven', actions: ['nextRound', 'keepFailure'] },
-            { target: '#lifecycle.pending-create', actions: 'nextRound' },
-          ],
-          'delete.refused': { target: '#lifecycle.failed.not-as-asked', actions: 'keepFailure' },
-          'delete.failed': { target: 'backing-off', actions: 'count' },
-          'delete.interrupted': 'due',
+      meta: {
+        call: 'remove',
+        words: {
+          waiting: 'may lack its content, to be removed',
+          calling: 'may lack its content, being removed',
+          restsAfter: 'may lack its content, not removed yet',
         },
-        calling: { delete: { target: '#lifecycle.pending-delete.calling', actions: ['startOver', 'noteForce'] } },
-        waiting: {
-          delete: { target: '#lifecycle.pending-delete.waiting-for-plugin', actions: ['startOver', 'noteForce'] },
-        },
-      }),
-      on: { delete: toEmptying('waiting-for-publications') },
+      },
+      on: {
+        retry: { actions: 'restart' },
+        delete: [
+          { guard: 'isRemoveUnderWay', target: 'pending-delete', actions: ['startOver', 'noteForce'] },
+          toEmptying,
+        ],
+        'delete.done': [
+          { guard: 'isLastRound', target: 'failed.unproven', actions: ['nextRound', 'keepFailure'] },
+          { target: 'pending-create', actions: 'nextRound' },
+        ],
+        'delete.refused': { target: 'failed.not-as-asked', actions: 'keepFailure' },
+        'delete.failed': { actions: 'count' },
+        'delete.interrupted': {},
+      },
     },
     created: {
+      meta: { health: 'healthy', words: '' },
       on: {
         retry: {},
-        delete: toEmptying('waiting-for-publications'),
+        delete: toEmptying,
         forget: { target: 'letting-go', actions: 'noteForce' },
+      },
+    },
+    /** Deleted while the very first call is under way: if that was not sent, nothing is there. */
+    'finding-out-first-call': {
+      meta: {
+        call: 'create',
+        health: 'in-doubt',
+        words: { calling: 'create given up, its call is under way', restsAfter: 'create given up' },
+      },
+      on: {
+        delete: { actions: 'noteForce' },
+        retry: { actions: 'restart' },
+        'call.not-made': 'absent',
+        'create.refused': 'absent',
+        'create.made-nothing': 'absent',
+        'create.no-room': 'absent',
+        'create.not-sent': 'absent',
+        'create.given-up': 'absent',
+        'create.done': 'emptying',
+        'create.unknown': { target: 'finding-out', actions: 'count' },
+        'create.interrupted': 'finding-out',
       },
     },
     /** Delete requested with an unknown id: CreateVolume is repeated to learn it. */
     'finding-out': {
-      initial: 'due',
-      states: {
-        /** Given up while the very first call was under way. */
-        'first-call': {
-          tags: 'has-turn',
-          meta: { call: 'CreateVolume (sent before)' },
-          on: {
-            delete: { actions: 'noteForce' },
-            retry: { actions: 'restart' },
-            ...createEnds('#lifecycle.absent'),
-            'create.done': '#lifecycle.emptying',
-            'create.unknown': { target: 'backing-off', actions: 'count' },
-            'create.interrupted': 'due',
-          },
+      meta: {
+        call: 'create',
+        health: 'in-doubt',
+        words: {
+          waiting: 'create in doubt and given up',
+          calling: 'create in doubt and given up, being repeated to learn its id',
+          restsAfter: 'create in doubt and given up',
         },
-        ...workStates({
-          call: 'CreateVolume',
-          restart: 'restart',
-          outcomes: {
-            'create.done': { target: '#lifecycle.emptying', actions: 'startOver' },
-            'create.refused': { target: '#lifecycle.failed.finding-out', actions: 'keepFailure' },
-            'create.made-nothing': '#lifecycle.absent',
-            'create.no-room': { target: 'backing-off', actions: 'count' },
-            'create.not-sent': { target: 'backing-off', actions: 'count' },
-            'create.unknown': { target: 'backing-off', actions: 'count' },
-            'create.interrupted': 'due',
-            'create.given-up': '#lifecycle.absent',
-          },
-          calling: { delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}] },
-          waiting: { delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}] },
-        }),
-      },
-      on: { delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}] },
-    },
-    /** Deleted once no node has the volume. */
-    emptying: {
-      initial: 'waiting-for-publications',
-      states: {
-        'waiting-for-publications': {
-          on: {
-            'publications.gone': [
-              { guard: 'hasFailedBefore', target: '#lifecycle.pending-delete.backing-off' },
-              { target: '#lifecycle.pending-delete' },
-            ],
-          },
-        },
-        /** A repeated creation has not ended yet. */
-        'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
       },
       on: {
         retry: { actions: 'restart' },
-        delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
+        delete: deletedAgain,
+        'create.done': { target: 'emptying', actions: 'startOver' },
+        'create.refused': { target: 'failed.finding-out', actions: 'keepFailure' },
+        'create.made-nothing': 'absent',
+        'create.no-room': { actions: 'count' },
+        'create.not-sent': { actions: 'count' },
+        'create.unknown': { actions: 'count' },
+        'create.interrupted': {},
+        'create.given-up': 'absent',
+      },
+    },
+    /** Deleted once no node has the volume, and no creation is under way. */
+    emptying: {
+      meta: {
+        health: 'waiting',
+        words: 'deleted once no node has it',
+        otherwise: { 'create-under-way': 'deleted once the create that is under way has ended' },
+      },
+      on: {
+        ...createEnds,
+        retry: { actions: 'restart' },
+        delete: deletedAgain,
+        'publications.gone': 'pending-delete',
       },
     },
     /** Forgotten once no node has the volume: the plugin keeps the volume, or has lost it. */
     'letting-go': {
-      initial: 'waiting-for-publications',
-      states: {
-        'waiting-for-publications': { on: { 'publications.gone': '#lifecycle.absent' } },
-        'create-under-way': { tags: 'has-turn', on: createEnds('waiting-for-publications') },
+      meta: {
+        health: 'waiting',
+        words: 'forgotten once no node has it',
+        otherwise: { 'create-under-way': 'forgotten once the call that is under way has ended' },
       },
-      on: { retry: {}, delete: { actions: 'noteForce' }, forget: { actions: 'noteForce' } },
+      on: {
+        ...createEnds,
+        retry: {},
+        delete: { actions: 'noteForce' },
+        forget: { actions: 'noteForce' },
+        'publications.gone': 'absent',
+      },
     },
     'pending-delete': {
-      initial: 'due',
-      states: workStates({
-        call: 'DeleteVolume',
-        restart: 'restart',
-        outcomes: {
-          'delete.done': '#lifecycle.absent',
-          'delete.refused': { target: '#lifecycle.failed.delete', actions: 'keepFailure' },
-          'delete.failed': { target: 'backing-off', actions: 'count' },
-          'delete.interrupted': 'due',
-          'delete.given-up': '#lifecycle.absent',
-        },
-        calling: {
-          delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
-          'publications.found': {},
-        },
-        waiting: {
-          delete: [{ guard: 'isNewlyForced', actions: ['restart', 'noteForce'] }, {}],
-          'publications.found': {},
-        },
-      }),
+      meta: { call: 'delete', words: { calling: 'being deleted', restsAfter: 'not deleted yet' } },
       on: {
-        delete: [{ guard: 'isNewlyForced', target: '.due', actions: ['restart', 'noteForce'] }, {}],
+        retry: { actions: 'restart' },
+        delete: deletedAgain,
         'publications.found': 'emptying',
+        'delete.done': 'absent',
+        'delete.refused': { target: 'failed.delete', actions: 'keepFailure' },
+        'delete.failed': { actions: 'count' },
+        'delete.interrupted': {},
+        'delete.given-up': 'absent',
       },
     },
     /** Does nothing until somebody asks. */
     failed: {
+      meta: { health: 'failed', words: '' },
       initial: 'refused',
       states: {
         /** Could not be created; nothing is there. */
         refused: {
+          meta: { words: 'create refused' },
           on: {
             retry: { target: '#lifecycle.pending-create', actions: 'restart' },
             delete: { target: '#lifecycle.absent', actions: 'noteForce' },
@@ -347,6 +350,7 @@ export const lifecycleMachine = setup({
         },
         /** Could not be created; an earlier attempt may have made the volume. */
         'in-doubt': {
+          meta: { words: 'create refused, but an earlier attempt may have created it' },
           on: {
             retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
             delete: { target: '#lifecycle.finding-out', actions: ['startOver', 'noteForce'] },
@@ -354,6 +358,7 @@ export const lifecycleMachine = setup({
         },
         /** Three volumes were made and removed: none was proven to have the content of its source. */
         unproven: {
+          meta: { words: 'created three times, never with proof of its content, and removed' },
           on: {
             retry: { target: '#lifecycle.pending-create', actions: 'restart' },
             delete: { target: '#lifecycle.absent', actions: 'noteForce' },
@@ -361,13 +366,15 @@ export const lifecycleMachine = setup({
         },
         /** Exists, but otherwise than asked. */
         'not-as-asked': {
+          meta: { words: 'created, but not as requested' },
           on: {
             retry: { target: '#lifecycle.create-in-doubt', actions: 'restart' },
-            delete: toEmptying('waiting-for-publications'),
+            delete: toEmptying,
           },
         },
         /** Delete requested, and the plugin does not report the id. */
         'finding-out': {
+          meta: { words: 'create given up, and its id is not known' },
           on: {
             retry: { target: '#lifecycle.finding-out', actions: 'restart' },
             delete: { target: '#lifecycle.finding-out', actions: ['restart', 'noteForce'] },
@@ -375,6 +382,7 @@ export const lifecycleMachine = setup({
         },
         /** Could not be deleted, and is there. */
         delete: {
+          meta: { words: 'delete refused' },
           on: {
             retry: { target: '#lifecycle.pending-delete', actions: 'restart' },
             delete: { target: '#lifecycle.pending-delete', actions: ['restart', 'noteForce'] },
@@ -393,7 +401,7 @@ export const lifecycleChart = new Chart(lifecycleMachine);
 /** Lifecycle of a volume that does not exist. */
 export const absent = lifecycleChart.begin(undefined);
 
-const leaving = ['finding-out', 'emptying', 'letting-go', 'pending-delete'];
+const leaving = ['finding-out-first-call', 'finding-out', 'emptying', 'letting-go', 'pending-delete'];
 
 /** Whether the deletion was asked for, and is not done. */
 export const isLeaving = (lifecycle: Lifecycle): boolean =>

@@ -1,16 +1,17 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
-import { defaultBackoff, jittered } from '../kit/backoff.js';
+import { callUnderWay, counted } from '../kit/call.js';
 import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-states.js';
 import type { CallFailure, Settled, Tries, Wait } from '../kit/csi-types.js';
+import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { modificationChart } from './change.js';
+import { type ChangeOutcome, expansionChart, modificationChart } from './change.js';
 import { atPlugin, type Draft, drafted } from './draft.js';
-import { stepExpansion } from './expanding.js';
-import { isFailedInDoubt, isLeaving, type Lifecycle, type LifecycleEvent, lifecycleChart } from './lifecycle.js';
-import { step } from './publications.js';
-import { moved } from './turn.js';
+import { isFailedInDoubt, isLeaving, type Lifecycle, type LifecycleOutcome, lifecycleChart } from './lifecycle.js';
+import { nodesWithIt } from './node-expansion.js';
+import type { PublicationOutcome } from './publication-setup.js';
+import { stepTo } from './publications.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
-import type { PublishAnswer } from './wishes.js';
+import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 
 /**
  * Keeps the name of the driver: the call was made without knowing it.
@@ -23,41 +24,52 @@ export const created = (context: VolumeContext, { fault, lacksSource, isFound, .
   drafted(context, (draft) => {
     draft.origin = draft.spec?.external ? 'external' : isFound ? 'found' : 'call';
     if (lacksSource && isIn(draft.lifecycle, 'create-in-doubt')) {
-      draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: 'create.unproven', made: csi });
+      lifecycleEnds(draft, { type: 'create.unproven', made: csi });
       return;
     }
     if (fault && !isLeaving(draft.lifecycle)) {
-      draft.lifecycle = lifecycleChart.step(draft.lifecycle, {
-        type: 'create.not-as-asked',
-        failure: fault,
-        made: csi,
-      });
+      lifecycleEnds(draft, { type: 'create.not-as-asked', failure: fault, made: csi });
       draft.broadcasts.push({ type: 'failed', in: 'create', failure: fault });
       return;
     }
     draft.csi = csi;
-    draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: 'create.done' });
+    lifecycleEnds(draft, { type: 'create.done' });
     draft.broadcasts.push({ type: 'created', csiId: csi.id });
   });
 
 export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
-  drafted(context, (draft) => step(draft, publicationAt(draft).nodeId, { type: 'publish.done', publishContext }));
+  drafted(context, (draft) => publicationEnds(draft, { type: 'publish.done', publishContext }));
 
 export const unpublished = (context: VolumeContext): Change =>
-  drafted(context, (draft) => step(draft, publicationAt(draft).nodeId, { type: 'unpublish.done' }));
+  drafted(context, (draft) => publicationEnds(draft, { type: 'unpublish.done' }));
+
+export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
+  drafted(context, (draft) => {
+    if (draft.expansion) draft.expandedTo = draft.expansion.wish;
+    draft.nodeExpansion ||= nodeExpansionRequired;
+    if (nodeExpansionRequired) draft.unexpanded = nodesWithIt(context);
+    if (draft.csi) {
+      // The former size is not the present one.
+      const { capacityBytes: _, ...csi } = draft.csi;
+      draft.csi = { ...csi, ...(capacityBytes !== undefined && { capacityBytes }) };
+    }
+    changeEnds(draft, { type: 'change.done' });
+    draft.broadcasts.push({
+      type: 'expanded',
+      nodeExpansionRequired,
+      ...(capacityBytes !== undefined && { capacityBytes }),
+    });
+  });
 
 export const modified = (context: VolumeContext): Change =>
   drafted(context, (draft) => {
     const { modification } = draft;
     if (!modification) return;
     const { wish: mutableParameters } = modification;
-    draft.modification = left(modificationChart.step(modification, { type: 'change.done' }));
+    changeEnds(draft, { type: 'change.done' });
     draft.modifiedTo = { ...draft.modifiedTo, ...mutableParameters };
     draft.broadcasts.push({ type: 'modified', mutableParameters });
   });
-
-/** Drops a change that is done. */
-const left = <TPart extends { at: string }>(part: TPart): TPart | null => (part.at === 'done' ? null : part);
 
 /** Ends the deletion, or makes the volume again: the plugin has deleted it. */
 export const deleted = (context: VolumeContext): Change =>
@@ -67,10 +79,7 @@ export const deleted = (context: VolumeContext): Change =>
     const isRemoved = isIn(lifecycle, 'removing-unproven');
     draft.csi = null;
     if (isRemoved) draft.origin = null;
-    draft.lifecycle = lifecycleChart.step(
-      lifecycle,
-      isRemoved ? { type: 'remove.done', failure } : { type: 'delete.done' },
-    );
+    lifecycleEnds(draft, { type: 'delete.done', failure });
     if (draft.lifecycle.at === 'failed.unproven') draft.broadcasts.push({ type: 'failed', in: 'create', failure });
   });
 
@@ -87,21 +96,16 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
   drafted(context, (draft) => {
     const { kind } = mustWork(draft);
     if (kind === 'publish' || kind === 'unpublish') publicationFailed(draft, kind, attempt);
-    else if (kind === 'delete' || isRemoving(draft)) deletionFailed(draft, attempt);
+    else if (kind === 'delete' || kind === 'remove') deletionFailed(draft, attempt);
     else if (kind === 'create') creationFailed(draft, attempt);
     else changeFailed(draft, kind, attempt);
   });
 
-/** Whether a volume that can't be trusted is being removed, for a creation or, meanwhile, for a deletion. */
-const isRemoving = ({ lifecycle }: Draft): boolean =>
-  isIn(lifecycle, 'removing-unproven') || isIn(lifecycle, 'pending-delete');
-
 /** @param before attempts at the same goal */
-function outcomeOf({ failure, retry, at, random }: FailedAttempt, before: Tries | undefined) {
-  const count = (before?.count ?? 0) + 1;
-  const notBeforeMs = at + jittered(retry ?? defaultBackoff, count, random);
-  return { failure, tries: { count, notBeforeMs, sinceMs: at, failure } };
-}
+const outcomeOf = (attempt: FailedAttempt, before: Tries | undefined): { failure: CallFailure; tries: Tries } => ({
+  failure: attempt.failure,
+  tries: counted(before, attempt),
+});
 
 /** Whether a forced deletion goes on without this step. */
 const isGivenUp = ({ lifecycle }: Draft, { failure, tries }: ReturnType<typeof outcomeOf>): boolean =>
@@ -110,20 +114,18 @@ const isGivenUp = ({ lifecycle }: Draft, { failure, tries }: ReturnType<typeof o
 function creationFailed(draft: Draft, attempt: FailedAttempt): void {
   const { failure } = attempt;
   const { lifecycle, spec } = draft;
-  const step = (event: LifecycleEvent): void => {
-    draft.lifecycle = lifecycleChart.step(lifecycle, event);
-  };
+  const step = (event: LifecycleOutcome): void => lifecycleEnds(draft, event);
   // A call that takes a volume over makes nothing.
   const hasMadeNothing = attempt.status === 'not-sent' || spec?.external !== undefined;
   const outcome = outcomeOf(attempt, lifecycle.tries);
-  if (attempt.status === 'interrupted') step({ type: hasMadeNothing ? 'turn.lost' : 'create.interrupted' });
-  else if (isIn(lifecycle, 'letting-go')) step({ type: 'create.not-sent', ...outcome });
+  if (attempt.status === 'interrupted') step({ type: hasMadeNothing ? 'call.not-made' : 'create.interrupted' });
+  else if (lifecycle.at === 'letting-go') step({ type: 'create.not-sent', ...outcome });
   else if (failure.code === idTaken && failure.final) {
     draft.origin = null;
     step({ type: 'create.made-nothing', ...outcome });
     if (!isLeaving(lifecycle)) draft.broadcasts.push({ type: 'failed', in: 'create', failure });
   } else if (isGivenUp(draft, outcome)) {
-    const isRefused = lifecycle.at === 'finding-out.first-call' && (failure.final || attempt.status === 'not-sent');
+    const isRefused = lifecycle.at === 'finding-out-first-call' && (failure.final || attempt.status === 'not-sent');
     if (!isRefused && !draft.csi) leaveBehind(draft, failure);
     step({ type: 'create.given-up' });
   } else if (failure.final) {
@@ -148,7 +150,7 @@ function creationFailed(draft: Draft, attempt: FailedAttempt): void {
  * be the reason.
  */
 function adviceFor(lifecycle: Lifecycle, failure: CallFailure): CallFailure {
-  if (!isIn(lifecycle, 'finding-out') || lifecycle.at === 'finding-out.first-call') return failure;
+  if (lifecycle.at !== 'finding-out') return failure;
   const mended =
     failure.answerClass === 'no-room' ? 'it is deleted once there is room' : 'delete it again once that is mended';
   const advice = `it may have been made by an attempt before: ${mended}, or with force`;
@@ -159,9 +161,7 @@ function deletionFailed(draft: Draft, attempt: FailedAttempt): void {
   const { failure } = attempt;
   const { lifecycle } = draft;
   const outcome = outcomeOf(attempt, lifecycle.tries);
-  const step = (event: LifecycleEvent): void => {
-    draft.lifecycle = lifecycleChart.step(lifecycle, event);
-  };
+  const step = (event: LifecycleOutcome): void => lifecycleEnds(draft, event);
   if (attempt.status === 'interrupted') step({ type: 'delete.interrupted' });
   else if (isGivenUp(draft, outcome)) {
     leaveBehind(draft, failure);
@@ -183,63 +183,57 @@ function leaveBehind(draft: Draft, { message }: CallFailure): void {
 function changeFailed(draft: Draft, kind: 'expand' | 'modify', attempt: FailedAttempt): void {
   const { failure } = attempt;
   const { expansion, modification } = draft;
-  const event = changeEvent(attempt, (kind === 'expand' ? expansion : modification)?.tries);
-  const isRefused = event.type === 'change.refused';
-  if (kind === 'expand' && expansion) {
-    stepExpansion(draft, event);
-    if (isRefused) draft.broadcasts.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
-  } else if (kind === 'modify' && modification) {
-    draft.modification = modificationChart.step(modification, event);
-    if (isRefused) draft.broadcasts.push({ type: 'failed', in: kind, mutableParameters: modification.wish, failure });
-  }
+  const event = changeOutcome(attempt, (kind === 'expand' ? expansion : modification)?.tries);
+  changeEnds(draft, event);
+  if (event.type !== 'change.refused') return;
+  if (kind === 'expand' && expansion)
+    draft.broadcasts.push({ type: 'failed', in: kind, capacity: expansion.wish, failure });
+  if (kind === 'modify' && modification)
+    draft.broadcasts.push({ type: 'failed', in: kind, mutableParameters: modification.wish, failure });
 }
 
-function changeEvent(attempt: FailedAttempt, before: Tries | undefined): ChangeOutcome {
+function changeOutcome(attempt: FailedAttempt, before: Tries | undefined): ChangeOutcome {
   const { failure } = attempt;
   if (attempt.status === 'interrupted') return { type: 'change.interrupted' };
   if (failure.final) return { type: 'change.refused', failure };
-  return { type: 'change.failed', failure, tries: outcomeOf(attempt, before).tries };
+  return { type: 'change.failed', failure, tries: counted(before, attempt) };
 }
-
-type ChangeOutcome =
-  | { type: 'change.interrupted' }
-  | { type: 'change.refused'; failure: CallFailure }
-  | { type: 'change.failed'; failure: CallFailure; tries: Tries };
 
 /** Gives the outcome to the publication: its chart decides. */
 function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
-  const { nodeId, publication } = publicationAt(draft);
+  const { publication } = publicationAt(draft);
   const { failure, status } = attempt;
   if (status === 'interrupted') {
-    step(draft, nodeId, { type: `${kind}.interrupted` });
+    publicationEnds(draft, { type: `${kind}.interrupted` });
     return;
   }
   const outcome = outcomeOf(attempt, publication.tries);
   if (kind === 'publish') {
     const type = failure.final ? 'publish.refused' : status === 'not-sent' ? 'publish.not-sent' : 'publish.unknown';
-    step(draft, nodeId, { type, ...outcome });
+    publicationEnds(draft, { type, ...outcome });
   } else if (isGivenUp(draft, outcome)) {
-    giveUpPublication(draft, nodeId, failure);
+    giveUpPublication(draft, failure);
   } else {
     const isNotFound = failure.answerClass === 'not-so';
     const type = isNotFound ? 'unpublish.not-found' : failure.final ? 'unpublish.refused' : 'unpublish.failed';
-    step(draft, nodeId, { type, ...outcome });
+    publicationEnds(draft, { type, ...outcome });
   }
 }
 
-function giveUpPublication(draft: Draft, nodeId: string, failure: CallFailure): void {
-  const { csiNodeId, fenced } = publicationAt(draft).publication;
+function giveUpPublication(draft: Draft, failure: CallFailure): void {
+  const { nodeId, publication } = publicationAt(draft);
+  const { csiNodeId, fenced } = publication;
   const { message } = failure;
   const where = { nodeId, csiNodeId, ...(fenced !== undefined && { fenced }) };
   draft.leftovers = [...draft.leftovers, { what: 'published', ...where, ...atPlugin(draft), message }];
-  step(draft, nodeId, { type: 'unpublish.given-up' }, failure);
+  publicationEnds(draft, { type: 'unpublish.given-up' }, failure);
 }
 
 /** Keeps what the call waits for: none was made. Also called when the reason changes. */
 export const hasToWait = (context: VolumeContext, { reason, for: what }: Wait): Change =>
   drafted(context, (draft) => {
     draft.awaiting = { reason, for: what, ...(draft.lifecycle.force && { isForced: true }) };
-    stepAtWork(draft, { type: 'call.waits' });
+    notMade(draft);
   });
 
 /** Makes the call anew, with what is settled: none was made. */
@@ -247,14 +241,51 @@ export const again = (context: VolumeContext, { home, topology }: Settled): Chan
   drafted(context, (draft) => {
     if (home !== undefined) draft.home = home;
     if (topology) draft.topology = topology;
-    stepAtWork(draft, { type: 'turn.lost' });
+    notMade(draft);
   });
 
-/** Steps the part that the call is made for. */
-function stepAtWork(draft: Draft, event: { type: 'call.waits' | 'turn.lost' }): void {
-  const work = mustWork(draft);
-  if (work.nodeId !== undefined) step(draft, work.nodeId, event);
-  else Object.assign(draft, moved(draft, work, event));
+/** Tells the part that wants the call that none was made. */
+function notMade(draft: Draft): void {
+  const { kind, nodeId } = mustWork(draft);
+  const event = { type: 'call.not-made' } as const;
+  if (nodeId !== undefined) publicationEnds(draft, event);
+  else if (kind === 'expand' || kind === 'modify') changeEnds(draft, event);
+  else lifecycleEnds(draft, event);
+}
+
+/** Names with which the outcomes of each kind of call begin. */
+const outcomes: Record<Work['kind'], string> = {
+  ...{ create: 'create', remove: 'delete', delete: 'delete' },
+  ...{ publish: 'publish', unpublish: 'unpublish', expand: 'change', modify: 'change' },
+};
+
+/** Gives the outcome to the publication that the call was made for. @param unconfirmed as in `stepTo` */
+function publicationEnds(draft: Draft, event: PublicationOutcome, unconfirmed?: Failure): void {
+  mustBeOver(draft, event);
+  stepTo(draft, publicationAt(draft).nodeId, event, unconfirmed);
+}
+
+function lifecycleEnds(draft: Draft, event: LifecycleOutcome): void {
+  mustBeOver(draft, event);
+  draft.lifecycle = lifecycleChart.step(draft.lifecycle, event);
+}
+
+/** Drops the change if it is done. */
+function changeEnds(draft: Draft, event: ChangeOutcome): void {
+  mustBeOver(draft, event);
+  const { expansion, modification } = draft;
+  if (mustWork(draft).kind === 'expand') draft.expansion = expansion && left(expansionChart.step(expansion, event));
+  else draft.modification = modification && left(modificationChart.step(modification, event));
+}
+
+const left = <TPart extends { at: string }>(part: TPart): TPart | null => (part.at === 'done' ? null : part);
+
+/** Refuses an outcome of another call than the one that has ended: a phase would take it for its own. */
+function mustBeOver(draft: Draft, { type }: { type: string }): void {
+  const { kind } = mustWork(draft);
+  if (callUnderWay(draft)) throw new Error(`${type} is told while the call to ${kind} is under way`);
+  if (type !== 'call.not-made' && !type.startsWith(`${outcomes[kind]}.`))
+    throw new Error(`${type} is no outcome of a call to ${kind}`);
 }
 
 const mustWork = ({ work }: VolumeContext): Work => {

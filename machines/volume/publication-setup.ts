@@ -1,8 +1,10 @@
 /** Data, events, conditions and actions of a publication. Its states: publication.ts */
 import { assign, setup } from 'xstate';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
+import type { PhaseMeta } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
-import type { PublishWish, QueuedWish } from './wishes.js';
+import type { StateWords } from '../kit/state-words.js';
+import type { PublicationState, PublishWish, QueuedWish, WorkKind } from './wishes.js';
 
 export interface PublicationData extends QueuedWish {
   /** Number of the publication; rises with each later one on the same node. */
@@ -24,13 +26,20 @@ export interface PublicationData extends QueuedWish {
   failure?: CallFailure | undefined;
 }
 
+/** Call about this publication that is under way and may take effect. Absent: none is, or it waits. */
+interface Calling {
+  underWay: WorkKind | undefined;
+}
+
 interface FailedCall {
   failure: CallFailure;
   /** Includes this attempt. */
   tries: Tries;
 }
 
-export type PublicationEvent =
+export type PublicationEvent = PublicationRequest | PublicationOutcome;
+
+export type PublicationRequest =
   // First event of a new publication.
   | { type: 'wanted' }
   /** Wanted in place of a failed publication whose node may have staged the volume. */
@@ -38,23 +47,26 @@ export type PublicationEvent =
   /** The plugin lists the volume as attached where nobody asked for it, or a forced deletion left it there. */
   | { type: 'found-attached' }
   // Requests of users, claims and nodes.
-  | { type: 'publish'; wish: PublishWish }
+  | ({ type: 'publish'; wish: PublishWish } & Calling)
   /** The volume is not wanted on this node any more. */
-  | { type: 'withdrawn' }
+  | ({ type: 'withdrawn' } & Calling)
   | { type: 'wish.dropped' }
   /** All claims and holds on the node are being given up: the node has to unstage the volume first. */
   | { type: 'node.to-unstage' }
   | { type: 'node.let-go' }
   | { type: 'node.fenced'; reason: string }
   /** A forced deletion gives the agent of the node time to unmount the volume. `tries`: until when. */
-  | { type: 'node.given-time'; tries: Tries }
+  | ({ type: 'node.given-time'; tries: Tries } & Calling)
+  /** The time of the node is over: the call that detaches the volume begins. */
+  | { type: 'node.time-over' }
   | { type: 'retry'; isFree: boolean }
   // The plugin's list of volumes.
-  | { type: 'listed-as-detached' }
-  // The volume gives or withdraws this publication's turn to call; then comes the outcome of the call.
-  | { type: 'turn.given' }
-  | { type: 'turn.lost' }
-  | { type: 'call.waits' }
+  | { type: 'listed-as-detached' };
+
+/** Outcome of the call. */
+export type PublicationOutcome =
+  /** No call was made: it waits, or is made anew. */
+  | { type: 'call.not-made' }
   | { type: 'publish.done'; publishContext: Record<string, string> }
   /** The plugin would refuse the same call again. */
   | ({ type: 'publish.refused' } & FailedCall)
@@ -94,8 +106,15 @@ const isSameWish = (one: PublishWish, other: PublishWish | undefined): boolean =
 
 /** Conditions and actions of the chart (publication.ts). */
 export const publicationSetup = setup({
-  types: {} as { context: PublicationData; events: PublicationEvent; input: PublicationData; tags: 'has-turn' },
+  types: {} as {
+    context: PublicationData;
+    events: PublicationEvent;
+    input: PublicationData;
+    meta: PhaseMeta<PublicationState, 'publish' | 'unpublish'> & StateWords;
+  },
   guards: {
+    isCallUnderWay: ({ event }) => 'underWay' in event && event.underWay !== undefined,
+    isUnpublishUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'unpublish',
     isSameWish: (taken) => isSameWish(taken.context, wishIn(taken)),
     isSameUse: (taken) => isSameUse(taken.context, wishIn(taken)),
     isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
@@ -103,9 +122,9 @@ export const publicationSetup = setup({
     isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
     isFinal: ({ event }) => 'failure' in event && event.failure.final,
     mayStillArrive: ({ context }) => context.mayStillArrive === true,
-    /** Whether the list is new, and no call that may still attach the volume is on its way. */
-    isListCredible: ({ context }) =>
-      !context.detachConfirmedByList && !context.mayStillArrive && context.tries?.failure.answerClass !== 'busy',
+    /** Whether the list is new, no call that may still attach the volume is on its way, and no time is given to the node. */
+    isListCredible: ({ context: { detachConfirmedByList, mayStillArrive, tries } }) =>
+      !detachConfirmedByList && !mayStillArrive && tries?.count !== 0 && tries?.failure.answerClass !== 'busy',
     /** Whether a forced deletion gave the node time before any attempt to unpublish. */
     isNodeGivenTime: ({ context }) => context.tries?.count === 0,
     isPlaceFree: ({ event }) => event.type === 'retry' && event.isFree,

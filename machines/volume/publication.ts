@@ -3,204 +3,170 @@
  * it in its own record, makes its calls, and steps it with their outcomes. Diagram: docs/machines/publication.md
  * (generated).
  */
-import { Chart, type Part, topState } from '../kit/parts.js';
-import { workStates } from '../kit/work-states.js';
+import { Chart, type Part } from '../kit/parts.js';
 import { publicationSetup } from './publication-setup.js';
 import type { PublicationState } from './wishes.js';
 
-/** Continues after a call that publishes again, while the publication leaves: its node may have time to unmount it. */
-const afterPublish = (...actions: ('keepContext' | 'doubt')[]) => [
-  { guard: 'isNodeGivenTime' as const, target: 'waiting-for-node' as const, actions },
-  { target: 'due' as const, actions },
-];
+/** Outcomes of a call to publish while the publication leaves: it is not undone before that call has ended. */
+const publishEnds = {
+  'publish.not-sent': {},
+  'publish.refused': {},
+  'publish.done': { actions: 'keepContext' },
+  'publish.unknown': { actions: 'doubt' },
+  'publish.interrupted': { actions: 'doubt' },
+} as const;
 
 export const publicationMachine = publicationSetup.createMachine({
   id: 'publication',
-  version: '1',
+  version: '2',
   context: ({ input }) => input,
   initial: 'new',
   on: {
     'wish.dropped': { actions: 'dropWish' },
     'node.fenced': { actions: 'fence' },
-    // Sent to all publications of a volume: most states have nothing to do.
+    // Sent to all publications of a volume, or to the one whose call was not made: most phases have nothing to do.
     retry: {},
     'listed-as-detached': {},
+    'call.not-made': {},
   },
   states: {
     /** Exists within one step only. */
     new: {
+      meta: { health: 'waiting', words: '' },
       on: {
         wanted: 'pending-publish',
         'wanted-again': 'republishing',
         'found-attached': 'pending-unpublish',
       },
     },
-    /** Wanted; no call was sent that may have attached the volume. */
+    /** Wanted; no call was sent before that may have attached the volume. */
     'pending-publish': {
-      initial: 'due',
-      states: workStates({
-        call: 'ControllerPublishVolume',
-        restart: 'restart',
-        outcomes: {
-          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
-          'publish.refused': { target: '#publication.failed.refused', actions: 'keepFailure' },
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: '#publication.in-doubt.backing-off', actions: 'count' },
-          'publish.interrupted': '#publication.in-doubt.due',
-        },
-        calling: {
-          withdrawn: { target: '#publication.cancelling.first-call', actions: 'restartResolving' },
-          publish: [
-            { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.first-call', actions: ['wishNext', 'restartResolving'] },
-          ],
-        },
-      }),
+      meta: {
+        shownAs: 'pending-publish',
+        call: 'publish',
+        words: { calling: 'being published', restsAfter: 'publish not sent' },
+      },
       on: {
-        withdrawn: 'removed',
+        retry: { actions: 'restart' },
+        withdrawn: [
+          { guard: 'isCallUnderWay', target: 'cancelling-first-call', actions: 'restartResolving' },
+          { target: 'removed' },
+        ],
         publish: [
           { guard: 'isSameWish', actions: 'staysWanted' },
+          { guard: 'isCallUnderWay', target: 'cancelling-first-call', actions: ['wishNext', 'restartResolving'] },
           { target: 'removed', actions: 'wishNext' },
         ],
+        'publish.done': { target: 'published', actions: ['keepContext', 'hasten'] },
+        'publish.refused': { target: 'failed.refused', actions: 'keepFailure' },
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { target: 'in-doubt', actions: 'count' },
+        'publish.interrupted': 'in-doubt',
       },
     },
     /** Wanted; an earlier call may have attached the volume, or may still. */
     'in-doubt': {
-      initial: 'due',
-      states: workStates({
-        call: 'ControllerPublishVolume',
-        restart: 'restart',
-        outcomes: {
-          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
-          'publish.refused': { target: '#publication.failed.in-doubt', actions: 'keepFailure' },
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: 'backing-off', actions: 'count' },
-          'publish.interrupted': 'due',
+      meta: {
+        shownAs: 'pending-publish',
+        call: 'publish',
+        health: 'in-doubt',
+        words: {
+          waiting: 'publish in doubt',
+          calling: 'publish in doubt, being repeated',
+          restsAfter: 'publish in doubt',
         },
-        calling: {
-          withdrawn: { target: '#publication.cancelling.calling', actions: 'restartResolving' },
-          publish: [
-            { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.calling', actions: ['wishNext', 'restartResolving'] },
-          ],
-        },
-        waiting: {
-          withdrawn: { target: '#publication.cancelling.waiting-for-plugin', actions: 'restartResolving' },
-          publish: [
-            { guard: 'isSameWish', actions: 'staysWanted' },
-            { target: '#publication.cancelling.waiting-for-plugin', actions: ['wishNext', 'restartResolving'] },
-          ],
-        },
-      }),
+      },
       on: {
+        retry: { actions: 'restart' },
         withdrawn: { target: 'cancelling', actions: 'restartResolving' },
         publish: [
           { guard: 'isSameWish', actions: 'staysWanted' },
           { target: 'cancelling', actions: ['wishNext', 'restartResolving'] },
         ],
+        'publish.done': { target: 'published', actions: ['keepContext', 'hasten'] },
+        'publish.refused': { target: 'failed.in-doubt', actions: 'keepFailure' },
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { actions: 'count' },
+        'publish.interrupted': {},
       },
     },
     /** Was published, and the plugin no longer lists it. The node may have staged the volume. */
     republishing: {
-      initial: 'due',
-      states: workStates({
-        call: 'ControllerPublishVolume',
-        restart: 'restart',
-        outcomes: {
-          'publish.done': { target: '#publication.published', actions: ['keepContext', 'hasten'] },
-          'publish.refused': { target: '#publication.failed.was-published', actions: 'keepFailure' },
-          'publish.not-sent': { target: 'backing-off', actions: 'count' },
-          'publish.unknown': { target: 'backing-off', actions: ['count', 'doubt'] },
-          'publish.interrupted': { target: 'due', actions: 'doubt' },
+      meta: {
+        shownAs: 'pending-publish',
+        call: 'publish',
+        words: {
+          waiting: 'lost by the plugin, to be published again',
+          calling: 'lost by the plugin, being published again',
+          restsAfter: 'lost by the plugin, could not be published again',
         },
-        calling: {
-          withdrawn: { target: '#publication.pending-unpublish.publish-under-way', actions: 'startOver' },
-          'node.to-unstage': {
-            target: '#publication.pending-node-unpublish.publish-under-way',
-            actions: 'startOverWithHolds',
-          },
-          publish: [
-            { guard: 'isSameUse', actions: 'staysWanted' },
-            { target: '#publication.pending-unpublish.publish-under-way', actions: ['wishNext', 'startOver'] },
-          ],
-        },
-      }),
+      },
       on: {
+        retry: { actions: 'restart' },
         withdrawn: { target: 'pending-unpublish', actions: 'startOver' },
         'node.to-unstage': { target: 'pending-node-unpublish', actions: 'startOverWithHolds' },
         publish: [
           { guard: 'isSameUse', actions: 'staysWanted' },
           { target: 'pending-unpublish', actions: ['wishNext', 'startOver'] },
         ],
+        'publish.done': { target: 'published', actions: ['keepContext', 'hasten'] },
+        'publish.refused': { target: 'failed.was-published', actions: 'keepFailure' },
+        'publish.not-sent': { actions: 'count' },
+        'publish.unknown': { actions: ['count', 'doubt'] },
+        'publish.interrupted': { actions: 'doubt' },
+      },
+    },
+    /** Not wanted any more, while the very first call is under way: if that was not sent, nothing is there. */
+    'cancelling-first-call': {
+      meta: {
+        shownAs: 'pending-publish',
+        call: 'publish',
+        health: 'in-doubt',
+        words: { calling: 'publish cancelled, its call is under way', restsAfter: 'publish cancelled' },
+      },
+      on: {
+        withdrawn: {},
+        retry: { actions: 'restartResolving' },
+        publish: [{ guard: 'isSameWish', target: 'pending-publish', actions: 'staysWanted' }, { actions: 'wishNext' }],
+        'call.not-made': 'removed',
+        'publish.not-sent': 'removed',
+        'publish.done': { target: 'pending-unpublish', actions: ['keepContext', 'startOver'] },
+        'publish.refused': { target: 'pending-unpublish', actions: 'startOver' },
+        'publish.unknown': { target: 'cancelling', actions: 'countToResolve' },
+        'publish.interrupted': 'cancelling',
       },
     },
     /** Not wanted, but a call may have attached the volume: the call is repeated to learn its outcome, then undone. */
     cancelling: {
-      initial: 'due',
-      states: {
-        /** Cancelled while the very first call was under way. */
-        'first-call': {
-          tags: 'has-turn',
-          meta: { call: 'ControllerPublishVolume (sent before)' },
-          on: {
-            publish: [
-              { guard: 'isSameWish', target: '#publication.pending-publish.calling', actions: 'staysWanted' },
-              { actions: 'wishNext' },
-            ],
-            retry: { actions: 'restartResolving' },
-            'call.waits': '#publication.removed',
-            'turn.lost': '#publication.removed',
-            'publish.not-sent': '#publication.removed',
-            'publish.done': { target: '#publication.pending-unpublish', actions: ['keepContext', 'startOver'] },
-            'publish.refused': { target: '#publication.pending-unpublish', actions: 'startOver' },
-            'publish.unknown': { target: 'backing-off', actions: 'countToResolve' },
-            'publish.interrupted': 'due',
-          },
+      meta: {
+        shownAs: 'pending-publish',
+        call: 'publish',
+        health: 'in-doubt',
+        words: {
+          waiting: 'publish cancelled in doubt',
+          calling: 'publish cancelled in doubt, being repeated to learn its outcome',
+          restsAfter: 'publish cancelled in doubt',
         },
-        ...workStates({
-          call: 'ControllerPublishVolume',
-          restart: 'restartResolving',
-          outcomes: {
-            'publish.done': { target: '#publication.pending-unpublish', actions: ['keepContext', 'startOver'] },
-            'publish.refused': { target: '#publication.pending-unpublish', actions: ['startOver', 'doubt'] },
-            'publish.not-sent': [
-              {
-                guard: 'isLastToResolve',
-                target: '#publication.pending-unpublish',
-                actions: ['startOver', 'doubt'],
-              },
-              { target: 'backing-off', actions: 'countToResolve' },
-            ],
-            'publish.unknown': [
-              {
-                guard: 'isLastToResolve',
-                target: '#publication.pending-unpublish',
-                actions: ['startOver', 'doubt'],
-              },
-              { target: 'backing-off', actions: 'countToResolve' },
-            ],
-            'publish.interrupted': 'due',
-          },
-          calling: {
-            publish: [
-              { guard: 'isSameWish', target: '#publication.in-doubt.calling', actions: 'staysWanted' },
-              { actions: 'wishNext' },
-            ],
-          },
-          waiting: {
-            publish: [
-              { guard: 'isSameWish', target: '#publication.in-doubt.waiting-for-plugin', actions: 'staysWanted' },
-              { actions: 'wishNext' },
-            ],
-          },
-        }),
       },
       on: {
         withdrawn: {},
+        retry: { actions: 'restartResolving' },
         publish: [{ guard: 'isSameWish', target: 'in-doubt', actions: 'staysWanted' }, { actions: 'wishNext' }],
+        'publish.done': { target: 'pending-unpublish', actions: ['keepContext', 'startOver'] },
+        'publish.refused': { target: 'pending-unpublish', actions: ['startOver', 'doubt'] },
+        'publish.not-sent': [
+          { guard: 'isLastToResolve', target: 'pending-unpublish', actions: ['startOver', 'doubt'] },
+          { actions: 'countToResolve' },
+        ],
+        'publish.unknown': [
+          { guard: 'isLastToResolve', target: 'pending-unpublish', actions: ['startOver', 'doubt'] },
+          { actions: 'countToResolve' },
+        ],
+        'publish.interrupted': {},
       },
     },
     published: {
+      meta: { shownAs: 'published', health: 'healthy', words: '' },
       on: {
         publish: {},
         withdrawn: { target: 'pending-unpublish', actions: 'startOver' },
@@ -210,107 +176,67 @@ export const publicationMachine = publicationSetup.createMachine({
     },
     /** Its claims are given up; the node still has to report that it has unstaged the volume. */
     'pending-node-unpublish': {
-      initial: 'waiting-for-node',
-      states: {
-        'waiting-for-node': {
-          on: {
-            'node.let-go': { target: '#publication.pending-unpublish', actions: 'startOver' },
-            'listed-as-detached': {
-              guard: 'isListCredible',
-              target: '#publication.pending-unpublish',
-              actions: ['startOver', 'confirmDetach'],
-            },
-          },
-        },
-        /** A call that publishes it again has not ended yet. */
-        'publish-under-way': {
-          tags: 'has-turn',
-          on: {
-            'node.let-go': { target: '#publication.pending-unpublish.publish-under-way', actions: 'startOver' },
-            'call.waits': 'waiting-for-node',
-            'turn.lost': 'waiting-for-node',
-            'publish.not-sent': 'waiting-for-node',
-            'publish.refused': 'waiting-for-node',
-            'publish.done': { target: 'waiting-for-node', actions: 'keepContext' },
-            'publish.unknown': { target: 'waiting-for-node', actions: 'doubt' },
-            'publish.interrupted': { target: 'waiting-for-node', actions: 'doubt' },
-          },
-        },
+      meta: {
+        shownAs: 'pending-node-unpublish',
+        health: 'waiting',
+        words: 'waits for the node to unstage it',
+        otherwise: { 'publish-under-way': 'waits for the node to unstage it, a publish is under way' },
       },
       on: {
+        ...publishEnds,
         withdrawn: {},
-        publish: { actions: 'wishNext' },
         retry: { actions: 'hasten' },
+        publish: { actions: 'wishNext' },
+        'node.let-go': { target: 'pending-unpublish', actions: 'startOver' },
+        'listed-as-detached': {
+          guard: 'isListCredible',
+          target: 'pending-unpublish',
+          actions: ['startOver', 'confirmDetach'],
+        },
       },
     },
+    /** The plugin has to detach it. A forced deletion gives the agent of its node time to unmount it first. */
     'pending-unpublish': {
-      initial: 'due',
-      states: {
-        /** A call that publishes it again has not ended yet. */
-        'publish-under-way': {
-          tags: 'has-turn',
-          on: {
-            retry: [{ guard: 'isNodeGivenTime' }, { actions: 'restart' }],
-            'node.fenced': { actions: ['fence', 'hasten'] },
-            'node.given-time': { actions: 'count' },
-            'node.let-go': { actions: 'hasten' },
-            'listed-as-detached': {},
-            'call.waits': afterPublish(),
-            'turn.lost': afterPublish(),
-            'publish.not-sent': afterPublish(),
-            'publish.refused': afterPublish(),
-            'publish.done': afterPublish('keepContext'),
-            'publish.unknown': afterPublish('doubt'),
-            'publish.interrupted': afterPublish('doubt'),
-          },
+      meta: {
+        shownAs: 'pending-unpublish',
+        call: 'unpublish',
+        words: { calling: 'being unpublished', restsAfter: 'not unpublished yet' },
+        otherwise: {
+          'publish-under-way': 'waits for a publish that is under way',
+          'waiting-for-node': 'the node has time to unmount it',
         },
-        /** A forced deletion gives the agent of its node time to unmount it. */
-        'waiting-for-node': {
-          on: {
-            retry: {},
-            'listed-as-detached': {},
-            'node.let-go': { target: 'due', actions: 'hasten' },
-            'turn.given': 'calling',
-          },
-        },
-        ...workStates({
-          call: 'ControllerUnpublishVolume',
-          restart: 'restart',
-          outcomes: {
-            'unpublish.done': '#publication.removed',
-            'unpublish.not-found': [
-              { guard: 'isProofOfDetach', target: '#publication.removed' },
-              { guard: 'isFinal', target: '#publication.failed.unpublish', actions: 'keepFailure' },
-              { target: 'backing-off', actions: 'count' },
-            ],
-            'unpublish.refused': { target: '#publication.failed.unpublish', actions: 'keepFailure' },
-            'unpublish.failed': { target: 'backing-off', actions: 'count' },
-            'unpublish.interrupted': 'due',
-            'unpublish.given-up': '#publication.removed',
-          },
-          calling: {
-            'node.fenced': { actions: ['fence', 'hasten'] },
-            'node.given-time': {},
-            'listed-as-detached': {},
-          },
-          waiting: { 'node.fenced': { actions: ['fence', 'hasten'] }, 'listed-as-detached': {} },
-        }),
       },
       on: {
+        ...publishEnds,
         withdrawn: {},
+        retry: [{ guard: 'isNodeGivenTime' }, { actions: 'restart' }],
         publish: { actions: 'wishNext' },
-        'node.fenced': { target: '.due', actions: ['fence', 'hasten'] },
-        'node.given-time': { target: '.waiting-for-node', actions: 'count' },
-        'listed-as-detached': { guard: 'isListCredible', target: '.due', actions: 'confirmDetach' },
+        'node.fenced': { actions: ['fence', 'hasten'] },
+        'node.given-time': [{ guard: 'isUnpublishUnderWay' }, { actions: 'count' }],
+        'node.let-go': { guard: 'isNodeGivenTime', actions: 'hasten' },
+        'node.time-over': { actions: 'hasten' },
+        'listed-as-detached': { guard: 'isListCredible', actions: 'confirmDetach' },
+        'unpublish.done': 'removed',
+        'unpublish.not-found': [
+          { guard: 'isProofOfDetach', target: 'removed' },
+          { guard: 'isFinal', target: 'failed.unpublish', actions: 'keepFailure' },
+          { actions: 'count' },
+        ],
+        'unpublish.refused': { target: 'failed.unpublish', actions: 'keepFailure' },
+        'unpublish.failed': { actions: 'count' },
+        'unpublish.interrupted': {},
+        'unpublish.given-up': 'removed',
       },
     },
     /** Does nothing until somebody asks. */
     failed: {
+      meta: { shownAs: 'failed', health: 'failed', words: '' },
       initial: 'refused',
       on: { withdrawn: { target: 'pending-unpublish', actions: 'startOver' } },
       states: {
         /** Could not be published; the volume is not attached. */
         refused: {
+          meta: { words: 'publish refused' },
           on: {
             publish: {},
             retry: { guard: 'isPlaceFree', target: '#publication.pending-publish', actions: 'restart' },
@@ -318,6 +244,7 @@ export const publicationMachine = publicationSetup.createMachine({
         },
         /** Could not be published; an earlier attempt may have attached the volume. */
         'in-doubt': {
+          meta: { words: 'publish refused, but an earlier attempt may have attached it' },
           entry: 'doubt',
           on: {
             retry: { guard: 'isPlaceFree', target: '#publication.in-doubt', actions: ['restart', 'doubtIsItsState'] },
@@ -329,6 +256,7 @@ export const publicationMachine = publicationSetup.createMachine({
         },
         /** Was published, and could not be published again. The node may have staged the volume. */
         'was-published': {
+          meta: { words: 'publish again refused, and the node may have it staged' },
           on: {
             'node.to-unstage': { target: '#publication.pending-node-unpublish', actions: 'startOverWithHolds' },
             retry: { guard: 'isPlaceFree', target: '#publication.republishing', actions: 'restart' },
@@ -340,6 +268,7 @@ export const publicationMachine = publicationSetup.createMachine({
         },
         /** Could not be unpublished; the volume may be attached. */
         unpublish: {
+          meta: { words: 'unpublish refused, and it may be attached' },
           on: {
             retry: { target: '#publication.pending-unpublish', actions: 'restart' },
             publish: { target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
@@ -348,7 +277,7 @@ export const publicationMachine = publicationSetup.createMachine({
       },
     },
     /** Gone from the node, or never came there. */
-    removed: { type: 'final' },
+    removed: { meta: { health: 'gone', words: '' }, type: 'final' },
   },
 });
 
@@ -357,20 +286,9 @@ export type Publication = Part<typeof publicationMachine>;
 
 export const publicationChart = new Chart(publicationMachine);
 
-const publicStates: Record<string, PublicationState> = {
-  'pending-publish': 'pending-publish',
-  'in-doubt': 'pending-publish',
-  republishing: 'pending-publish',
-  cancelling: 'pending-publish',
-  published: 'published',
-  'pending-node-unpublish': 'pending-node-unpublish',
-  'pending-unpublish': 'pending-unpublish',
-  failed: 'failed',
-};
-
 /** State that users see. */
 export function publicStateOf(publication: { at: string }): PublicationState {
-  const state = publicStates[topState(publication)];
-  if (!state) throw new Error(`a publication in state '${publication.at}' has no state to show to users`);
-  return state;
+  const { shownAs } = publicationChart.metaOf(publication);
+  if (!shownAs) throw new Error(`a publication in state '${publication.at}' has no state to show to users`);
+  return shownAs;
 }

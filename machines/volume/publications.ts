@@ -10,9 +10,11 @@ import { stepExpansion } from './expanding.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdsOf, isInUse, mayBeThere, wishOf } from './modes.js';
 import { publicationChart } from './publication.js';
-import type { PublicationData, PublicationEvent } from './publication-setup.js';
+import type { PublicationData, PublicationEvent, PublicationRequest } from './publication-setup.js';
+import type { Publication, WorkKind } from './types.js';
+import { underWay } from './work.js';
 
-type Beginning = Extract<PublicationEvent, { type: 'wanted' | 'wanted-again' | 'found-attached' }>['type'];
+type Beginning = Extract<PublicationRequest, { type: 'wanted' | 'wanted-again' | 'found-attached' }>['type'];
 
 /** Puts a new publication on the node. */
 export function begin(
@@ -22,24 +24,19 @@ export function begin(
   as: Beginning = 'wanted',
 ): void {
   draft.publicationNumber += 1;
-  const { publicationNumber: number, work, awaiting } = draft;
-  let begun = publicationChart.step(publicationChart.begin({ ...data, number }), { type: as });
-  // The waiting call of the publication before is made for the new one.
-  if (as === 'wanted' && awaiting && work?.kind === 'publish' && work.nodeId === nodeId) {
-    begun = publicationChart.step(begun, { type: 'turn.given' });
-    begun = publicationChart.step(begun, { type: 'call.waits' });
-  }
-  put(draft, nodeId, begun);
+  const { publicationNumber: number } = draft;
+  put(draft, nodeId, publicationChart.step(publicationChart.begin({ ...data, number }), { type: as }));
 }
 
-/**
- * Steps the publication on the node, if there is one.
- * @param unconfirmed reason, if it was given up without knowing that it is gone
- */
-export function step(draft: Draft, nodeId: string, event: PublicationEvent, unconfirmed?: Failure): void {
+/** Steps the publication on the node, if there is one. Outcomes of calls: outcomes.ts */
+export const step = (draft: Draft, nodeId: string, event: PublicationRequest): void => stepTo(draft, nodeId, event);
+
+/** @param unconfirmed reason, if it was given up without knowing that it is gone */
+export function stepTo(draft: Draft, nodeId: string, event: PublicationEvent, unconfirmed?: Failure): void {
   const present = draft.publications[nodeId];
   if (!present) return;
   const next = publicationChart.step(present, event);
+  mustFit(next, underWay(draft, nodeId));
   if (next.at !== 'removed') {
     put(draft, nodeId, next);
     return;
@@ -54,6 +51,19 @@ export function step(draft: Draft, nodeId: string, event: PublicationEvent, unco
     stepExpansion(draft, { type: 'hasten' });
   grant(draft);
 }
+
+/** Refuses a publication that its call can't be about: it stays until the call has ended, and a detach ends its node's time. */
+function mustFit({ at, tries }: Publication, called: WorkKind | undefined): void {
+  if (at === 'removed' && called) throw new Error(`it is removed while a call to ${called} is under way`);
+  if (tries?.count === 0 && (at !== 'pending-unpublish' || called === 'unpublish'))
+    throw new Error(
+      `its node is given time to unmount while it is ${at}${called ? `, during a call to ${called}` : ''}`,
+    );
+}
+
+/** Withdraws the publication on the node: it is not wanted any more. */
+export const withdraw = (draft: Draft, nodeId: string): void =>
+  step(draft, nodeId, { type: 'withdrawn', underWay: underWay(draft, nodeId) });
 
 /**
  * Follows claims and holds that have moved on: releases those that nothing keeps, and unpublishes with the last of
@@ -75,7 +85,7 @@ export function followClaims(draft: Draft, nodeId: string): void {
     // Claims keep their slots until the allocs without a claim have let go.
     if (isInUse(publication)) step(draft, nodeId, { type: 'node.to-unstage' });
   } else if (publication) {
-    step(draft, nodeId, { type: 'withdrawn' });
+    withdraw(draft, nodeId);
   } else {
     releaseWithNode(draft, nodeId);
     grant(draft);

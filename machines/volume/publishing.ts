@@ -4,11 +4,12 @@ import { publishOf } from './claims.js';
 import { type Draft, drafted } from './draft.js';
 import { detachElsewhere } from './listing.js';
 import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
-import { begin, step } from './publications.js';
+import { begin, step, withdraw } from './publications.js';
 import { isSameWish } from './requests.js';
 import { keepSlot } from './slots.js';
 import type { Change, ClaimAndPublish, Publication, PublishRequest, VolumeContext } from './types.js';
 import type { Hold, PublishWish, QueuedWish } from './wishes.js';
+import { underWay } from './work.js';
 
 export const publish = (
   context: VolumeContext,
@@ -61,7 +62,7 @@ function replace(draft: Draft, nodeId: string, { at, holds, isByAgent }: Publica
 }
 
 function publishAgain(draft: Draft, nodeId: string, wish: PublishWish): void {
-  step(draft, nodeId, { type: 'publish', wish });
+  step(draft, nodeId, { type: 'publish', wish, underWay: underWay(draft, nodeId) });
   const now = draft.publications[nodeId];
   if (!now || now.at === 'published' || now.next || !wishOf(now)) return;
   // The publication stays: claims that were to leave with it have nothing left to wait for.
@@ -102,5 +103,5 @@ export const unpublish = (context: VolumeContext, nodeId: string): Change =>
   drafted(context, (draft) => {
     if (detachElsewhere(draft, nodeId)) return;
     step(draft, nodeId, { type: 'wish.dropped' });
-    step(draft, nodeId, { type: 'withdrawn' });
+    withdraw(draft, nodeId);
   });

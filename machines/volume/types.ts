@@ -15,9 +15,9 @@ import type { Failure, MessageParams, Stamped } from '../kit/host.js';
 import type { Expansion, Modification } from './change.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Publication } from './publication.js';
-import type { CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey } from './wishes.js';
+import type { CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey, WorkKind } from './wishes.js';
 
-export type { Expansion, Lifecycle, Modification, Publication };
+export type { Expansion, Lifecycle, Modification, Publication, WorkKind };
 
 /** Source of a volume's content, with the driver's id of it. `volumeSnapshot`: the snapshot's name. */
 export type VolumeSource = ({ volume: VolumeKey } | { volumeSnapshot: string }) & { csiId: string };
@@ -204,8 +204,6 @@ export interface VolumeContext {
   /** Reason why the present call waits; null: it does not wait. */
   awaiting: Awaiting | null;
 }
-
-export type WorkKind = 'create' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
 
 export interface Work {
   kind: WorkKind;

@@ -3,10 +3,11 @@
  * it settles. Its publications and claims are data. Diagram: docs/machines/volume.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
-import { answered, callGuards, callStates, changed, refused } from '../kit/call-states.js';
+import { callChart, callGuards } from '../kit/call.js';
+import { answered, changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.js';
-import { isIn } from '../kit/parts.js';
+import type { StateWords } from '../kit/state-words.js';
 import {
   type CreateCall,
   createCallOf,
@@ -23,7 +24,7 @@ import {
 } from './calls.js';
 import { begun, discard, gone, modify, nobody, retry, setAvailability } from './changes.js';
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
-import { expand, expanded } from './expanding.js';
+import { expand } from './expanding.js';
 import {
   asUnstaged,
   clearStaged,
@@ -38,11 +39,21 @@ import {
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
-import { again, created, deleted, failed, hasToWait, learned, modified, published, unpublished } from './outcomes.js';
+import {
+  again,
+  created,
+  deleted,
+  expanded,
+  failed,
+  hasToWait,
+  learned,
+  modified,
+  published,
+  unpublished,
+} from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { notThere, refusalAnswer, refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';
-import { withTurn } from './turn.js';
 import type {
   Change,
   CreateAnswer,
@@ -52,10 +63,9 @@ import type {
   VolumeInput,
   VolumeMachineEvent,
   VolumeRequest,
-  WorkKind,
 } from './types.js';
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
-import { failureOf, hasPublished, isGone, isNext } from './work.js';
+import { chosen, failureOf, hasPublished, isGone, isNext } from './work.js';
 
 /** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
 const takeOver = enqueueActions<
@@ -74,12 +84,25 @@ const takeOver = enqueueActions<
   for (const told of broadcasts) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
 });
 
-const workKinds: WorkKind[] = ['create', 'publish', 'unpublish', 'expand', 'modify', 'delete'];
-
-const { pending } = callStates({ settling: '#volume.settling', failed, learned, hasToWait, again });
-
-const removal = pending('deleteVolume', { id: 'removeUnproven', input: madeCallOf, done: deleted });
-const making = pending('createVolume', { input: createCallOf, done: created });
+const call = callChart(
+  '#volume.deciding',
+  {
+    create: { state: 'pending-create', src: 'createVolume', input: createCallOf, done: created },
+    remove: {
+      state: 'removing-unproven',
+      src: 'deleteVolume',
+      id: 'removeUnproven',
+      input: madeCallOf,
+      done: deleted,
+    },
+    publish: { state: 'pending-publish', src: 'controllerPublish', input: publishCallOf, done: published },
+    unpublish: { state: 'pending-unpublish', src: 'controllerUnpublish', input: unpublishCallOf, done: unpublished },
+    expand: { state: 'pending-expand', src: 'controllerExpand', input: expandCallOf, done: expanded },
+    modify: { state: 'pending-modify', src: 'controllerModify', input: modifyCallOf, done: modified },
+    delete: { state: 'pending-delete', src: 'deleteVolume', input: madeCallOf, done: deleted },
+  },
+  { failed, learned, hasToWait, again },
+);
 
 export const volumeMachine = setup({
   types: {} as {
@@ -87,6 +110,7 @@ export const volumeMachine = setup({
     events: VolumeMachineEvent;
     input: VolumeInput;
     emitted: VolumeChanged;
+    meta: StateWords;
   },
   actors: {
     createVolume: unbound<CallOutcome<CreateAnswer>, CreateCall>(),
@@ -104,10 +128,6 @@ export const volumeMachine = setup({
     mustWait: ({ context, event }, outcome: CallOutcome<unknown>) =>
       outcome.status === 'must-wait' &&
       isNext({ ...context, ...hasToWait(context, outcome).context }, stampOf(event).at),
-    isToCall: ({ context: { work } }, kind: WorkKind) => work?.isCalling === true && work.kind === kind,
-    isToRemove: ({ context: { work, lifecycle } }) =>
-      work?.isCalling === true && work.kind === 'create' && isIn(lifecycle, 'removing-unproven'),
-    isToWait: ({ context: { work } }, kind: WorkKind) => work?.kind === kind,
     /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
     hasOtherWork: ({ context, event }) =>
       !isNext(context, stampOf(event).at) || (context.lifecycle.force === true && !context.awaiting?.isForced),
@@ -122,7 +142,7 @@ export const volumeMachine = setup({
     ...hostActions,
     change: takeOver,
     /** Picks the next piece of work. */
-    choose: assign(({ context, event }) => withTurn(context, stampOf(event).at)),
+    choose: assign(({ context, event }) => chosen(context, stampOf(event).at)),
     /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
@@ -131,7 +151,7 @@ export const volumeMachine = setup({
   },
 }).createMachine({
   id: 'volume',
-  version: '3',
+  version: '4',
   context: ({ input }) => nobody(input),
   initial: 'deleted',
   on: {
@@ -165,7 +185,8 @@ export const volumeMachine = setup({
     'volume.observed': changed(observed),
   },
   states: {
-    settling: {
+    /** Exists within one step only. */
+    deciding: {
       entry: 'choose',
       always: [
         {
@@ -178,43 +199,18 @@ export const volumeMachine = setup({
           target: 'deleted.unconfirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
-        { guard: 'isToRemove', target: 'pending-create.removing.calling' },
-        ...workKinds.map((kind) => ({
-          guard: { type: 'isToCall' as const, params: kind },
-          target: `pending-${kind}.calling`,
-        })),
-        ...workKinds.map((kind) => ({
-          guard: { type: 'isToWait' as const, params: kind },
-          target: `pending-${kind}.backing-off`,
-        })),
+        ...call.ways,
         { guard: 'hasFailed', target: 'failed' },
         { guard: 'hasPublished', target: 'published' },
         { target: 'created' },
       ],
     },
-    'pending-create': {
-      ...making,
-      states: {
-        ...making.states,
-        /** Removes what may lack the content of its source, before it is made again. */
-        removing: {
-          initial: 'calling',
-          states: {
-            calling: removal.states.calling,
-            'waiting-for-plugin': removal.states['waiting-for-plugin'],
-          },
-        },
-      },
-    },
-    created: { on: { settle: 'settling' } },
-    'pending-publish': pending('controllerPublish', { input: publishCallOf, done: published }),
-    published: { on: { settle: 'settling' } },
-    'pending-unpublish': pending('controllerUnpublish', { input: unpublishCallOf, done: unpublished }),
-    'pending-expand': pending('controllerExpand', { input: expandCallOf, done: expanded }),
-    'pending-modify': pending('controllerModify', { input: modifyCallOf, done: modified }),
-    'pending-delete': pending('deleteVolume', { input: madeCallOf, done: deleted }),
-    failed: { on: { settle: 'settling' } },
+    ...call.states,
+    created: { ...call.atRest, meta: { health: 'healthy', words: 'created' } },
+    published: { ...call.atRest, meta: { health: 'healthy', words: 'published' } },
+    failed: { ...call.atRest, meta: { health: 'failed', words: 'failed' } },
     deleted: {
+      meta: { health: 'gone', words: 'deleted' },
       initial: 'confirmed',
       states: {
         /** No volume is there: it was never created, or is deleted. */
@@ -222,7 +218,7 @@ export const volumeMachine = setup({
           tags: 'absent',
           on: {
             'volume.create': {
-              target: '#volume.settling',
+              target: '#volume.deciding',
               actions: { type: 'change', params: ({ context, event }) => begun(context, event) },
             },
             '*': answered((context) => ({ error: notThere(context) })),
@@ -235,7 +231,7 @@ export const volumeMachine = setup({
             'volume.retry': [
               {
                 guard: 'isRetryable',
-                target: '#volume.settling',
+                target: '#volume.deciding',
                 actions: {
                   type: 'change',
                   params: ({ context, event }) => retryLeftovers(context, event.acceptDriver),

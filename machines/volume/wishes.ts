@@ -13,6 +13,11 @@ export type PublicationState =
   | 'pending-unpublish'
   | 'failed';
 
+/**
+ * Kinds of calls of a volume. `remove`: deletes a volume that may lack the content of its source, before it is made again.
+ */
+export type WorkKind = 'create' | 'remove' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
+
 /** How a node is to get the volume. */
 export interface PublishWish {
   capability: Capability;

@@ -1,17 +1,17 @@
 /** Order of the work on a volume: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
+import { callUnderWay } from '../kit/call.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
-import { isIn, topState } from '../kit/parts.js';
-import { isLeaving } from './lifecycle.js';
+import { expansionChart, modificationChart } from './change.js';
+import { isLeaving, lifecycleChart } from './lifecycle.js';
 import { excludes, mayBeThere } from './modes.js';
-import { publicStateOf } from './publication.js';
-import { isCovered, type Sized } from './size.js';
-import type { Publication, VolumeContext, Work, WorkKind } from './types.js';
-import type { PublicationState } from './wishes.js';
+import { publicationChart } from './publication.js';
+import { isCovered } from './size.js';
+import type { Expansion, Lifecycle, Publication, VolumeContext, Work, WorkKind } from './types.js';
 
 type Piece = Omit<Work, 'isCalling'>;
-/** Parts of a volume that have work, and its size, if the plugin has made it. */
-type Workload = Pick<VolumeContext, 'lifecycle' | 'publications' | 'expansion' | 'modification'> & Sized;
+/** Parts of a volume that have work, and the volume that the plugin has made. */
+type Workload = Pick<VolumeContext, 'csi' | 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
 
 /**
  * Publications that have to be gone from other nodes first: those that the mode excludes, and one that the plugin
@@ -32,27 +32,11 @@ export const blockersOf = (
 
 /** Whether the other publication goes first: one that may be there already, else the older one. */
 const isAfter = (one: Publication, other: Publication): boolean =>
-  (isIn(one, 'pending-publish') || one.at === 'cancelling.first-call') &&
+  (one.at === 'pending-publish' || one.at === 'cancelling-first-call') &&
   (mayHaveArrived(other) || other.number < one.number);
 
 const mayHaveArrived = (one: Publication): boolean =>
-  isIn(one, 'in-doubt') ||
-  (isIn(one, 'cancelling') && one.at !== 'cancelling.first-call') ||
-  one.mayStillArrive === true;
-
-/** A cancelled publish is resolved first, then undone: a late call must not arrive after the call that undoes it. */
-const publicationWork: Partial<Record<PublicationState, WorkKind>> = {
-  'pending-publish': 'publish',
-  'pending-unpublish': 'unpublish',
-};
-
-const lifecycleWork: Record<string, WorkKind | undefined> = {
-  'pending-create': 'create',
-  'create-in-doubt': 'create',
-  'removing-unproven': 'create',
-  'finding-out': 'create',
-  'pending-delete': 'delete',
-};
+  one.at === 'in-doubt' || one.at === 'cancelling' || one.mayStillArrive === true;
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
 function pieces(workload: Workload, nowMs: number): Piece[] {
@@ -62,18 +46,19 @@ function pieces(workload: Workload, nowMs: number): Piece[] {
     const from = dueAtMs(tries, nowMs);
     found.push(nodeId === undefined ? { kind, dueAtMs: from } : { kind, dueAtMs: from, nodeId });
   };
-  const kind = lifecycleWork[topState(lifecycle)];
-  if (kind === 'create') add(kind, lifecycle.tries);
-  if (kind === 'create' || !csi) return found;
+  const { call: kind } = lifecycleChart.metaOf(lifecycle);
+  const isMaking = kind === 'create' || kind === 'remove';
+  if (isMaking) add(kind, lifecycle.tries);
+  if (isMaking || !csi) return found;
   for (const [nodeId, publication] of Object.entries(publications)) {
-    const own = publicationWork[publicStateOf(publication)];
+    const { call: own } = publicationChart.metaOf(publication);
     if (!own || (own === 'publish' && blockersOf({ publications }, nodeId, publication).length > 0)) continue;
     add(own, publication.tries, nodeId);
   }
   if (kind === 'delete') add(kind, lifecycle.tries);
   if (lifecycle.at !== 'created') return found;
-  if (expansion && expansion.at !== 'failed' && !isCovered(workload, expansion.wish)) add('expand', expansion.tries);
-  if (modification && modification.at !== 'failed') add('modify', modification.tries);
+  if (expansion && expansionChart.metaOf(expansion).call) add('expand', expansion.tries);
+  if (modification && modificationChart.metaOf(modification).call) add('modify', modification.tries);
   return found;
 }
 
@@ -89,10 +74,46 @@ export function nextWork(workload: Workload, nowMs: number): Work | null {
   return nodeId === undefined ? { kind, dueAtMs, isCalling } : { kind, dueAtMs, nodeId, isCalling };
 }
 
+/** Call of the volume itself, or about its publication on a node, that is under way. Absent: none is, or it waits. */
+export function underWay(context: Pick<VolumeContext, 'work' | 'awaiting'>, nodeId?: string): WorkKind | undefined {
+  const work = callUnderWay(context);
+  return work?.nodeId === nodeId ? work?.kind : undefined;
+}
+
+/** Picks the next call: none is under way. */
+export function chosen(context: VolumeContext, nowMs: number): Partial<VolumeContext> {
+  const lifecycle = deletionInOrder(context);
+  const expansion = withoutNeedless(context);
+  const work = nextWork({ ...context, lifecycle, expansion }, nowMs);
+  return { lifecycle, publications: timeOver(context, work), expansion, work, awaiting: null };
+}
+
+/** Begins a deletion once no node has the volume; sends it back to wait if the plugin lists the volume on a node again. */
+function deletionInOrder({ lifecycle, publications }: VolumeContext): Lifecycle {
+  const isOnNodes = Object.keys(publications).length > 0;
+  const isMeant = isOnNodes ? lifecycle.at === 'pending-delete' : isWaitingForNodes(lifecycle);
+  const type = isOnNodes ? 'publications.found' : 'publications.gone';
+  return isMeant ? lifecycleChart.step(lifecycle, { type }) : lifecycle;
+}
+
+const isWaitingForNodes = ({ at }: Lifecycle): boolean => at === 'emptying' || at === 'letting-go';
+
+/** Drops an expansion to a size that the volume has. */
+const withoutNeedless = ({ expansion, ...sized }: VolumeContext): Expansion | null =>
+  expansion && expansion.at !== 'failed' && isCovered(sized, expansion.wish) ? null : expansion;
+
+/** Ends the time that a node was given to unmount the volume: it is detached now. */
+function timeOver({ publications }: VolumeContext, work: Work | null): VolumeContext['publications'] {
+  const { nodeId = '', isCalling = false } = work ?? {};
+  const publication = publications[nodeId];
+  if (!isCalling || publication?.tries?.count !== 0) return publications;
+  return { ...publications, [nodeId]: publicationChart.step(publication, { type: 'node.time-over' }) };
+}
+
 /** Whether the present work is still the next. */
 export function isNext(context: VolumeContext, nowMs: number): boolean {
   const { work } = context;
-  const next = nextWork(context, nowMs);
+  const next = nextWork({ ...context, expansion: withoutNeedless(context) }, nowMs);
   return next?.kind === work?.kind && next?.nodeId === work?.nodeId;
 }
 

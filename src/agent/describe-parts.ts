@@ -1,7 +1,6 @@
 /** Describes the parts of volumes and mounts for a person: the step of each, its next attempt, and why. */
 import type { PartView } from '../../machines/kit/parts.js';
 import { publicationId } from '../../machines/volume/words.js';
-import { wordsOf } from '../inspector/part-words.js';
 
 /** Describes a volume's publication on a node; empty where the public state says enough. */
 export function describePublication(parts: PartView[], nodeId: string, nowMs: number): string {
@@ -22,8 +21,8 @@ export const describeMountParts = (parts: PartView[], nowMs: number): string[] =
     return words === '' ? [] : [`${part.chart}: ${words}`];
   });
 
-function describe({ chart, at, why, nextAttemptAtMs }: PartView, nowMs: number): string {
-  const step = [wordsOf(chart, at), ...nextAttempt(nextAttemptAtMs, nowMs)].filter(Boolean).join(', ');
+function describe({ words, why, nextAttemptAtMs }: PartView, nowMs: number): string {
+  const step = [words, ...nextAttempt(nextAttemptAtMs, nowMs)].filter(Boolean).join(', ');
   return [step, why].filter(Boolean).join(': ');
 }
 

@@ -52,6 +52,7 @@ export const part = z
     id: z.string().describe('Name within its owner: publication/worker-1.'),
     chart: z.string().describe('docs/machines has a page with this name; alloc-volume: docs/mounts.md.'),
     at: z.string().describe('Path of its state: in-doubt.backing-off.'),
+    words: z.string().exactOptional().describe('That state in a few words. Absent: its name says enough.'),
     why: z.string().exactOptional().describe('Last failure, or what it waits for.'),
     nextAttemptAtMs: moment.exactOptional(),
   })

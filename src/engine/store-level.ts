@@ -31,7 +31,11 @@ const second = { ...first, task: '3', volume: '3', 'volume-snapshot': '3', 'grou
 export const levels: readonly Level[] = [
   { since: '0.2.0', format: 1, machines: first },
   { since: '0.3.0', format: 1, machines: second },
-  { since: '0.4.0', format: 1, machines: { ...second, 'volume-snapshot': '4', 'group-snapshot': '4', mount: '4' } },
+  {
+    since: '0.4.0',
+    format: 1,
+    machines: { ...second, volume: '4', 'volume-snapshot': '4', 'group-snapshot': '4', mount: '4' },
+  },
 ];
 
 /** Level that this version reads and writes. */

@@ -9,8 +9,7 @@ import type { ActorDetail, ActorSummary, Overview, Trouble, Wait } from '../api/
 import { messageOf } from '../errors.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
-import { conditionOf, healthOfPart, partSummaries } from './health.js';
-import { wordsOf } from './part-words.js';
+import { conditionOf, healthOfPart, partSummaries, wordsOf } from './health.js';
 import { quarantined, sorted, troubleElsewhere, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
 import { whileThere } from './until-gone.js';
 
@@ -120,13 +119,12 @@ export function detailOf(
 /** Lists the waits of an actor: of its parts, and of claims for their turn. */
 function waitsOf(machine: string, context: object, parts: readonly PartView[]): Wait[] {
   const waits = parts.flatMap((part): Wait[] => {
-    const { id, chart, at, why, nextAttemptAtMs } = part;
+    const { id, chart, why, nextAttemptAtMs } = part;
     const health = healthOfPart(part);
     // A step of an alloc has a reason only while it waits.
     const isHeldUp = machine === 'alloc' && health === 'working' && why !== undefined;
     if (health !== 'waiting' && health !== 'in-doubt' && !isHeldUp) return [];
-    const words = wordsOf(chart, at) || at.replaceAll('-', ' ');
-    const what = `${id === chart ? '' : `${id.replace('/', ' ')}: `}${words}${why === undefined ? '' : `: ${why}`}`;
+    const what = `${id === chart ? '' : `${id.replace('/', ' ')}: `}${wordsOf(part)}${why === undefined ? '' : `: ${why}`}`;
     return [{ what, ...(nextAttemptAtMs !== undefined && { dueAtMs: nextAttemptAtMs }) }];
   });
   if (machine !== 'volume') return waits;

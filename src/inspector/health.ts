@@ -14,7 +14,6 @@ import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
-import { wordsOf } from './part-words.js';
 import { healthOfStep, isIn } from './state-health.js';
 
 export interface Condition {
@@ -57,14 +56,16 @@ export const partSummaries = (machine: string, context: object): PartSummary[] =
 /** Health of a part, by its state alone. */
 export const healthOfPart = ({ chart, at }: PartView): Health => saidOf(chart, at)?.health ?? healthOfStep(chart, at);
 
+/** State of a part in words. */
+export const wordsOf = ({ words, at }: PartView): string => words ?? at.replaceAll('-', ' ');
+
 /** The worst part, and why in words. */
 function worstOf(parts: readonly PartView[], name: (part: PartView) => string): Condition | undefined {
   let worst: Condition | undefined;
   for (const part of parts) {
     const health = healthOfPart(part);
     if (worst && ranks[worst.health] <= ranks[health]) continue;
-    const words = wordsOf(part.chart, part.at) || part.at.replaceAll('-', ' ');
-    worst = { health, why: `${name(part)}${words}`, part };
+    worst = { health, why: `${name(part)}${wordsOf(part)}`, part };
   }
   return worst;
 }

@@ -1,5 +1,7 @@
 /** Output of `volume status` and of the TROUBLE column of `volume list`. */
 import { expect } from 'chai';
+import { seenAt } from '../../machines/kit/state-words.js';
+import { publicationMachine } from '../../machines/volume/publication.js';
 import type { VolumeReport } from '../../src/api/volume-routes.js';
 import { volumeDetails, volumeTable } from '../../src/cli/print-volumes.js';
 
@@ -71,10 +73,10 @@ describe('the details of a volume', () => {
       ...capability,
     } as const;
     const there = { csiNodeId: 'n-a', capability, readOnly: false } as const;
-    const at = 'pending-node-unpublish.waiting-for-node';
+    const at = 'pending-node-unpublish';
     const held = (state: 'taken' | 'unpublishing', why?: string): Partial<VolumeReport> => ({
       publications: { a: { state: 'pending-node-unpublish', step: at, ...there } },
-      parts: [{ id: 'publication/a', chart: 'publication', at, ...(why !== undefined && { why }) }],
+      parts: [{ id: 'publication/a', ...seenAt(publicationMachine, at), ...(why !== undefined && { why }) }],
       claims: [{ ...claim, state }],
     });
     const why = 'alloc web is being released: see stagecraft alloc status web on node a';

@@ -188,11 +188,12 @@ describe('A4 volumes through the API', () => {
     await house.rest();
     const released = await get('data');
     expect(released.claims.map(({ state }) => state)).to.deep.equal(['unpublishing']);
-    expect(released.publications.a?.step).to.equal('pending-node-unpublish.waiting-for-node');
+    expect(released.publications.a?.step).to.equal('pending-node-unpublish');
     expect(released.parts).to.deep.equal([
       { id: 'lifecycle', chart: 'lifecycle', at: 'created' },
       {
-        ...{ id: 'publication/a', chart: 'publication', at: 'pending-node-unpublish.waiting-for-node' },
+        ...{ id: 'publication/a', chart: 'publication', at: 'pending-node-unpublish' },
+        words: 'waits for the node to unstage it',
         why: 'alloc run-1 is being released: see stagecraft alloc status run-1 on node a',
       },
     ]);

@@ -478,22 +478,23 @@ const targetEvents: Drafts<TargetEvent> = {
   'unpublish.interrupted': moment,
 };
 
+const publishing = (die: Die) => die.of('publish' as const, undefined);
+
 const publicationEvents: Drafts<PublicationEvent> = {
   wanted: none,
   'wanted-again': none,
   'found-attached': none,
-  publish: (die) => ({ wish: wishOf(die) }),
-  withdrawn: none,
+  publish: (die) => ({ wish: wishOf(die), underWay: publishing(die) }),
+  withdrawn: (die) => ({ underWay: publishing(die) }),
   'wish.dropped': none,
   'node.to-unstage': none,
   'node.let-go': none,
   'node.fenced': () => ({ reason: 'lost' }),
-  'node.given-time': (die) => ({ tries: failedCall(die).tries }),
+  'node.given-time': (die) => ({ tries: failedCall(die).tries, underWay: die.of('publish', 'unpublish', undefined) }),
+  'node.time-over': none,
   retry: (die) => ({ isFree: die.below(2) > 0 }),
   'listed-as-detached': none,
-  'turn.given': none,
-  'turn.lost': none,
-  'call.waits': none,
+  'call.not-made': none,
   'publish.done': () => ({ publishContext: { device: 'x' } }),
   'publish.refused': failedCall,
   'publish.not-sent': failedCall,
@@ -509,19 +510,22 @@ const publicationEvents: Drafts<PublicationEvent> = {
 
 const madeVolume = { id: 'vol-1', context: {}, accessibleTopology: [] };
 
+const discarded = (die: Die) => ({
+  force: die.below(3) === 0,
+  underWay: die.of('create' as const, 'remove' as const, undefined),
+});
+
 const lifecycleEvents: Drafts<LifecycleEvent> = {
   create: none,
-  delete: (die) => ({ force: die.below(3) === 0 }),
-  forget: (die) => ({ force: die.below(3) === 0 }),
+  delete: discarded,
+  forget: discarded,
   retry: none,
   'leftovers.delete': none,
   'leftovers.find': none,
   'leftovers.detach': none,
   'publications.gone': none,
   'publications.found': none,
-  'turn.given': none,
-  'turn.lost': none,
-  'call.waits': none,
+  'call.not-made': none,
   'create.done': none,
   'create.not-as-asked': (die) => ({ failure: failure(die), made: madeVolume }),
   'create.unproven': () => ({ made: madeVolume }),
@@ -532,8 +536,7 @@ const lifecycleEvents: Drafts<LifecycleEvent> = {
   'create.unknown': failedCall,
   'create.interrupted': none,
   'create.given-up': none,
-  'remove.done': (die) => ({ failure: failure(die) }),
-  'delete.done': none,
+  'delete.done': (die) => ({ failure: failure(die) }),
   'delete.refused': failedCall,
   'delete.failed': failedCall,
   'delete.interrupted': none,
@@ -549,22 +552,20 @@ const unknownTwice = {
 const threeUnproven: object[] = [
   { type: 'create' },
   ...Array.from({ length: 3 }).flatMap(() => [
-    { type: 'turn.given' },
     { type: 'create.unknown', ...unknownTwice },
-    { type: 'turn.given' },
     { type: 'create.unproven', made: madeVolume },
-    { type: 'turn.given' },
-    { type: 'remove.done', failure: { code: 'VOLUME_UNPROVEN', message: 'unproven', final: true } },
+    { type: 'delete.done', failure: { code: 'VOLUME_UNPROVEN', message: 'unproven', final: true } },
   ]),
 ];
 
 const changeEvents: Drafts<ChangeEvent<object>> = {
-  asked: (die) => ({ wish: { requiredBytes: die.of('1', '2') }, ifFailed: { requiredBytes: '2' } }),
+  asked: (die) => ({
+    ...{ wish: { requiredBytes: die.of('1', '2') }, ifFailed: { requiredBytes: '2' } },
+    isUnderWay: die.below(2) > 0,
+  }),
   retry: none,
   hasten: none,
-  'turn.given': none,
-  'turn.lost': none,
-  'call.waits': none,
+  'call.not-made': none,
   'change.done': none,
   'change.refused': failedCall,
   'change.failed': failedCall,
@@ -603,8 +604,7 @@ export const plausible: Plausible[] = [
       controllerPublish: outcome(() => ({ publishContext: { device: 'x' } })),
       controllerExpand: outcome((die) => ({ capacityBytes: '2', nodeExpansionRequired: die.below(2) > 0 })),
       ...{ deleteVolume: nothing, removeUnproven: nothing, controllerUnpublish: nothing, controllerModify: nothing },
-      ...admissions(['createVolume', 'deleteVolume', 'controllerPublish', 'controllerUnpublish']),
-      ...admissions(['controllerExpand', 'controllerModify', 'removeUnproven']),
+      admission,
     },
   },
   { machine: lifecycleMachine, input: () => ({}), events: lifecycleEvents, way: threeUnproven, outputs: {} },

@@ -2,11 +2,10 @@
 import { expect } from 'chai';
 import type { AnyStateNode } from 'xstate';
 import { volumeSteps } from '../../machines/alloc/volume-steps.js';
-import { catalog } from '../../machines/catalog.js';
-import { callSteps, type StateWords } from '../../machines/kit/state-words.js';
+import { catalog, saidOf } from '../../machines/catalog.js';
+import { callSteps, type StateWords, seenAt } from '../../machines/kit/state-words.js';
 import { conditionOf, healthOfPart, ranks } from '../../src/inspector/health.js';
-import { wordsOf } from '../../src/inspector/part-words.js';
-import { healthOfState, healthOfStep } from '../../src/inspector/state-health.js';
+import { healthOfStep } from '../../src/inspector/state-health.js';
 import { layoutOf } from '../../src/page/actor/shown.js';
 import { healthIn } from '../../src/page/chart/lit.js';
 
@@ -15,16 +14,15 @@ function pathsIn(node: Pick<AnyStateNode, 'states'>, outer = ''): string[] {
   return Object.values(node.states).flatMap((inner) => {
     const path = outer === '' ? inner.key : `${outer}.${inner.key}`;
     if (Object.keys(inner.states).length > 0) return pathsIn(inner, path);
-    const words: StateWords['words'] = inner.meta?.words ?? '';
-    if (typeof words === 'string') return [path];
-    const seen = callSteps.map((step) => `${path}.${step}`);
-    return words.unneeded ? [path, ...seen] : seen;
+    const { words = '', otherwise = {} }: Partial<StateWords> = inner.meta ?? {};
+    const isCalled = typeof words !== 'string';
+    const steps = [...(isCalled ? callSteps : []), ...Object.keys(otherwise)].map((step) => `${path}.${step}`);
+    return isCalled && !words.unneeded ? steps : [path, ...steps];
   });
 }
 
 /** As the page has it, which knows the charts, but no machine. */
-const onPage = (chart: string, path: string, otherwise: typeof healthOfState): string =>
-  healthIn(layoutOf(chart), path) ?? otherwise(chart, path);
+const onPage = (chart: string, path: string): string => healthIn(layoutOf(chart), path) ?? healthOfStep(chart, path);
 
 const snapshot = { at: 'create-in-doubt', work: null, awaiting: null, tries: null, failure: null };
 
@@ -60,8 +58,8 @@ const expected: Record<string, [at: string, health: string][]> = {
     ['removed', 'gone'],
   ],
   lifecycle: [
-    ['finding-out.first-call', 'in-doubt'],
-    ['emptying.waiting-for-publications', 'waiting'],
+    ['finding-out-first-call.calling', 'in-doubt'],
+    ['emptying', 'waiting'],
     ['failed.in-doubt', 'failed'],
   ],
   target: [
@@ -102,10 +100,10 @@ describe('the condition of actors', () => {
         for (const at of pathsIn(chart.root)) {
           const health = healthOfPart({ id: chart.id, chart: chart.id, at });
           expect(ranks, `${chart.id} ${at}`).to.have.property(health);
-          expect(onPage(chart.id, at, healthOfStep), `${chart.id} ${at}`).to.equal(health);
+          expect(onPage(chart.id, at), `${chart.id} ${at}`).to.equal(health);
           const isAtRest = ['healthy', 'gone'].includes(health);
-          const words = wordsOf(chart.id, at);
-          expect(words, `${chart.id} ${at}`).not.to.equal(at);
+          const { words = '' } = seenAt(chart, at);
+          expect(saidOf(chart.id, at), `${chart.id} ${at}`).not.to.equal(undefined);
           if (!isAtRest && at !== 'new') expect(words, `${chart.id} ${at}`).not.to.equal('');
         }
       });
@@ -115,7 +113,7 @@ describe('the condition of actors', () => {
   for (const id of ['task', 'node', 'registry', 'plugin'])
     it(`X2 ${id}: its states alone say how it is`, () => {
       for (const state of pathsIn(catalog.get(id)?.machine.root ?? { states: {} }))
-        expect(onPage(id, state, healthOfState), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
+        expect(onPage(id, state), state).to.equal(conditionOf(id, state, contexts[id] ?? {}).health);
     });
 
   it('X2, 34.25 a mount whose file system the plugin refuses for good to expand has failed, and says why', () => {
@@ -127,7 +125,7 @@ describe('the condition of actors', () => {
   it('X2 states that are healthy by their names: those of an actor that is as it was asked for, and no others', () => {
     const healthy = [...catalog].map(([id, { machine }]) => [
       id,
-      pathsIn(machine.root).filter((state) => onPage(id, state, healthOfState) === 'healthy'),
+      pathsIn(machine.root).filter((state) => onPage(id, state) === 'healthy'),
     ]);
     expect(Object.fromEntries(healthy)).to.deep.equal({
       ...{ registry: ['running'], plugins: ['present'], plugin: ['healthy'], task: ['running'], node: ['ready'] },
@@ -145,11 +143,8 @@ describe('the condition of actors', () => {
   it('35.5 X2 each step of a volume of an alloc is known, also to the page, and has words unless it is at rest', () => {
     const chart = 'alloc-volume';
     for (const [at, { health, why }] of Object.entries(volumeSteps)) {
-      expect([healthOfPart({ id: 'volume/data', chart, at }), onPage(chart, at, healthOfStep)], at).to.deep.equal([
-        health,
-        health,
-      ]);
-      expect(wordsOf(chart, at), at).to.equal(why);
+      expect([healthOfPart({ id: 'volume/data', chart, at }), onPage(chart, at)], at).to.deep.equal([health, health]);
+      expect(saidOf(chart, at)?.why, at).to.equal(why);
       expect(why === '', at).to.equal(['healthy', 'gone'].includes(health));
     }
   });

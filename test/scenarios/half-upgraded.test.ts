@@ -27,6 +27,7 @@ describe('a half-upgraded pair of hosts', function () {
   this.timeout(400_000);
   const hosts = ['a', 'b'] as const;
   type Host = (typeof hosts)[number];
+  let releases: Record<'0.2.0' | '0.3.0', EarlierRelease>;
   let earlier: EarlierRelease;
   let url: string;
   let prefix: string;
@@ -41,10 +42,13 @@ describe('a half-upgraded pair of hosts', function () {
   const programOf = (release: Release): string => (release === 'earlier' ? earlier.mainPath : mainPath);
 
   before(() => {
-    earlier = new EarlierRelease('0.2.0');
+    releases = { '0.2.0': new EarlierRelease('0.2.0'), '0.3.0': new EarlierRelease('0.3.0') };
   });
-  after(() => earlier.remove());
+  after(() => {
+    for (const release of Object.values(releases)) release.remove();
+  });
   beforeEach(async () => {
+    earlier = releases['0.3.0'];
     url = await sharedUrl();
     prefix = freshPrefix();
     directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
@@ -172,7 +176,8 @@ describe('a half-upgraded pair of hosts', function () {
   it('O6, 34.7 the earlier release leads, and is killed: all goes on at any moment, on both hosts', async () => {
     await start('a', 'earlier');
     await start('b', 'present');
-    for (const host of hosts) expect(await versions(host)).to.deep.equal({ owner: 'a', a: '0.2.0', b: present });
+    for (const host of hosts)
+      expect(await versions(host)).to.deep.equal({ owner: 'a', a: earlier.version, b: present });
     await work();
     const id = await create('a');
     const note = await prepare('b', 'stays', id);
@@ -191,7 +196,8 @@ describe('a half-upgraded pair of hosts', function () {
   it('O4 O5 O6, 34.7 the present one leads, and is killed: the earlier one says what it needs, then all goes on', async () => {
     await start('a', 'present');
     await start('b', 'earlier');
-    for (const host of hosts) expect(await versions(host)).to.deep.equal({ owner: 'a', a: present, b: '0.2.0' });
+    for (const host of hosts)
+      expect(await versions(host)).to.deep.equal({ owner: 'a', a: present, b: earlier.version });
     await work();
     expect(await done('b', 'cluster')).to.match(/^b .* too old to work on volumes$/m);
     expect(await done('a', 'cluster')).to.match(/^b .* too old to work on volumes$/m);
@@ -200,7 +206,7 @@ describe('a half-upgraded pair of hosts', function () {
     const note = await prepare('b', 'stays', id);
     writeFileSync(note, 'hello');
     await agentOf('a').kill('SIGKILL');
-    const needs = `this agent (0.2.0) reads level 1 of what is stored, and the store has level ${storeLevel}: update it to ${present} or newer`;
+    const needs = `this agent (0.3.0) reads level ${storeLevel - 1} of what is stored, and the store has level ${storeLevel}: update it to ${present} or newer`;
     await until('b', ({ tooOld }) => tooOld === needs);
     expect(readFileSync(note, 'utf8')).to.equal('hello');
     await start('a', 'present');
@@ -211,23 +217,25 @@ describe('a half-upgraded pair of hosts', function () {
     expect(mountsIn({ directory }).filter((path) => path.includes('/per-alloc/'))).to.deep.equal([]);
   });
 
-  it('O5 O6, 34.7 a rolling upgrade, host by host: a volume stays mounted, and the level rises last', async () => {
-    for (const host of hosts) await start(host, 'earlier');
-    const id = await create('a');
-    const note = await prepare('b', 'stays', id);
-    writeFileSync(note, 'hello');
-    await work();
-    // The one that does not lead first, and the earlier one is to lead while there is one.
-    await agentOf('b').kill('SIGTERM');
-    await start('b', 'present');
-    await until('b', ({ owner }) => owner?.nodeId === 'a');
-    await work();
-    await agentOf('a').kill('SIGTERM');
-    await until('b', ({ owner }) => owner?.nodeId === 'b');
-    await start('a', 'present');
-    await work();
-    expect(readFileSync(note, 'utf8')).to.equal('hello');
-    await done('b', 'alloc', 'release', 'stays');
-    expect(await versions('a')).to.deep.equal({ owner: 'b', a: present, b: present });
-  });
+  for (const version of ['0.2.0', '0.3.0'] as const)
+    it(`O5 O6, 34.7 35.9 a rolling upgrade from ${version}: a volume stays mounted, and the level rises last`, async () => {
+      earlier = releases[version];
+      for (const host of hosts) await start(host, 'earlier');
+      const id = await create('a');
+      const note = await prepare('b', 'stays', id);
+      writeFileSync(note, 'hello');
+      await work();
+      // The one that does not lead first, and the earlier one is to lead while there is one.
+      await agentOf('b').kill('SIGTERM');
+      await start('b', 'present');
+      await until('b', ({ owner }) => owner?.nodeId === 'a');
+      await work();
+      await agentOf('a').kill('SIGTERM');
+      await until('b', ({ owner }) => owner?.nodeId === 'b');
+      await start('a', 'present');
+      await work();
+      expect(readFileSync(note, 'utf8')).to.equal('hello');
+      await done('b', 'alloc', 'release', 'stays');
+      expect(await versions('a')).to.deep.equal({ owner: 'b', a: present, b: present });
+    });
 });

@@ -173,7 +173,7 @@ describe('origin of a volume of version 2', () => {
   const bare = { id: 'data', context: {}, accessibleTopology: [] };
   const created = { what: 'created', message: 'the plugin was away' } as const;
   const key2 = { namespace: 'default', id: 'data' };
-  const cases: [string, Partial<VolumeContext>, VolumeContext['origin']][] = [
+  const cases: [what: string, record: object, origin: VolumeContext['origin']][] = [
     ['has the id of its user, and nothing else', { csi: bare }, 'found'],
     ['has an id of its plugin', { csi: { ...bare, id: 'vol-1' } }, 'call'],
     ['has the id of its user, and a context', { csi: { ...bare, context: { made: 'x' } } }, 'call'],
@@ -204,7 +204,7 @@ describe('origin of a volume of version 2', () => {
   ];
   for (const [what, record, origin] of cases)
     it(`V13, 34.1 ${what}: ${origin ?? 'none'}`, () => {
-      const { origin: _, ...context } = contextOf({ key: key2, ...record });
+      const { origin: _, ...context } = { ...contextOf({ key: key2 }), ...record };
       const to3 = volumeMigrations.find(({ from }) => from === '2');
       const migrated = to3?.migrate({ value: 'created', context });
       expect(migrated?.context).to.deep.equal({ ...context, origin });

@@ -1,6 +1,6 @@
 /** Lanes of actors in time: who asked, their states, their parts, the calls to plugins, the commits. Pure. */
 import type { EffectInFlight, Health } from '../../api/actor-routes.js';
-import { healthOfState, healthOfStep } from '../../inspector/state-health.js';
+import { healthOfStep } from '../../inspector/state-health.js';
 import type { HistoryLine } from '../../journal/history.js';
 import { layoutOf } from '../actor/shown.js';
 import { healthIn } from '../chart/lit.js';
@@ -99,7 +99,7 @@ function lanesOf({ address, name, machine, lines, effects }: TimelineInput, end:
       about: machine,
       bars: states(
         ({ after }) => after,
-        (state) => healthIn(layoutOf(machine), state) ?? healthOfState(machine, state),
+        (state) => healthIn(layoutOf(machine), state) ?? healthOfStep(machine, state),
       ),
     },
     ...parts,

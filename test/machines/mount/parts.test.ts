@@ -1,7 +1,10 @@
 /** What the parts of a mount say of themselves. */
 import { expect } from 'chai';
+import { seenAt } from '../../../machines/kit/state-words.js';
 import { noMount } from '../../../machines/mount/changes.js';
 import { mountParts } from '../../../machines/mount/parts.js';
+import { stagingMachine } from '../../../machines/mount/staging.js';
+import { targetMachine } from '../../../machines/mount/target.js';
 import type { MountContext, Target } from '../../../machines/mount/types.js';
 import { earlier } from './staging-table.js';
 
@@ -15,9 +18,10 @@ const contextOf = (more: Partial<MountContext>): MountContext => ({
   ...more,
 });
 const { notBeforeMs: nextAttemptAtMs, failure } = earlier;
-const staged = { id: 'staging', chart: 'staging', at: 'staged' };
+const staging = (at: string, more: object = {}) => ({ id: 'staging', ...seenAt(stagingMachine, at), ...more });
+const staged = staging('staged');
 const target = (allocId: string, at: string, more: object = {}) => ({
-  ...{ id: `target/${allocId}`, chart: 'target', at },
+  ...{ id: `target/${allocId}`, ...seenAt(targetMachine, at) },
   ...more,
 });
 
@@ -41,20 +45,19 @@ describe('the parts of a mount', () => {
         user('b', 'pending-publish'),
       ],
     });
-    const at = { at: 'in-doubt.backing-off', why: failure.message, nextAttemptAtMs };
     expect(mountParts(context, 'a')).to.deep.equal([
-      { id: 'staging', chart: 'staging', ...at },
+      staging('in-doubt.backing-off', { why: failure.message, nextAttemptAtMs }),
       target('a', 'undoing.backing-off', { why: 'refused', nextAttemptAtMs }),
     ]);
   });
 
   it('M7 an unstage that failed: why that did, not why a stage before it did', () => {
-    const staging = { number: 1, at: 'unstage-in-doubt' } as const;
-    const at = (tries: object) => mountParts(contextOf({ staging: { ...staging, ...tries } }))[0];
+    const inDoubt = { number: 1, at: 'unstage-in-doubt' } as const;
+    const at = (tries: object) => mountParts(contextOf({ staging: { ...inDoubt, ...tries } }))[0];
     expect(at({ unstageTries: earlier })).to.include({
       ...{ at: 'unstage-in-doubt.backing-off', why: failure.message, nextAttemptAtMs },
     });
-    expect(at({ tries: earlier })).to.deep.equal({ ...staged, at: 'unstage-in-doubt.due' });
+    expect(at({ tries: earlier })).to.deep.equal(staging('unstage-in-doubt.due'));
   });
 
   it('M3 a call that waits: for what', () => {
@@ -71,15 +74,15 @@ describe('the parts of a mount', () => {
     const users = [user('a', 'pending-unpublish')];
     expect(mountParts(contextOf({ users, work: publish }), 'a')[1]).to.deep.equal(target('a', 'pending-unpublish.due'));
     const stage = { kind: 'stage', dueAtMs: 0, isCalling: true } as const;
-    const staging = { number: 1, at: 'dead' } as const;
-    expect(mountParts(contextOf({ staging, work: stage }))).to.deep.equal([{ ...staged, at: 'dead' }]);
+    const dead = { number: 1, at: 'dead' } as const;
+    expect(mountParts(contextOf({ staging: dead, work: stage }))).to.deep.equal([staging('dead')]);
   });
 
   it('M2 a staging in doubt that no alloc needs now: no step of a call', () => {
-    const staging = { number: 1, at: 'in-doubt', tries: earlier } as const;
+    const inDoubt = { number: 1, at: 'in-doubt', tries: earlier } as const;
     const users = [user('a', 'published')];
-    const [shown] = mountParts(contextOf({ staging, users, unconfirmed: ['a'] }));
-    expect(shown).to.deep.equal({ ...staged, at: 'in-doubt', why: failure.message });
+    const [shown] = mountParts(contextOf({ staging: inDoubt, users, unconfirmed: ['a'] }));
+    expect(shown).to.deep.equal(staging('in-doubt', { why: failure.message }));
   });
 
   it('N3 one whose claim is not known to be its own still: that, whatever has failed before', () => {

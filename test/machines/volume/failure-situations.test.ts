@@ -1,6 +1,8 @@
 /** The volume around its publications: failed publications, and what the plugin lists. */
-import { lost, next, publishContext, readOnly, refused, wish } from './publication-table.js';
+import { lost, otherHolds, publishContext, readOnly, refused, wish } from './publication-table.js';
 import {
+  awaiting,
+  backingOff,
   calling,
   claimOn,
   ended,
@@ -14,7 +16,6 @@ import {
   type Situation,
   soonMs,
   unpublished,
-  waiting,
 } from './situations.js';
 
 const publish = { type: 'volume.publish', nodeId: 'a', ...wish } as const;
@@ -27,7 +28,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.refused', { failure: refused }) } },
     event: retry,
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('pending-publish.calling') },
+    publications: { a: on('pending-publish') },
     changes: { work: calling('publish', 'a') },
   },
   {
@@ -50,7 +51,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true }) } },
     event: retry,
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('in-doubt.calling') },
+    publications: { a: on('in-doubt') },
     changes: { work: calling('publish', 'a') },
   },
   {
@@ -58,7 +59,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.was-published', { failure: refused, publishContext }) } },
     event: retry,
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('republishing.calling', { publishContext }) },
+    publications: { a: on('republishing', { publishContext }) },
     changes: { work: calling('publish', 'a') },
   },
   {
@@ -66,7 +67,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.unpublish', { failure: refused }) } },
     event: retry,
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling') },
+    publications: { a: on('pending-unpublish') },
     changes: { work: calling('unpublish', 'a') },
   },
   {
@@ -74,7 +75,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true }) } },
     event: { ...publish, ...readOnly },
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling', { mayStillArrive: true, next: readOnly }) },
+    publications: { a: on('pending-unpublish', { mayStillArrive: true, next: readOnly }) },
     changes: { work: calling('unpublish', 'a') },
   },
   {
@@ -82,7 +83,7 @@ const failures: Situation[] = [
     record: { publications: { a: on('failed.refused', { failure: refused }) } },
     event: { ...publish, ...readOnly },
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('pending-publish.calling', { ...readOnly, number: 3 }) },
+    publications: { a: on('pending-publish', { ...readOnly, number: 3 }) },
     changes: { publicationNumber: 3, work: calling('publish', 'a') },
   },
 ];
@@ -95,18 +96,18 @@ const lists: Situation[] = [
     record: { publications: { a: on('published', { publishContext }) } },
     event: listed(believed('published'), []),
     calls: ['controllerPublish csi-a'],
-    publications: { a: on('republishing.calling', { publishContext }) },
+    publications: { a: on('republishing', { publishContext }) },
     changes: { work: calling('publish', 'a') },
   },
   {
     name: 'V20 its node is waited for, and the list has it as detached: unpublished without the report',
     record: {
-      publications: { a: on('pending-node-unpublish.waiting-for-node') },
+      publications: { a: on('pending-node-unpublish') },
       claims: [claimOn('a', 'unpublishing')],
     },
     event: listed(believed('pending-node-unpublish'), []),
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling', { detachConfirmedByList: true }) },
+    publications: { a: on('pending-unpublish', { detachConfirmedByList: true }) },
     changes: {
       claims: [claimOn('a', 'node-detached', { fenced: 'its plugin lists it as detached' })],
       work: calling('unpublish', 'a'),
@@ -114,92 +115,112 @@ const lists: Situation[] = [
   },
   {
     name: 'V20 its node is waited for by a hold, and the list has it as detached: it stays',
-    record: { publications: { a: on('pending-node-unpublish.waiting-for-node', { holds: next.holds }) } },
+    record: { publications: { a: on('pending-node-unpublish', { holds: otherHolds }) } },
     event: listed(believed('pending-node-unpublish'), []),
     calls: [],
-    publications: { a: on('pending-node-unpublish.waiting-for-node', { holds: next.holds }) },
+    publications: { a: on('pending-node-unpublish', { holds: otherHolds }) },
   },
   {
     name: 'V20 the list has it as detached while a call for another node is under way: the list is not used',
     record: {
-      publications: { a: on('published', { publishContext }), b: onB('pending-publish.calling') },
+      publications: { a: on('published', { publishContext }), b: onB('pending-publish') },
       work: calling('publish', 'b'),
     },
     event: listed(['a 1 published', 'b 2 pending-publish'], []),
     calls: [],
-    publications: { a: on('published', { publishContext }), b: onB('pending-publish.calling') },
+    publications: { a: on('published', { publishContext }), b: onB('pending-publish') },
+  },
+  {
+    name: 'V20 its node is waited for while its publish is under way, and the list has it as detached: not used',
+    record: {
+      publications: { a: on('pending-node-unpublish') },
+      ...{ claims: [claimOn('a', 'unpublishing')], work: calling('publish', 'a') },
+    },
+    event: listed(believed('pending-node-unpublish'), []),
+    calls: [],
+    publications: { a: on('pending-node-unpublish') },
+  },
+  {
+    name: 'V20 its unpublish waits for the plugin, and the list has it as detached: the list is not used',
+    record: {
+      publications: { a: on('pending-unpublish') },
+      ...{ work: calling('unpublish', 'a'), awaiting },
+    },
+    event: listed(believed('pending-unpublish'), []),
+    calls: [],
+    publications: { a: on('pending-unpublish') },
   },
   {
     name: 'V20 an unpublish waits for its next attempt, and the list has it as detached: tried at once',
     record: {
-      publications: { a: on('pending-unpublish.backing-off', failedBefore(4, 60_000)) },
-      work: waiting('unpublish', 'a', 60_000),
+      publications: { a: on('pending-unpublish', failedBefore(4, 60_000)) },
+      work: backingOff('unpublish', 60_000, 'a'),
     },
     event: listed(believed('pending-unpublish'), []),
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling', { detachConfirmedByList: true }) },
+    publications: { a: on('pending-unpublish', { detachConfirmedByList: true }) },
     changes: { work: calling('unpublish', 'a') },
   },
   {
-    name: 'V4 the list has it on a node after its deletion was tried: unpublished first, then deleted in its time',
+    name: 'V4 the list has it on a node after its deletion was tried: unpublished, then deleted in its time',
     record: {
-      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(2, 60_000) },
-      work: { kind: 'delete', dueAtMs: 60_000, isCalling: false },
+      lifecycle: { at: 'pending-delete', ...failedBefore(2, 60_000) },
+      work: backingOff('delete', 60_000),
     },
     event: listed([], ['csi-a'], [{ nodeId: 'a', csiNodeId: 'csi-a' }]),
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling', { number: 3 }) },
+    publications: { a: on('pending-unpublish', { number: 3 }) },
     changes: {
-      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2, 60_000) },
+      lifecycle: { at: 'emptying', ...failedBefore(2, 60_000) },
       ...{ publicationNumber: 3, work: calling('unpublish', 'a') },
     },
   },
   {
     name: 'V4 its deletion is due, and it can not be unpublished yet: it is not deleted under that',
     record: {
-      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2) },
-      ...{ publications: { a: on('pending-unpublish.calling') }, work: calling('unpublish', 'a') },
+      lifecycle: { at: 'emptying', ...failedBefore(2) },
+      ...{ publications: { a: on('pending-unpublish') }, work: calling('unpublish', 'a') },
     },
     event: ended('controllerUnpublish', lost),
     calls: [],
-    publications: { a: on('pending-unpublish.backing-off', failedOnce(soonMs)) },
-    changes: { work: waiting('unpublish', 'a', soonMs) },
+    publications: { a: on('pending-unpublish', failedOnce(soonMs)) },
+    changes: { work: backingOff('unpublish', soonMs, 'a') },
   },
   {
     name: 'V13 retry of a deletion that was refused, while it is on a node: unpublished first',
     record: {
       lifecycle: { at: 'failed.delete', failure: refused },
-      ...{ publications: { a: on('pending-unpublish.backing-off', failedBefore(1)) } },
-      work: waiting('unpublish', 'a', nowMs),
+      ...{ publications: { a: on('pending-unpublish', failedBefore(1)) } },
+      work: backingOff('unpublish', nowMs, 'a'),
     },
     event: retry,
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish.calling') },
-    changes: { lifecycle: { at: 'emptying.waiting-for-publications' }, work: calling('unpublish', 'a') },
+    publications: { a: on('pending-unpublish') },
+    changes: { lifecycle: { at: 'emptying' }, work: calling('unpublish', 'a') },
   },
   {
     name: 'V10 it is on no node any more: its deletion waits for the time of its next attempt',
     record: {
-      lifecycle: { at: 'emptying.waiting-for-publications', ...failedBefore(2, 60_000) },
-      ...{ publications: { a: on('pending-unpublish.calling') }, work: calling('unpublish', 'a') },
+      lifecycle: { at: 'emptying', ...failedBefore(2, 60_000) },
+      ...{ publications: { a: on('pending-unpublish') }, work: calling('unpublish', 'a') },
     },
     event: unpublished,
     calls: [],
     publications: {},
     changes: {
-      lifecycle: { at: 'pending-delete.backing-off', ...failedBefore(2, 60_000) },
-      work: { kind: 'delete', dueAtMs: 60_000, isCalling: false },
+      lifecycle: { at: 'pending-delete', ...failedBefore(2, 60_000) },
+      work: backingOff('delete', 60_000),
     },
   },
   {
     name: 'V20 a publish in doubt is not in the list: that proves nothing, it goes on',
     record: {
-      publications: { a: on('in-doubt.backing-off', failedBefore(1, soonMs)) },
-      work: waiting('publish', 'a', soonMs),
+      publications: { a: on('in-doubt', failedBefore(1, soonMs)) },
+      work: backingOff('publish', soonMs, 'a'),
     },
     event: listed(believed('pending-publish'), []),
     calls: [],
-    publications: { a: on('in-doubt.backing-off', failedBefore(1, soonMs)) },
+    publications: { a: on('in-doubt', failedBefore(1, soonMs)) },
   },
 ];
 

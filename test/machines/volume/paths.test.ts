@@ -38,7 +38,10 @@ describe('paths of states', () => {
     const files = directories.flatMap((directory) =>
       readdirSync(root + directory).map((name) => `${directory}/${name}`),
     );
-    const named = files.flatMap((file) => namedIn(file).map((path) => ({ file, path })));
+    // Migrations name paths of older versions.
+    const named = files
+      .filter((file) => !file.endsWith('migrations.ts'))
+      .flatMap((file) => namedIn(file).map((path) => ({ file, path })));
     expect(named.length).to.be.greaterThan(20);
     expect(named.filter(({ path }) => !known.has(path))).to.deep.equal([]);
   });

@@ -6,12 +6,12 @@
 import { expect } from 'chai';
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { Capability } from '../../../machines/kit/csi-types.js';
-import { isIn } from '../../../machines/kit/parts.js';
 import { expansionChart, modificationChart } from '../../../machines/volume/change.js';
 import { lifecycleChart } from '../../../machines/volume/lifecycle.js';
 import { beliefOf } from '../../../machines/volume/listing.js';
 import { volumeParts } from '../../../machines/volume/parts.js';
-import { publicationChart, publicStateOf } from '../../../machines/volume/publication.js';
+import { publicationChart } from '../../../machines/volume/publication.js';
+import { volumePathOf } from '../../../machines/volume/states.js';
 import type { VolumeContext, VolumeRequest } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
 import { blockersOf } from '../../../machines/volume/work.js';
@@ -20,7 +20,6 @@ import { seededRandom } from '../../../src/testing/seeded-random.js';
 import { checkCalls } from '../part-calls.js';
 import { spec } from './volume-scene.js';
 
-const tag = 'has-turn';
 const machine = HostedMachine.of(volumeMachine);
 const nodes = ['a', 'b', 'c'];
 const allocs = ['web', 'db'];
@@ -53,13 +52,15 @@ class Life {
   readonly #attached = new Set<string>();
   /** What the present call is about. */
   #csiNodeId = '';
+  /** Number of the publication that the present call is about. */
+  #number: number | undefined;
 
   constructor(seed: number) {
     this.#chance = seededRandom(seed).next;
   }
 
   get isOver(): boolean {
-    return this.story.length > 1 && this.#state.startsWith('{"deleted"');
+    return this.story.length > 1 && this.#state.startsWith('deleted.');
   }
 
   step(): void {
@@ -79,7 +80,7 @@ class Life {
   }
 
   get #state(): string {
-    return JSON.stringify(this.#snapshot.value);
+    return volumePathOf(this.#snapshot.value, this.#context);
   }
 
   #is(probability: number): boolean {
@@ -99,6 +100,8 @@ class Life {
   #begin(src: string, input: unknown): void {
     const { csiNodeId = '' }: { csiNodeId?: string } = input instanceof Object ? input : {};
     this.#csiNodeId = csiNodeId;
+    const { work, publications } = this.#context;
+    this.#number = publications[work?.nodeId ?? '']?.number;
     if (src === 'deleteVolume') expect(this.#untold(), 'attached as it is deleted').to.deep.equal([]);
   }
 
@@ -113,7 +116,7 @@ class Life {
   #end(call: string): AnyEventObject {
     const ended = (output: object): AnyEventObject => ({ type: `xstate.done.actor.${call}`, output });
     const interrupted = { type: `xstate.error.actor.${call}`, error: { code: 'INTERRUPTED', message: 'ended' } };
-    if (call.endsWith('Admission'))
+    if (call === 'admission')
       return this.#pick([
         ...[ended({ status: 'admitted' }), ended(failed('not-sent', 'late'))],
         { type: 'wait.changed', ...wait },
@@ -135,10 +138,9 @@ class Life {
     const csiNodeId = this.#is(0.1) ? `other-${nodeId}` : `csi-${nodeId}`;
     const wish = { nodeId, csiNodeId, capability, readOnly: false };
     const claim = { allocId, nodeId, csiNodeId, mode: 'write' as const, ...capability };
-    const isBackingOff = this.#state.includes('backing-off');
-    if (isBackingOff && this.#is(0.2)) {
-      this.#nowMs = Math.max(this.#nowMs, work?.dueAtMs ?? 0);
-      return { type: `xstate.after.untilDue.volume.pending-${work?.kind}.backing-off` };
+    if (work && !work.isCalling && this.#is(0.2)) {
+      this.#nowMs = Math.max(this.#nowMs, work.dueAtMs);
+      return { type: 'xstate.after.untilDue.volume.backing-off' };
     }
     return this.#pick<() => VolumeRequest>([
       () => ({ type: 'volume.publish', ...wish }),
@@ -160,12 +162,12 @@ class Life {
 
   /** What the plugin lists. Somebody else may have attached the volume where nobody here has anything of it. */
   #list(): VolumeRequest {
-    const { csi, publications, claims } = this.#context;
+    const { csi, publications, claims, work } = this.#context;
     const csiNodeIds = Object.values(publications).map((one) => one.csiNodeId);
     const nodeId = this.#pick(nodes);
     const isFree = !publications[nodeId] && claims.length === 0 && !csiNodeIds.includes(`csi-${nodeId}`);
-    if (csi && isFree && !/"pending-delete":"(calling|waiting-for-plugin)"/.test(this.#state))
-      this.#attached.add(`csi-${nodeId}`);
+    const isBeingDeleted = work?.kind === 'delete' && work.isCalling;
+    if (csi && isFree && !isBeingDeleted) this.#attached.add(`csi-${nodeId}`);
     const strays = [...this.#attached]
       .filter((one) => !csiNodeIds.includes(one))
       .map((one) => ({ nodeId: one.slice(-1), csiNodeId: one }));
@@ -193,44 +195,42 @@ class Life {
       const isTold = leftovers.some(({ what }) => what === 'created');
       expect(this.#exists && !isTold, 'there, and on no record').to.equal(false);
     } else {
-      this.#judgeTurns();
-      if (!this.#state.startsWith('{')) expect(this.#due(), 'due while nothing is done').to.deep.equal([]);
+      this.#judgeCall();
+      if (!this.#context.work) expect(this.#due(), 'due while nothing is done').to.deep.equal([]);
     }
   }
 
-  #judgeTurns(): void {
+  /** The machine makes the call of its record, and the part that it is made for stays until the call has ended. */
+  #judgeCall(): void {
+    const { work, awaiting, publications, expansion, modification } = this.#context;
     const [effect] = machine.activeInvokes(this.#snapshot);
-    if (effect && !effect.endsWith('Admission')) this.called += checkCalls(volumeParts(this.#context), effect);
-    const { lifecycle, publications, expansion, modification, work } = this.#context;
-    const isCalling = /:"(calling|waiting-for-plugin)"/.test(this.#state);
-    const onNodes = Object.entries(publications).filter(([, one]) => publicationChart.hasTag(one, tag));
-    const turns = [
-      ...(lifecycleChart.hasTag(lifecycle, tag) ? ['lifecycle'] : []),
-      ...onNodes.map(([nodeId]) => nodeId),
-      ...(expansion && expansionChart.hasTag(expansion, tag) ? ['expand'] : []),
-      ...(modification && modificationChart.hasTag(modification, tag) ? ['modify'] : []),
-    ];
-    const ofLifecycle = work?.kind === 'create' || work?.kind === 'delete';
-    const own = ofLifecycle ? 'lifecycle' : (work?.nodeId ?? work?.kind ?? '');
+    expect(effect !== undefined, this.#state).to.equal(work?.isCalling === true);
+    expect(effect === 'admission', this.#state).to.equal(awaiting !== null);
+    if (effect === undefined || effect === 'admission') return;
+    const parts = volumeParts(this.#context);
+    this.called += checkCalls(parts, effect);
+    const called = parts.filter(({ at }) => /\.calling$|-under-way$/.test(at));
     // A deletion lets go of changes; their call goes on.
-    const isLetGo = (own === 'expand' && !expansion) || (own === 'modify' && !modification);
-    expect(turns, `whose turn it is in ${this.#state}`).to.deep.equal(isCalling && !isLetGo ? [own] : []);
+    const isLetGo = (work?.kind === 'expand' && !expansion) || (work?.kind === 'modify' && !modification);
+    expect(called, `parts with a call in ${this.#state}`).to.have.length(isLetGo ? 0 : 1);
+    expect(publications[work?.nodeId ?? '']?.number, `publication in ${this.#state}`).to.equal(this.#number);
   }
 
-  /** Parts that could go on, and are not blocked by another one. */
+  /** Parts that want a call, and are not blocked by another one. */
   #due(): string[] {
-    const { lifecycle, publications, expansion, modification } = this.#context;
-    const isOfLifecycle = (['pending-create', 'create-in-doubt', 'finding-out', 'pending-delete'] as const).some((at) =>
-      isIn(lifecycle, at),
-    );
-    const onNodes = Object.entries(publications).flatMap(([nodeId, one]) => {
-      const state = publicStateOf(one);
-      const isBlocked = state === 'pending-publish' && blockersOf(this.#context, nodeId, one).length > 0;
-      return state.startsWith('pending-') && state !== 'pending-node-unpublish' && !isBlocked ? [nodeId] : [];
+    const { csi, lifecycle, publications, expansion, modification } = this.#context;
+    const onNodes = Object.entries(publications).filter(([nodeId, one]) => {
+      const { call } = publicationChart.metaOf(one);
+      return call === 'unpublish' || (call === 'publish' && blockersOf(this.#context, nodeId, one).length === 0);
     });
-    const changes =
-      lifecycle.at === 'created' ? [expansion, modification].filter((one) => one && one.at !== 'failed') : [];
-    return [...(isOfLifecycle ? [lifecycle.at] : []), ...(this.#context.csi ? onNodes : []), ...changes.map(String)];
+    return [
+      ...(lifecycleChart.metaOf(lifecycle).call ? [lifecycle.at] : []),
+      ...(csi ? onNodes.map(([nodeId]) => nodeId) : []),
+      ...(lifecycle.at === 'created' && expansion && expansionChart.metaOf(expansion).call ? ['expansion'] : []),
+      ...(lifecycle.at === 'created' && modification && modificationChart.metaOf(modification).call
+        ? ['modification']
+        : []),
+    ];
   }
 }
 

@@ -7,6 +7,7 @@ import { nobody } from '../../../machines/volume/changes.js';
 import type { Publication } from '../../../machines/volume/publication.js';
 import type { Claim, VolumeContext, VolumeRequest, Work } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
+import { failureOf, hasPublished } from '../../../machines/volume/work.js';
 import { HostedMachine } from '../../../src/engine/machine/hosted-machine.js';
 import { lost, wish } from './publication-table.js';
 
@@ -31,10 +32,10 @@ export interface Situation {
   refused?: string;
 }
 
-/** The end of the call of the volume. */
+/** The end of the effect that makes the call of the volume, or waits for it. */
 interface Outcome {
   type: 'outcome';
-  of: 'controllerPublish' | 'controllerUnpublish';
+  of: string;
   output: object;
 }
 
@@ -47,7 +48,6 @@ interface Interrupted {
 /** The call of the volume waited, and may be made now. */
 interface Admitted {
   type: 'admitted';
-  of: Outcome['of'];
 }
 
 type Data = Omit<Partial<Publication>, 'at'>;
@@ -70,10 +70,14 @@ export const calling = (kind: Work['kind'], nodeId?: string, dueAtMs = 0): Work 
   ...{ kind, dueAtMs, isCalling: true },
   ...(nodeId !== undefined && { nodeId }),
 });
-/** A call of this kind is the next one. */
-export const waiting = (kind: Work['kind'], nodeId: string, dueAtMs: number): Work => ({
-  ...{ kind, nodeId, dueAtMs, isCalling: false },
+/** The next call is of this kind, and its time is yet to come. */
+export const backingOff = (kind: Work['kind'], dueAtMs: number, nodeId?: string): Work => ({
+  ...calling(kind, nodeId, dueAtMs),
+  isCalling: false,
 });
+
+/** The present call waits. */
+export const awaiting = { reason: 'no plugin', for: 'plugin' } as const;
 
 export const failedOnce = (notBeforeMs: number, failure: CallFailure = lost) => ({
   tries: { count: 1, notBeforeMs, sinceMs: nowMs, failure },
@@ -93,7 +97,8 @@ export const unpublished = {
   of: 'controllerUnpublish',
   output: { status: 'done', answer: null },
 } as const;
-export const ended = (of: Outcome['of'], failure: CallFailure, more: { status?: 'not-sent' } = {}): Outcome => ({
+/** A failed attempt. */
+export const ended = (of: string, failure: CallFailure, more: { status?: 'not-sent' } = {}): Outcome => ({
   type: 'outcome',
   of,
   output: { status: 'failed', failure, ...more },
@@ -125,20 +130,23 @@ export const contextOf = (record: Partial<VolumeContext>): VolumeContext => ({
   ...record,
 });
 
-const stateOf = ({ work, awaiting, publications }: VolumeContext): object | string => {
-  const call = awaiting ? 'waiting-for-plugin' : 'calling';
-  if (work) return { [`pending-${work.kind}`]: work.isCalling ? call : 'backing-off' };
-  return Object.values(publications).some(({ at }) => at === 'published') ? 'published' : 'created';
-};
+/** State of the machine of a volume that exists: how far its call is, else how it rests. */
+function stateOf(context: VolumeContext): string {
+  const { work, awaiting } = context;
+  if (!work) return failureOf(context) ? 'failed' : hasPublished(context) ? 'published' : 'created';
+  if (!work.isCalling) return 'backing-off';
+  if (awaiting) return 'waiting-for-plugin';
+  return work.kind === 'remove' ? 'removing-unproven' : `pending-${work.kind}`;
+}
 
-function eventOf(event: Situation['event'], { work }: VolumeContext): AnyEventObject {
+function eventOf(event: Situation['event']): AnyEventObject {
   const stamp = { at: nowMs, random: 0.5 };
   if (event.type === 'outcome') return { type: `xstate.done.actor.${event.of}`, output: event.output, ...stamp };
   if (event.type === 'interrupted')
     return { type: `xstate.error.actor.${event.of}`, error: { code: 'INTERRUPTED', message: 'interrupted' }, ...stamp };
   if (event.type === 'admitted')
-    return { type: `xstate.done.actor.${event.of}Admission`, output: { status: 'admitted' }, ...stamp };
-  if (event.type === 'due') return { type: `xstate.after.untilDue.volume.pending-${work?.kind}.backing-off`, ...stamp };
+    return { type: 'xstate.done.actor.admission', output: { status: 'admitted' }, ...stamp };
+  if (event.type === 'due') return { type: 'xstate.after.untilDue.volume.backing-off', ...stamp };
   return { ...event, ...stamp };
 }
 
@@ -151,10 +159,17 @@ const callText = ({ src, input }: { src: string; input: unknown }): string => {
   return csiNodeId === undefined ? src : `${src} ${csiNodeId}`;
 };
 
+/** Steps the volume of the record. */
+export function stepped(before: VolumeContext, event: AnyEventObject): ReturnType<typeof machine.step> {
+  const step = machine.step(machine.restore({ value: stateOf(before), context: before }), event);
+  const { value, context } = step.snapshot;
+  if (context.lifecycle.at !== 'absent') expect(value, 'state').to.equal(stateOf(context));
+  return step;
+}
+
 export function play({ record, event, calls, publications, changes, refused }: Situation): void {
   const before = contextOf(record);
-  const snapshot = machine.restore({ value: JSON.parse(JSON.stringify(stateOf(before))), context: before });
-  const step = machine.step(snapshot, eventOf(event, before));
+  const step = stepped(before, eventOf(event));
   expect(codeIn(step.answer), 'answer').to.equal(refused);
   const after = machine.persist(step.snapshot).context;
   expect(JSON.parse(JSON.stringify(after))).to.deep.equal(

@@ -29,7 +29,7 @@ describe('holds of a volume', () => {
     expect(scene.context.publications.a?.holds).to.deep.equal([{ allocId: 'x', generation: 8 }]);
     await scene.rest();
     expect(scene.context.publications.a).to.deep.include({
-      at: 'in-doubt.backing-off',
+      at: 'in-doubt',
       holds: [{ allocId: 'x', generation: 8 }],
     });
   });
@@ -71,7 +71,7 @@ describe('holds of a volume', () => {
       const [one, other] = first === 'claim' ? reports : [reports[1], reports[0]];
       scene.actor.send(one);
       await scene.rest();
-      expect(scene.context.publications.a?.at, first).to.equal('pending-node-unpublish.waiting-for-node');
+      expect(scene.context.publications.a?.at, first).to.equal('pending-node-unpublish');
       expect(scene.context.claims, first).to.have.length(1);
       expect(scene.calls, first).to.deep.equal(['create', 'publish']);
       scene.actor.send(other);
@@ -109,7 +109,7 @@ describe('holds of a volume', () => {
     const sighting = { isMissing: false, attached: [] };
     scene.actor.send({ type: 'volume.release', allocId: 'web' });
     const { context } = observed(scene.context, { believed: beliefOf(scene.context), sighting });
-    expect(context.publications?.a?.at).to.equal('pending-node-unpublish.waiting-for-node');
+    expect(context.publications?.a?.at).to.equal('pending-node-unpublish');
   });
 
   it('V5 what can not be published once more is held: not replaced by another way, nor deleted', async () => {
@@ -160,7 +160,7 @@ describe('holds of a volume', () => {
     scene.actor.send(released('x', 8));
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'delete']);
-    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'confirmed' });
+    expect(scene.state).to.equal('deleted.confirmed');
   });
 
   it('V13 deleted with force, and its node does not let go in time: that stays listed until it reports', async () => {
@@ -171,10 +171,10 @@ describe('holds of a volume', () => {
     scene.clock.increment(30_000);
     await scene.rest();
     expect(scene.calls).to.deep.equal(['create', 'publish', 'unpublish', 'delete']);
-    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'unconfirmed' });
+    expect(scene.state).to.equal('deleted.unconfirmed');
     expect(scene.context.leftovers.map(({ what, nodeId }) => [what, nodeId])).to.deep.equal([['staged', 'a']]);
     scene.actor.send(released('x', 8));
-    expect(scene.actor.getSnapshot().value).to.deep.equal({ deleted: 'confirmed' });
+    expect(scene.state).to.equal('deleted.confirmed');
   });
 
   /** Claimed once, and released; it is to be detached once the hold of x, generation 9, is released. */
@@ -193,7 +193,7 @@ describe('holds of a volume', () => {
     const scene = await keptByHold();
     for (const allocId of ['x', 'y']) scene.actor.send(publish(allocId));
     expect(scene.context.publications.a).to.deep.include({
-      at: 'pending-node-unpublish.waiting-for-node',
+      at: 'pending-node-unpublish',
       holds: [
         { allocId: 'x', generation: 10 },
         { allocId: 'y', generation: 11 },
@@ -202,7 +202,7 @@ describe('holds of a volume', () => {
     scene.actor.send(released('x', 9));
     scene.actor.send(released('x', 10));
     await scene.rest();
-    expect(scene.context.publications.a?.at).to.equal('pending-node-unpublish.waiting-for-node');
+    expect(scene.context.publications.a?.at).to.equal('pending-node-unpublish');
     scene.actor.send(released('y', 11));
     await scene.rest();
     expect([scene.context.publications, scene.context.claims]).to.deep.equal([{}, []]);

@@ -2,6 +2,7 @@
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../../machines/kit/csi-types.js';
 import type { CreateCall, MadeCall, PublishCall, UnpublishCall } from '../../../machines/volume/calls.js';
+import { volumePathOf } from '../../../machines/volume/states.js';
 import type { VolumeChanged, VolumeSpec } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
 import type { CreatedVolume, PublishAnswer } from '../../../machines/volume/wishes.js';
@@ -76,6 +77,12 @@ export class Scene {
 
   get context() {
     return this.actor.getSnapshot().context;
+  }
+
+  /** State of the volume for users, and how far its call is: `pending-publish.calling`. */
+  get state(): string {
+    const { value, context } = this.actor.getSnapshot();
+    return volumePathOf(value, context);
   }
 
   /** The call that waits last may be made now. */

@@ -11,7 +11,7 @@ const publication = (more: Partial<Publication> = {}): Publication => ({
   readOnly: false,
   csiNodeId: '',
   number: 1,
-  at: 'pending-publish.due',
+  at: 'pending-publish',
   ...more,
 });
 
@@ -32,23 +32,19 @@ const tried = (notBeforeMs: number) => ({ tries: { count: 1, notBeforeMs, failur
 
 describe('the next piece of work of a volume', () => {
   it('V4 it is created before all else', () => {
-    const context = volume({ csi: null, lifecycle: { at: 'pending-create.due' }, publications: { a: publication() } });
+    const context = volume({ csi: null, lifecycle: { at: 'pending-create' }, publications: { a: publication() } });
     expect(nextWork(context, 0)).to.deep.equal({ kind: 'create', dueAtMs: 0, isCalling: true });
   });
 
   it('V4 it is deleted only when nothing is published', () => {
-    const leaving = publication({ at: 'pending-unpublish.due' });
-    expect(
-      nextWork(volume({ lifecycle: { at: 'emptying.waiting-for-publications' }, publications: { a: leaving } }), 0),
-    ).to.include({
+    const leaving = publication({ at: 'pending-unpublish' });
+    expect(nextWork(volume({ lifecycle: { at: 'emptying' }, publications: { a: leaving } }), 0)).to.include({
       kind: 'unpublish',
       nodeId: 'a',
     });
-    const held = publication({ at: 'pending-node-unpublish.waiting-for-node' });
-    expect(
-      nextWork(volume({ lifecycle: { at: 'emptying.waiting-for-publications' }, publications: { a: held } }), 0),
-    ).to.equal(null);
-    expect(nextWork(volume({ lifecycle: { at: 'pending-delete.due' } }), 0)).to.include({ kind: 'delete' });
+    const held = publication({ at: 'pending-node-unpublish' });
+    expect(nextWork(volume({ lifecycle: { at: 'emptying' }, publications: { a: held } }), 0)).to.equal(null);
+    expect(nextWork(volume({ lifecycle: { at: 'pending-delete' } }), 0)).to.include({ kind: 'delete' });
   });
 
   it('V10 one that failed and is due again goes behind those that were never tried', () => {
@@ -70,15 +66,15 @@ describe('the next piece of work of a volume', () => {
 
   it('V13 an in-doubt creation is repeated before the delete; without a call nothing is left to do', () => {
     expect(nextWork(volume({ csi: null, lifecycle: { at: 'absent' } }), 0)).to.equal(null);
-    const inDoubt = volume({ csi: null, lifecycle: { at: 'finding-out.due' } });
+    const inDoubt = volume({ csi: null, lifecycle: { at: 'finding-out' } });
     expect(nextWork(inDoubt, 0)).to.include({ kind: 'create' });
   });
 
   const writer = { accessMode: 'multi-node-single-writer', attachmentMode: 'file-system' } as const;
   const single = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
   const rivals: [title: string, there: Publication, isWaiting: boolean][] = [
-    ['that has it alone', publication({ capability: single, at: 'pending-unpublish.due' }), true],
-    ['that the plugin takes for this one', publication({ csiNodeId: 'csi-b', at: 'pending-unpublish.due' }), true],
+    ['that has it alone', publication({ capability: single, at: 'pending-unpublish' }), true],
+    ['that the plugin takes for this one', publication({ csiNodeId: 'csi-b', at: 'pending-unpublish' }), true],
     ['in another mode', publication({ capability: writer, at: 'published' }), true],
     ['in the same mode', publication({ at: 'published' }), false],
     ['where it failed for good', publication({ capability: single, at: 'failed.refused', failure }), false],
