@@ -8,11 +8,9 @@ import { fileURLToPath } from 'node:url';
 import { shown } from './diagrams/machines.js';
 import { filesOf, type GeneratedFile, indexOf } from './diagrams/page.js';
 import { faultsOf, unexplainedIn } from './diagrams/prose.js';
-import { screen } from './diagrams/render.js';
+import { screen, smallestScale } from './diagrams/render.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
-/** Least size of letters that people can still read. */
-const smallestScale = 0.72;
 
 const textAt = (name: string): string => (existsSync(directory + name) ? readFileSync(directory + name, 'utf8') : '');
 
@@ -27,10 +25,8 @@ const texts = shown.map((one) => ({
   prose: textAt(`prose/${one.machine.id}.md`),
 }));
 const common = textAt('prose/words.md');
-const files: GeneratedFile[] = [
-  indexOf(texts, common),
-  ...texts.flatMap(({ prose, ...one }) => filesOf(one, prose, textAt)),
-];
+const files: GeneratedFile[] = [indexOf(texts, common)];
+for (const { prose, ...one } of texts) files.push(...(await filesOf(one, prose, textAt)));
 const faults = [
   ...texts.flatMap(({ machine, name, prose, partOf }) =>
     [...faultsOf(machine, prose), ...(partOf ? unexplainedIn(machine, prose, common) : [])].map(

@@ -32,8 +32,7 @@ export function hubLayout(chart: ReadChart): ChartLayout {
         block: state.role === 'group' ? blockOf(chart, state, 'column') : { ...sizeOf(state), inner: [] },
       }),
     );
-  const isAtWork = ({ state }: Row): boolean =>
-    chart.states.some(({ path, runs }) => path.startsWith(`${state.path}.`) && runs);
+  const isAtWork = ({ state }: Row): boolean => state.runs !== undefined;
   const rest = rows.filter((row) => !isAtWork(row));
   const work = rows.filter(isAtWork);
   const split = work.length > mostInRow ? Math.ceil(work.length / 2) : work.length;

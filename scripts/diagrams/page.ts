@@ -4,7 +4,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate';
 import { callSteps, type StateWords, saidIn } from '../../machines/kit/state-words.js';
 import type { Shown } from './machines.js';
 import { detailOf, overviewOf } from './pictures.js';
-import { pictureOf } from './render.js';
+import { pictureOf, smallestScale } from './render.js';
 import { activitiesOf, arrowsFrom, entryActionsOf, nodesOf, pathOf, topStatesOf } from './walk.js';
 
 export interface GeneratedFile {
@@ -18,13 +18,13 @@ export interface GeneratedFile {
  * Makes the page and the pictures of a machine.
  * @param textAt the text of a file on disk; empty if there is none
  */
-export function filesOf(
+export async function filesOf(
   { machine, source, partOf }: Shown,
   prose: string,
   textAt: (name: string) => string,
-): GeneratedFile[] {
-  const fileOf = (name: string, chart: IStateMachine): GeneratedFile => {
-    const { svg, scale } = pictureOf(chart, textAt(name));
+): Promise<GeneratedFile[]> {
+  const fileOf = async (name: string, chart: IStateMachine): Promise<GeneratedFile> => {
+    const { svg, scale } = await pictureOf(chart, textAt(name));
     return { name, text: svg, scale };
   };
   const { id, version } = machine;
@@ -54,11 +54,12 @@ export function filesOf(
     ...transitionsOf(machine),
     ...effectsOf(machine),
   ];
-  return [
-    { name: `${id}.md`, text: page.join('\n') },
-    fileOf(`${id}.svg`, overviewOf(machine)),
-    ...details.map(({ states: [first], chart }) => fileOf(`${id}.${first.key}.svg`, chart)),
-  ];
+  const inFrames = await fileOf(`${id}.svg`, overviewOf(machine));
+  const isReadable = (inFrames.scale ?? 1) >= smallestScale;
+  const overview = isReadable ? inFrames : await fileOf(`${id}.svg`, overviewOf(machine, []));
+  const files = [{ name: `${id}.md`, text: page.join('\n') }, overview];
+  for (const { states, chart } of details) files.push(await fileOf(`${id}.${states[0].key}.svg`, chart));
+  return files;
 }
 
 /** Makes the index of all pages. @param words explanations that hold for all parts */
@@ -82,6 +83,8 @@ export function indexOf(
     '## How to read a picture',
     '',
     '- The **overview** has one box per top-level state. Changes within a state are left out; the table of transitions has them.',
+    '- A frame *shown as X* holds the states that users see as X. An arrow at a frame holds for all states in it.',
+    '- Faint arrows without words are ways into `failed` and out of it: the picture within `failed` and the table have their words.',
     '- A picture **within** a state shows the states inside it. Grey boxes are other states, which its arrows lead to or come from.',
     '- Below the name of a state stands what runs while the machine is in it: calls to the plugin, or other effects.',
     '- An arrow to a state with states inside leads to its first one, to which the dot in its own picture points. `X.Y` is the inner state Y of X; `event → Y` enters Y.',

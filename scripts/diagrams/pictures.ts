@@ -1,10 +1,12 @@
 /** Makes the charts of a machine: an overview with one box per top-level state, and a detail of each compound state. */
 import type { IState, IStateMachine, ITransition } from 'state-machine-cat';
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { type Frame, framed, framesOf } from './frames.js';
 import { type BoxOf, type Labels, labelsBetween, restsOf } from './outcomes.js';
 import { activitiesOf, arrowsFrom, isHidden, isScheduler, nodesOf, topStatesOf } from './walk.js';
 
 const faint = '#888888';
+const quiet = '#bbbbbb';
 const start: IState = { name: 'initial', type: 'initial' };
 
 /** Colours dark enough for letters on white, and different enough for most eyes. */
@@ -56,15 +58,23 @@ const startsOf = (entered: AnyStateNode, nameOf: (node: AnyStateNode) => string)
     label: condition === '' ? event : `[${condition}]`,
   }));
 
-/** Makes the overview: one box per top-level state. Changes within a state are in its detail. */
-export function overviewOf(machine: AnyStateMachine): IStateMachine {
+/** Most arrows of an overview whose ways into a failure have words. */
+const mostWithWords = 15;
+
+/** Makes the overview: one box per top-level state. Changes within a state are in its detail. @param frames around some of the boxes */
+export function overviewOf(machine: AnyStateMachine, frames: Frame[] = framesOf(machine)): IStateMachine {
   const states = topStatesOf(machine).filter((node) => !isHidden(node));
   const scheduler = schedulerOf(machine);
   const topOf = (node: AnyStateNode): string => node.path[0] ?? anyState;
   const labels = labelsBetween(nodesOf(machine.root), topOf, topOf);
   const arrows = arrowsOf(labels);
+  /** The table, and the picture within the failed state if there is one, have the words of ways into it and out of it. */
+  const quietened = (arrow: ITransition): ITransition =>
+    !scheduler && arrows.length > mostWithWords && [arrow.from, arrow.to].includes('failed')
+      ? { from: arrow.from, to: arrow.to, color: quiet }
+      : arrow;
   const ends = states.filter(({ type }) => type === 'final').map(({ key }) => ({ key, name: `final ${key}` }));
-  return coloured({
+  const chart = coloured({
     states: [
       start,
       ...states.map((node) =>
@@ -77,10 +87,11 @@ export function overviewOf(machine: AnyStateMachine): IStateMachine {
     ],
     transitions: [
       ...startsOf(machine.root, topOf),
-      ...arrows.map((arrow) => (arrow.to === scheduler?.key ? backOf(arrow) : arrow)),
+      ...arrows.map((arrow) => (arrow.to === scheduler?.key ? backOf(arrow) : quietened(arrow))),
       ...ends.map(({ key, name }) => ({ from: key, to: name })),
     ],
   });
+  return framed(chart, frames, faint);
 }
 
 const anyState = 'any state';
@@ -106,9 +117,16 @@ function noteOf(labels: Labels, scheduler: string): string[] {
   return [
     'Scheduler: picks the next piece of work, and never rests.',
     'Every other state leads back to it (grey), on:',
-    [...new Set(back)].join(', '),
+    ...linesOf([...new Set(back)]),
   ];
 }
+
+const mostInLine = 3;
+
+const linesOf = (events: string[]): string[] =>
+  Array.from({ length: Math.ceil(events.length / mostInLine) }, (_, at) =>
+    events.slice(at * mostInLine, (at + 1) * mostInLine).join(', '),
+  ).map((line, at, all) => (at < all.length - 1 ? `${line},` : line));
 
 /** Makes the detail of one top-level state: inner states, ways out, and ways in where no inner arrow leads. */
 export function detailOf(machine: AnyStateMachine, key: string): IStateMachine {

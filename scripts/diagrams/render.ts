@@ -1,17 +1,20 @@
 /** Draws a chart as a picture that fits one screen. */
+import { Graphviz } from '@hpcc-js/wasm/graphviz';
 import { type IStateMachine, render } from 'state-machine-cat';
 import type { Random } from '../../src/engine/random.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 
 /** Size in pixels. */
-export const screen = { width: 1400, height: 900 };
+export const screen = { width: 1280, height: 800 };
+/** Least size of letters that people can still read. */
+export const smallestScale = 0.7;
 const pixelsPerPoint = 4 / 3;
 
 const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
   [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25, 0.2].map((ranksep) => ({ direction, nodesep, ranksep }))),
 );
 /** Number of random orders of arrows to try if a chart does not fit: the layout depends on the order. */
-const mostOrders = 60;
+const mostOrders = 24;
 /** Scale that is good enough to stop trying: nobody sees the difference to 1. */
 const largeEnough = 0.95;
 /** Loss of scale that is worth one overlap of labels less. */
@@ -28,8 +31,8 @@ export interface Picture {
  * @param before the picture of this chart on disk, if there is one. It ends with a note of its layout: where that layout
  *   gives the same picture, the search is left out. Delete the picture to search again.
  */
-export function pictureOf(chart: IStateMachine, before = ''): Picture {
-  const again = redrawn(chart, before);
+export async function pictureOf(chart: IStateMachine, before = ''): Promise<Picture> {
+  const again = await redrawn(chart, before);
   return again?.svg === before ? again : bestOf(chart);
 }
 
@@ -40,23 +43,37 @@ interface Layout {
 }
 
 /** Tries layout by layout; further orders of the arrows only until a picture is large and clear enough. */
-function bestOf(chart: IStateMachine): Picture {
-  let best = { picture: { svg: '', scale: 0 }, worth: Number.NEGATIVE_INFINITY };
-  for (let order = 0; order < mostOrders && best.worth < largeEnough; order += 1) {
+async function bestOf(chart: IStateMachine): Promise<Picture> {
+  let best: { picture: Picture; worth: number } | undefined;
+  for (let order = 0; order < mostOrders && (best?.worth ?? 0) < largeEnough; order += 1) {
     for (const index of layouts.keys()) {
-      const picture = drawn(chart, { order, index });
-      const worth = picture.scale - clearness * overlapsIn(picture.svg);
-      if (worth > best.worth) best = { picture, worth };
+      const picture = await drawn(chart, { order, index });
+      if (!picture) continue;
+      const isReadable = picture.scale >= smallestScale;
+      const worth = picture.scale - clearness * overlapsIn(picture.svg) - (isReadable ? 0 : 1);
+      if (!best || worth > best.worth) best = { picture, worth };
     }
   }
+  if (!best) throw new Error('Graphviz fails in every layout of this chart');
   return best.picture;
+}
+
+/** Lays out the chart; undefined where Graphviz fails, as it does with some orders of arrows. It begins anew: a failure spoils it. */
+async function laidOut(dot: string): Promise<string | undefined> {
+  Graphviz.unload();
+  const graphviz = await Graphviz.load();
+  try {
+    return graphviz.layout(dot, 'svg', 'dot');
+  } catch {
+    return undefined;
+  }
 }
 
 const noteOf = ({ order, index }: Layout): string => `<!-- Layout ${index} of the arrows in order ${order} -->`;
 const notes = /<!-- Layout (\d+) of the arrows in order (\d+) -->/;
 
 /** Draws the chart in the layout that a picture notes; undefined if it notes none. */
-function redrawn(chart: IStateMachine, svg: string): Picture | undefined {
+async function redrawn(chart: IStateMachine, svg: string): Promise<Picture | undefined> {
   const [, index, order] = svg.match(notes) ?? [];
   if (index === undefined || order === undefined || !layouts[Number(index)]) return undefined;
   return drawn(chart, { order: Number(order), index: Number(index) });
@@ -67,16 +84,16 @@ function shuffled({ states, transitions = [] }: IStateMachine, random: Random): 
   return { states, transitions: drawn.sort((one, other) => one.at - other.at).map(({ arrow }) => arrow) };
 }
 
-function drawn(chart: IStateMachine, layout: Layout): Picture {
+async function drawn(chart: IStateMachine, layout: Layout): Promise<Picture | undefined> {
   const { direction, ...spacing } = layouts[layout.index] ?? layouts[0] ?? { direction: 'top-down' };
   const ordered = layout.order === 0 ? chart : shuffled(chart, seededRandom(layout.order));
   const dotGraphAttrs = Object.entries({ ...spacing, bgcolor: 'white' }).map(([name, value]) => ({
     name,
     value: String(value),
   }));
-  const svg = String(
-    render(JSON.stringify(ordered), { inputType: 'json', outputType: 'svg', direction, dotGraphAttrs }),
-  );
+  const dot = render(JSON.stringify(ordered), { inputType: 'json', outputType: 'dot', direction, dotGraphAttrs });
+  const svg = await laidOut(String(dot));
+  if (svg === undefined) return undefined;
   const { width, height } = pointsOf(svg);
   const scale = Math.min(1, screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
   return { svg: `${scaled({ svg, scale }).trimEnd()}\n${noteOf(layout)}\n`, scale };

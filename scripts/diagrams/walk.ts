@@ -1,5 +1,7 @@
 /** Reads the states and transitions of a machine, with names for people. */
 import type { AnyStateMachine, AnyStateNode } from 'xstate';
+import { catalog } from '../../machines/catalog.js';
+import { rpcOf } from '../../src/journal/history-words.js';
 
 /** Transition of one state by one event. */
 export interface Arrow {
@@ -32,12 +34,6 @@ export const arrowsFrom = (node: AnyStateNode): Arrow[] =>
 export const entryActionsOf = (node: AnyStateNode): string[] =>
   node.entry.map(nameOf).filter((name) => name !== 'xstate.raise' && name !== 'raise');
 
-/** Activities in this state: the call of a part, which its owner makes, and effects of the machine. */
-export const activitiesOf = ({ meta, invoke }: AnyStateNode): string[] => [
-  ...(typeof meta?.call === 'string' ? [meta.call] : []),
-  ...invoke.map(({ src }) => String(src)),
-];
-
 /** Name of a guard or an action, with its parameter if that is one word. */
 function nameOf(item: unknown): string {
   if (typeof item === 'string') return item;
@@ -66,3 +62,28 @@ export const isScheduler = (node: AnyStateNode): boolean =>
 export const isHidden = (node: AnyStateNode): boolean => isInitial(node) && (isTransient(node) || node.key === 'new');
 
 const isInitial = (node: AnyStateNode): boolean => node.parent?.initial.target?.[0] === node;
+
+/** Activities in this state: the call of a part, which its owner makes, and effects of the machine. Calls have their names in CSI. */
+export const activitiesOf = (node: AnyStateNode): string[] => {
+  const { meta, machine, invoke } = node;
+  const call: string[] =
+    typeof meta?.call === 'string' ? [callsOfParts.get(machine.id)?.get(meta.call) ?? meta.call] : [];
+  return [...call, ...invoke.map(({ src }) => rpcOf(String(src)) ?? String(src))];
+};
+
+/** Name in CSI of the call that the machine makes in this state. */
+export const callOf = ({ invoke }: AnyStateNode): string | undefined =>
+  invoke.map(({ src }) => rpcOf(String(src))).find((rpc) => rpc !== undefined);
+
+/** Names in CSI by the kind of call, by the charts of parts: their owner makes the calls. */
+const callsOfParts = new Map(
+  [...catalog.values()].flatMap(({ machine, charts }) => {
+    const ways = nodesOf(machine.root).flatMap(arrowsFrom);
+    const calls = ways.flatMap(({ guard, to }): [string, string][] => {
+      const [, kind] = /^isToCall (.+)$/.exec(guard) ?? [];
+      const rpc = to && callOf(to);
+      return kind && rpc ? [[kind, rpc]] : [];
+    });
+    return charts.map(({ id }): [string, Map<string, string>] => [id, new Map(calls)]);
+  }),
+);

@@ -104,23 +104,23 @@ describe('pages of machines', () => {
     );
   });
 
-  it('the picture of a machine is always the same, and fits one screen', () => {
-    const { svg, scale } = pictureOf(overviewOf(job));
+  it('the picture of a machine is always the same, and fits one screen', async () => {
+    const { svg, scale } = await pictureOf(overviewOf(job));
     const [, width, height] = svg.match(/<svg width="(\d+)" height="(\d+)"/) ?? [];
-    expect(pictureOf(overviewOf(job)).svg).to.equal(svg);
-    expect(Number(width)).to.be.within(1, 1400);
-    expect(Number(height)).to.be.within(1, 900);
+    expect((await pictureOf(overviewOf(job))).svg).to.equal(svg);
+    expect(Number(width)).to.be.within(1, 1280);
+    expect(Number(height)).to.be.within(1, 800);
     expect(scale).to.equal(1);
   });
 
-  it('a picture on disk saves the search for its layout only if it is the picture of this chart', () => {
-    const { svg } = pictureOf(overviewOf(job));
-    const other = pictureOf(overviewOf(hub)).svg;
+  it('a picture on disk saves the search for its layout only if it is the picture of this chart', async () => {
+    const { svg } = await pictureOf(overviewOf(job));
+    const other = (await pictureOf(overviewOf(hub))).svg;
     const note = /<!-- Layout .* -->/;
     expect(svg).to.match(note);
-    expect(pictureOf(overviewOf(job), svg).svg).to.equal(svg);
-    expect(pictureOf(overviewOf(job), other).svg).to.equal(svg);
-    expect(pictureOf(overviewOf(job), svg.replace(note, '')).svg).to.equal(svg);
+    expect((await pictureOf(overviewOf(job), svg)).svg).to.equal(svg);
+    expect((await pictureOf(overviewOf(job), other)).svg).to.equal(svg);
+    expect((await pictureOf(overviewOf(job), svg.replace(note, ''))).svg).to.equal(svg);
   });
 
   it('prose without a line for a state, or with a name outside of the chart, is refused', () => {
