@@ -13,13 +13,13 @@ import {
   type FailedAttempt,
   notSent,
   settledIn,
-  type Taken,
   type Thrown,
   waitIn,
   waitOf,
-} from './call-states.js';
+} from './call-outcomes.js';
 import type { AdmissionCall, AdmissionOutcome, Awaiting, Settled, Tries, Wait } from './csi-types.js';
 import { type Stamped, stampOf } from './host.js';
+import type { Taken } from './requests.js';
 
 /** How far the call is that a part wants. */
 export type CallStep = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';

@@ -4,9 +4,9 @@
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';
 import { callChart, callGuards } from '../kit/call.js';
-import { changed, refused } from '../kit/call-states.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
+import { changed, refused } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type NodeExpandAnswer,

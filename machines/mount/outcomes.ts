@@ -4,7 +4,7 @@
  */
 import { defaultBackoff } from '../kit/backoff.js';
 import { counted } from '../kit/call.js';
-import type { FailedAttempt } from '../kit/call-states.js';
+import type { FailedAttempt } from '../kit/call-outcomes.js';
 import type { CallFailure, Settled, Wait } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import {

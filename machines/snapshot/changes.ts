@@ -2,7 +2,7 @@
 
 import type { BackoffPolicy } from '../kit/backoff.js';
 import { counted } from '../kit/call.js';
-import { type FailedAttempt, maxUnproven } from '../kit/call-states.js';
+import { type FailedAttempt, maxUnproven } from '../kit/call-outcomes.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import type { MadeSnapshot, SnapshotData, SnapshotInput, SnapshotOutcome, SnapshotRequest } from './types.js';

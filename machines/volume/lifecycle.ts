@@ -4,7 +4,7 @@
  * docs/machines/lifecycle.md (generated).
  */
 import { assign, setup } from 'xstate';
-import { maxUnproven } from '../kit/call-states.js';
+import { maxUnproven } from '../kit/call-outcomes.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { Chart, isIn, type Part, type PhaseMeta, topState } from '../kit/parts.js';
 import type { StateWords } from '../kit/state-words.js';

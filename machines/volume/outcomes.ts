@@ -1,6 +1,6 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { callUnderWay, counted } from '../kit/call.js';
-import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-states.js';
+import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-outcomes.js';
 import type { CallFailure, Settled, Tries, Wait } from '../kit/csi-types.js';
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';

@@ -6,7 +6,7 @@
  */
 import type { AnyStateMachine, ContextFrom } from 'xstate';
 import { addressParts } from '../../machines/kit/addresses.js';
-import { idTaken } from '../../machines/kit/call-states.js';
+import { idTaken } from '../../machines/kit/call-outcomes.js';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
