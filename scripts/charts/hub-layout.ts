@@ -3,13 +3,15 @@
  * at work below, and each has a line to the bar and one from it.
  */
 import type { ChartLayout, Line, StateBox } from '../../src/page/chart/layout.js';
-import { type Block, blockOf, boxOf, placedAt, rounded, sizeOf, withRuns } from './boxes.js';
+import { type Block, blockOf, boxOf, placedAt, rounded, type Size, sizeOf, withRuns } from './boxes.js';
 import { linesOf } from './lines.js';
 import type { ReadChart, ReadState } from './read-chart.js';
 
-const gap = 16;
+const gap = 11;
+/** Width that is seen without scrolling beside the parts, on a screen of 1280 pixels and at the smallest scale that people can read. */
+const room = 700;
 /** Between the boxes of the first row at work, if there is a second one: lines to that one pass here. */
-const passage = 40;
+const passage = 36;
 const bar = { height: 26, above: 30, below: 30 };
 const margin = 12;
 
@@ -21,7 +23,13 @@ interface Row {
   block: Block;
 }
 
+/** Leaves out the names of calls in the boxes where these would need more room. */
 export function hubLayout(chart: ReadChart): ChartLayout {
+  const layout = arranged(chart, sizeOf);
+  return layout.width <= room ? layout : arranged(chart, ({ runs, ...state }) => sizeOf(state));
+}
+
+function arranged(chart: ReadChart, sizeIn: (state: ReadState) => Size): ChartLayout {
   const hub = chart.states.find(({ role }) => role === 'hub');
   if (!hub) throw new Error(`${chart.machine} has no hub`);
   const rows = chart.states
@@ -29,7 +37,7 @@ export function hubLayout(chart: ReadChart): ChartLayout {
     .map(
       (state): Row => ({
         state,
-        block: state.role === 'group' ? blockOf(chart, state, 'column') : { ...sizeOf(state), inner: [] },
+        block: state.role === 'group' ? blockOf(chart, state, 'column') : { ...sizeIn(state), inner: [] },
       }),
     );
   const isAtWork = ({ state }: Row): boolean => state.runs !== undefined;

@@ -31,6 +31,15 @@ describe('layouts of charts', () => {
     );
   });
 
+  it('35 a chart around a scheduler is seen whole beside its parts, on a screen of 1280 × 800 pixels', () => {
+    const hubs = layouts.filter(({ states }) => states.some(({ kind }) => kind === 'hub'));
+    expect(hubs.map(({ machine }) => machine)).to.include.members(['volume', 'mount', 'volume-snapshot']);
+    for (const { machine, width, height } of hubs) {
+      expect(width, machine).to.be.at.most(700);
+      expect(height, machine).to.be.at.most(540);
+    }
+  });
+
   for (const [index, machine] of machines.entries()) {
     const chart = readChart(machine);
     const layout = layouts[index];
