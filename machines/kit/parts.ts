@@ -16,9 +16,9 @@ import {
   pathToStateValue,
   type StateValueFrom,
 } from 'xstate';
-import type { Asked } from './compiled-actions.js';
-import type { Configuration } from './plan.js';
-import { type PlannedMachine, plannedOf } from './planned-machine.js';
+import type { Asked } from '../plan/compiled-actions.js';
+import type { Configuration } from '../plan/plan.js';
+import { type PlannedMachine, plannedOf } from '../plan/planned-machine.js';
 import { pathOf } from './state-path.js';
 
 /** All paths of a state value: `'failed.refused'` of `{ failed: 'refused' }`. */

@@ -13,8 +13,8 @@ import {
   createMachine,
   StateMachine,
 } from 'xstate';
-import type { Asked } from '../../machines/kit/compiled-actions.js';
-import { PlannedMachine, type PlannedStep } from '../../machines/kit/planned-machine.js';
+import type { Asked } from '../../machines/plan/compiled-actions.js';
+import { PlannedMachine, type PlannedStep } from '../../machines/plan/planned-machine.js';
 import { invokesOf } from '../../src/engine/machine/hosted-machine.js';
 
 /** Tells how a step was taken, and whether it threw. */

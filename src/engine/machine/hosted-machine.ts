@@ -15,9 +15,9 @@ import {
   type ExecutableActionObject,
   type StateValue,
 } from 'xstate';
-import type { Asked } from '../../../machines/kit/compiled-actions.js';
 import { type AnswerParams, failureIn, type MessageParams } from '../../../machines/kit/host.js';
-import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/kit/planned-machine.js';
+import type { Asked } from '../../../machines/plan/compiled-actions.js';
+import { type PlannedMachine, type PlannedStep, plannedOf } from '../../../machines/plan/planned-machine.js';
 import { asData, isData, isStillData } from './data.js';
 
 /** Snapshot of a machine that has not ended, as stored: plain JSON, without children. */

@@ -1,7 +1,7 @@
 /** Who takes the steps: the compiled plan, or XState alone. */
 import { expect } from 'chai';
 import { createActor, createMachine } from 'xstate';
-import { PlannedMachine, plannedOf } from '../../../machines/kit/planned-machine.js';
+import { PlannedMachine, plannedOf } from '../../../machines/plan/planned-machine.js';
 
 describe('STAGECRAFT_STEPS', () => {
   const before = process.env.STAGECRAFT_STEPS;
