@@ -22,10 +22,7 @@ export interface ReadChart {
 }
 
 /** Calls and effects of a state, without waits for admission: the name of the state says so. */
-const runsOf = (node: AnyStateNode): string[] =>
-  activitiesOf(node)
-    .filter((activity) => activity !== 'awaitAdmission')
-    .map((activity) => activity.replace(' (sent before)', ''));
+const runsOf = (node: AnyStateNode): string[] => activitiesOf(node).filter((activity) => activity !== 'awaitAdmission');
 
 /** Least number of states that a hub chooses from. */
 const leastChoice = 5;

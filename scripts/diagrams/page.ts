@@ -90,7 +90,6 @@ export function indexOf(
     '- An arrow to a state with states inside leads to its first one, to which the dot in its own picture points. `X.Y` is the inner state Y of X; `event → Y` enters Y.',
     '- Arrows have the colour of the box that they come from.',
     '- An arrow names its events: `event [condition]`. *Otherwise*: no other condition holds. `in X: a, b`: these events lead there from the inner state X only; `not in X: a, b`: from every inner state but X.',
-    '- `(sent before)`: the call is still under way, and no new one is made.',
     '- `X ended`, `X failed`: the effect X gave its result, or threw. `after untilDue`: the pause until the next attempt is over.',
     '- An event without an arrow in a state changes nothing there; what is still wanted then is sent again once the call has ended.',
     '- *Any other state*, *any other of these*: all states that have no arrow of their own for this event. `any X`: all states inside X.',
