@@ -62,8 +62,7 @@ describe('agent on Redis', () => {
     await store.close();
     writeFileSync(join(place.dataDir, 'lock'), '');
     const agent = start({}, place);
-    await agent.ready();
-    expect(agent.lines.join('\n')).to.include('has 2 volumes that the Redis of this agent does not know');
+    await agent.line(/has 2 volumes that the Redis of this agent does not know/);
   });
 
   it('a second agent with the same nodeId is refused, and the holder named', async () => {

@@ -16,6 +16,9 @@ const sample = [
 
 /** By kind and seed: histories that differ by intent, with the reason. */
 const judged = new Map([
+  ...[6_501, 7_001, 7_126].map(
+    (seed) => [`volumes ${seed}`, 'two answers of one moment come in the other order'] as const,
+  ),
   ['volumes 5126', 'a delete first asks whether a replaced agent has the volume: two deletes share no commit any more'],
   ['limits 265', 'a snapshot whose creation waits goes on waiting when its deletion is asked for: one commit less'],
 ]);
