@@ -62,7 +62,7 @@ describe('agent on Redis', () => {
     await store.close();
     writeFileSync(join(place.dataDir, 'lock'), '');
     const agent = start({}, place);
-    await agent.line(/has 2 volumes that the Redis of this agent does not know/);
+    await agent.line(/has 2 volumes of the embedded store, which the store that is configured does not know/);
   });
 
   it('a second agent with the same nodeId is refused, and the holder named', async () => {
