@@ -76,7 +76,7 @@ describe('stagecraft replay', function () {
     expect(await seqOf('--to', '2', '--step', '1')).to.equal(3);
     expect(await seqOf('--to', '2', '--back', '100')).to.equal(1);
     const { stdout } = await onAgent('replay', address, '--diff');
-    expect(stdout).to.contain('~ publications.a.at: "in-doubt.calling" → "published"');
+    expect(stdout).to.contain('~ publications.a.at: "in-doubt" → "published"');
     expect(stdout).not.to.contain('"uid"');
   });
 

@@ -17,9 +17,3 @@ export const journalsOf = (version: string): string[] =>
   gunzipSync(readFileSync(journalsFile(version)))
     .toString()
     .split(/^(?=\{"format":)/m);
-
-/** Versions of the machines that the journals of a version show. */
-export function machinesIn(version: string): Map<string, string> {
-  const lines = journalsOf(version).flatMap((text) => text.split('\n').filter((line) => line.startsWith('{"actor":')));
-  return new Map(lines.map((line) => JSON.parse(line)).map(({ machine, version }) => [machine, version]));
-}
