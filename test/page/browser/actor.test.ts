@@ -62,9 +62,7 @@ describe('an actor in a browser', function () {
         .click();
       await page.waitForURL(/\?seq=\d+$/);
       await page.getByText(/rebuilt from the journal: no effect runs/).waitFor();
-      await page
-        .getByRole('img', { name: /now in pending-publish\.backing-off, before in pending-publish\.calling/ })
-        .waitFor();
+      await page.getByRole('img', { name: /now in backing-off, before in pending-publish/ }).waitFor();
       await page
         .getByText(/In doubt/)
         .first()
