@@ -1,16 +1,19 @@
 /** Records of older versions of the task machine, as they were written then: brought to the present one, and gone on with. */
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import type { ProcessIdentity } from '../../machines/task/task-types.js';
 import type { Store } from '../../src/engine/store.js';
 import { createRuntime } from '../../src/index.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
+import { identify } from '../../src/tasks/processes.js';
 
 const address = 'task/n1/hostpath';
 
 /** A running task of version 2, with values of its environment in the record and in the input of its effect. */
-const runningV2 = (() => {
+const runningV2 = (process: ProcessIdentity) => {
   const spec = {
     id: 'hostpath',
     type: 'node',
@@ -20,7 +23,6 @@ const runningV2 = (() => {
     restart: { maxRestarts: 0, windowMs: 60000, backoff: { initialMs: 100, maxMs: 300000 } },
   };
   const run = { allocId: 'hostpath-6lurx2jp', token: 'hostpath-6lurx2jp.mwq6ko43' };
-  const process = { pid: 27820, bootId: 'ea6bb846-6cf7-47b2-be9e-fc51679d87f9', startTime: 3275597 };
   const spawned = { ...run, process, socketPath: '/nowhere/plugins/hostpath-6lurx2jp/csi.sock' };
   const registered = { allocId: run.allocId, types: ['csi-node'] };
   const ready = { pluginName: 'hostpath.csi.stagecraft', vendorVersion: '0.1.0' };
@@ -36,7 +38,7 @@ const runningV2 = (() => {
     answers: [],
     snapshot: { value: 'running', context },
   };
-})();
+};
 
 describe('tasks of older versions', () => {
   let directory: string;
@@ -67,7 +69,11 @@ describe('tasks of older versions', () => {
   }
 
   it('34.11 values in a record of version 2 are gone with its migration, and the same values are the same spec', async () => {
-    const store = await storeWith(runningV2);
+    const child = spawn('/bin/sleep', ['605'], { detached: true, stdio: 'ignore' });
+    const identity = identify(child.pid ?? 0);
+    if (!identity) throw new Error('the process has ended');
+    const record = runningV2(identity);
+    const store = await storeWith(record);
     const runtime = await createRuntime({ nodeId: 'n1', dataDir: join(directory, 'data'), store });
     try {
       const task = async (): Promise<string> => (await store.load(address))?.text ?? '';
@@ -76,11 +82,12 @@ describe('tasks of older versions', () => {
         .and.not.include('planted-value');
       const { allocId, spec } = runtime.tasks.status('hostpath');
       expect(spec).to.deep.include({ plugin: 'hostpath', env: ['TOKEN', 'CSI_ENDPOINT'] });
-      const { env } = runningV2.snapshot.context.spec;
-      await runtime.tasks.start({ ...runningV2.snapshot.context.spec, type: 'node', env });
+      const { env } = record.snapshot.context.spec;
+      await runtime.tasks.start({ ...record.snapshot.context.spec, type: 'node', env });
       expect(runtime.tasks.status('hostpath').allocId).to.equal(allocId);
     } finally {
       await runtime.close();
+      child.kill('SIGKILL');
     }
   });
 });
