@@ -4,7 +4,7 @@
  * Where they are put in order: plan.ts
  */
 import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, ExecutableActionObject } from 'xstate';
-import { merged } from '../kit/copies.js';
+import { merged } from './merged.js';
 
 /** Request of an action to the host of the machine, in the form of XState. */
 export type Asked = Pick<ExecutableActionObject, 'type' | 'info' | 'params'>;
