@@ -28,7 +28,7 @@ export { registryMachine } from './registry/registry.js';
 export { groupSnapshotMachine } from './snapshot/group.js';
 export { type SnapshotContext, snapshotPhases } from './snapshot/phases.js';
 export { volumeSnapshotMachine } from './snapshot/snapshot.js';
-export { snapshotParts } from './snapshot/states.js';
+export { snapshotParts, snapshotPathOf, snapshotStateOf } from './snapshot/states.js';
 export type { SnapshotChanged, SnapshotKey, SnapshotState } from './snapshot/types.js';
 
 export { taskMachine } from './task/task.js';

@@ -89,7 +89,7 @@ type IdOf<TCall> = TCall extends { id: infer TId } ? TId : TCall extends { src: 
 
 /**
  * The states of a call. Its machine has a state that decides what comes next, and states of its own for its rest. It has the
- * guards `isToCall`, `isToRest`, `mustWait` and `hasOtherWork` beside those of `callGuards`, the actions `change`, `choose`
+ * guards `mustWait` and `hasOtherWork` beside those of `callGuards`, the actions `change`, `choose`
  * and `settle`, the effect `awaitAdmission`, and the delay `untilDue`.
  * @param deciding id of the state that decides
  * @param calls by kind

@@ -37,7 +37,7 @@ type Innermost<TPath> = Exclude<TPath, OuterOf<TPath>>;
 /** States that a chart can be in, as dotted paths. */
 export type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<StateValueFrom<TMachine>>>;
 
-/** Data of a part, and the path of its state: `{ at: 'pending-publish.due', … }`. */
+/** Data of a part, and the path of its state: `{ at: 'pending-publish', … }`. */
 export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };
 
 /** Statement of a chart about one of its phases. */

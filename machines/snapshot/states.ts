@@ -2,7 +2,7 @@
 import type { StateValue } from 'xstate';
 import { callStepOf, callUnderWay } from '../kit/call.js';
 import type { PartView } from '../kit/parts.js';
-import { pathOf } from '../kit/state-path.js';
+import { seenAt } from '../kit/state-words.js';
 import { wantedCall } from './calls.js';
 import { type SnapshotContext, snapshotChart, snapshotPhases } from './phases.js';
 import type { SnapshotState } from './types.js';
@@ -21,12 +21,8 @@ export function snapshotStepOf(context: SnapshotContext): string {
   return wanted ? `${at}.${callStepOf(context, work?.kind === wanted, tries ?? undefined)}` : at;
 }
 
-/** State for users, and how far the call is: `pending-create.calling`. */
-export function snapshotPathOf(value: StateValue, context: SnapshotContext): string {
-  const { work, tries } = context;
-  if (!work) return pathOf(value);
-  return `${snapshotStateOf(context)}.${callStepOf(context, true, tries ?? undefined)}`;
-}
+/** Path of the state as people see it: its phase, and how far its call is. */
+export const snapshotPathOf = (_: StateValue, context: SnapshotContext): string => snapshotStepOf(context);
 
 /** The snapshot as the one part of its actor. */
 export function snapshotParts(context: SnapshotContext): PartView[] {
@@ -35,7 +31,7 @@ export function snapshotParts(context: SnapshotContext): PartView[] {
   const why = failure?.message ?? awaiting?.reason ?? tries?.failure.message;
   return [
     {
-      ...{ id: snapshotPhases.id, chart: snapshotPhases.id, at },
+      ...{ id: snapshotPhases.id, ...seenAt(snapshotPhases, at) },
       ...(why !== undefined && { why }),
       ...(at.endsWith('.backing-off') && tries && { nextAttemptAtMs: tries.notBeforeMs }),
     },

@@ -69,7 +69,7 @@ export const discard = (context: VolumeContext, force: boolean, stamp: Stamped):
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
     // Created otherwise than asked: not usable, and deleted by its id.
     if (lifecycle.madeOtherwise) draft.csi = lifecycle.madeOtherwise;
-    const type = isToStay(draft) ? 'forget' : 'delete';
+    const type = isToStay(draft) && lifecycleChart.takes(lifecycle, 'forget') ? 'forget' : 'delete';
     draft.lifecycle = lifecycleChart.step(lifecycle, { type, force, underWay: underWay(draft) });
     withdrawClaims(draft, () => true, 'the volume is being deleted');
     draft.expansion = null;

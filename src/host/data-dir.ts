@@ -35,7 +35,7 @@ export interface DataDir {
   isClosed: boolean;
   /** Whether all users pass through it only because earlier versions let them. */
   isOpenAsBefore: boolean;
-  /** Id of the directory at this path: the same after a reboot, another for each directory. */
+  /** Id of the directory: by its salt, else by its path. The same after a reboot, and after a move of a directory with a salt. */
   id: string;
   /** Id of the holders of its lock: the same for all of them until the next boot. */
   holderId: string;
@@ -71,7 +71,7 @@ export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'):
       ...(salt !== undefined && { salt }),
       isClosed: isClosed(real),
       id: createHash('sha256')
-        .update(`${salt ?? ''} ${real}`)
+        .update(salt ?? real)
         .digest('hex')
         .slice(0, 32),
       holderId: holderIdOf(real),

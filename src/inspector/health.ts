@@ -10,7 +10,6 @@ import type { MountContext } from '../../machines/mount/types.js';
 import type { NodeContext } from '../../machines/node/node.js';
 import type { PluginContext } from '../../machines/plugin/plugin.js';
 import type { PluginsContext } from '../../machines/plugin/plugins.js';
-import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import type { TaskContext } from '../../machines/task/task-types.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
@@ -146,8 +145,7 @@ const judgeNode = (state: string, { fence }: NodeContext): Condition | undefined
   return known?.health === 'failed' && fence ? { ...known, why: `${known.why}: ${fence.reason}` } : known;
 };
 
-const judgeSnapshot = (state: string, context: SnapshotContext): Condition | undefined =>
-  saidOf(context.kind, state) ?? worstOf(partsIn(context.kind, context), () => '');
+const judgeSnapshot = (state: string): Condition | undefined => saidOf('snapshot', state);
 
 const judges: Record<string, Judge> = {
   volume: judgeVolume,

@@ -190,7 +190,10 @@ export class NodeSlots {
    */
   async #addSlot(volume: string, nodeId: string, plugin: string): Promise<void> {
     const held = await this.#slotOf(volume, nodeId);
-    if (this.#reservedAt(nodeId, plugin).some(({ reservation }) => reservation === held)) return;
+    const has = this.#reservedAt(nodeId, plugin).some((slot) =>
+      held === undefined && this.#index.isUnread(volume) ? slot.volume === volume : slot.reservation === held,
+    );
+    if (has) return;
     const slot = { volume, reservation: this.#options.random.id() };
     await this.#nodes.ask(nodeAddress(nodeId), { type: 'node.add-slot', plugin, ...slot });
     const isThere = await this.#volumes

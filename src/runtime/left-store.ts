@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
 import { messageOf } from '../errors.js';
 import { countRecords } from '../stores/lmdb/lmdb-check.js';
+import { isOpenHere } from '../stores/lmdb/open-paths.js';
 
 export interface LeftStoreOptions {
   warn(line: string): void;
@@ -17,6 +18,8 @@ export interface LeftStoreOptions {
  */
 export async function warnOfLeftStore(dataDir: string, { warn, signal }: LeftStoreOptions): Promise<void> {
   const path = join(dataDir, 'state');
+  // The store that is configured may be just that one, or one around it.
+  if (isOpenHere(path)) return;
   try {
     const volumes = await countRecords(path, { prefix: volumesPrefix, signal });
     if (volumes === 0) return;

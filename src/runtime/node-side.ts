@@ -234,6 +234,7 @@ export class NodeSide {
   async #begin(): Promise<void> {
     const mounts = this.#former.present();
     await this.#untilDone('the place of the mounts', () => this.#former.place(mounts));
+    if (this.#isRefusing) return;
     await this.#watch.start();
     await this.#untilDone('the recovery of allocs', () => this.allocations.recover());
     await this.#holds.look();

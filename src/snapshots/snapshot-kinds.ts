@@ -2,7 +2,7 @@
 import { addressParts } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import { snapshotPathOf } from '../../machines/snapshot/states.js';
+import { snapshotParts, snapshotPathOf } from '../../machines/snapshot/states.js';
 import type {
   CreateSnapshotCall,
   LookCall,
@@ -189,6 +189,7 @@ function kindOf(
     },
     topic: () => ways.topic,
     pathOf: snapshotPathOf,
+    parts: snapshotParts,
     migrations: snapshotMigrations,
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(

@@ -54,6 +54,15 @@ describe('the embedded store of a runtime that has another store', () => {
     expect(await warnings()).to.deep.equal([]);
   });
 
+  it('34.36 it is the store that this runtime uses: nothing to say', async () => {
+    await fill('volume/default/a');
+    const store = lmdbStore(join(dataDir, 'state'));
+    await store.open();
+    expect(await warnings()).to.deep.equal([]);
+    await store.close();
+    expect(await warnings()).to.have.lengthOf(1);
+  });
+
   it('34.36 with volumes: says how many there are, and what to do', async () => {
     await fill('volume/default/a', 'volume/default/b', 'volume-snapshot/default/c', 'node/a');
     const [line, ...more] = await warnings();

@@ -56,6 +56,17 @@ describe('lmdb store, damaged', () => {
     expect(mark).to.match(/^\d+ bytes, written at \d+\n$/);
   });
 
+  it('34.18 pages of large values are cut off at its end: STORE_DAMAGED', async () => {
+    const store = lmdbStore(path);
+    await store.open();
+    const text = JSON.stringify({ spec: 'x'.repeat(6_000) });
+    await store.commit(Array.from({ length: 30 }, (_, i) => commitOf(`volume/default/w${i}`, 0, { text })));
+    await store.close();
+    const { length } = await readFile(file);
+    await truncate(file, length - 2 * pageBytes);
+    await damage();
+  });
+
   it('34.18 not closed, but whole: opened', async () => {
     await rm(join(path, 'closed'));
     expect(await reopened()).to.equal(100);

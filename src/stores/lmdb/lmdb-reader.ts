@@ -32,11 +32,12 @@ const fail = (fault) => {
   require('fs').writeSync(1, fault);
   process.exit(${damagedStatus});
 };
-const keysOf = function* (table, name) {
+const keysOf = function* (table, name, isWhole) {
   const { entryCount } = table.getStats();
   let count = 0;
   let last;
-  for (const key of table.getKeys()) {
+  // Large values lie on pages of their own, which no look at keys touches.
+  for (const key of isWhole ? table.getRange().map((row) => row.key) : table.getKeys()) {
     count += 1;
     if (count > entryCount || (last && Buffer.compare(last, key) >= 0)) fail(name + ' are out of order');
     last = key;
@@ -50,7 +51,7 @@ try {
   let found = 0;
   for (const name of names) {
     const rows = root.openDB({ name, encoding: 'string', keyEncoding: 'binary' });
-    for (const key of keysOf(rows, name)) if (name === 'records' && String(key).startsWith(prefix)) found += 1;
+    for (const key of keysOf(rows, name, named.length === 0)) if (name === 'records' && String(key).startsWith(prefix)) found += 1;
   }
   require('fs').writeSync(1, String(found));
 } catch (error) {

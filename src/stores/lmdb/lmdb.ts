@@ -32,6 +32,7 @@ import { noteClosed } from './lmdb-check.js';
 import { type Environment, openEnvironment } from './lmdb-environment.js';
 import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
+import { noteNotOpen, noteOpen } from './open-paths.js';
 
 export interface LmdbStoreOptions {
   /** Clock of the leases, and of the pauses while the disk is full; default `performance.now`. */
@@ -74,6 +75,7 @@ class LmdbStore implements Store {
     if (this.#current !== undefined) return;
     const env = await openEnvironment(this.#path);
     this.#current = { env, writer: new LmdbWriter(env, { path: this.#path, monotonicMs: this.#monotonicMs }) };
+    noteOpen(this.#path);
   }
 
   async close(): Promise<void> {
@@ -84,6 +86,7 @@ class LmdbStore implements Store {
     this.#leases.clear();
     if (session === undefined) return;
     await session.env.root.close();
+    noteNotOpen(this.#path);
     await noteClosed(this.#path);
   }
 

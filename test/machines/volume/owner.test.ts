@@ -1,11 +1,12 @@
 /** Assertions of the owner: its parts take outcomes in any phase, so it is the volume that refuses what can't be. */
 import { expect } from 'chai';
 import type { FailedAttempt } from '../../../machines/kit/call-outcomes.js';
+import { discard } from '../../../machines/volume/changes.js';
 import { drafted } from '../../../machines/volume/draft.js';
 import { failed, published } from '../../../machines/volume/outcomes.js';
 import { step } from '../../../machines/volume/publications.js';
 import { lost, untilThen } from './publication-table.js';
-import { backingOff, calling, contextOf, on } from './situations.js';
+import { awaiting, backingOff, calling, contextOf, on } from './situations.js';
 
 const attempt: FailedAttempt = { failure: lost, status: 'failed', at: 0, random: 0.5 };
 const over = (kind: 'publish' | 'unpublish') => ({ ...calling(kind, 'a'), isCalling: false });
@@ -40,5 +41,16 @@ describe('what the volume refuses on behalf of its parts', () => {
     expect(() => drafted(context, (draft) => step(draft, 'a', given))).to.throw('its node is given time to unmount');
     const rests = contextOf({ publications: { a: on('pending-unpublish') }, work: backingOff('unpublish', 9, 'a') });
     expect(() => drafted(rests, (draft) => step(draft, 'a', given))).to.not.throw();
+  });
+
+  it('V13 a volume that no call made, deleted again with force while its deletion waits: goes on, by force', () => {
+    const context = contextOf({
+      origin: 'found',
+      lifecycle: { at: 'pending-delete' },
+      work: calling('delete'),
+      awaiting,
+    });
+    const { context: changed } = discard(context, true, { at: 0, random: 0.5 });
+    expect(changed.lifecycle).to.deep.equal({ at: 'pending-delete', force: true });
   });
 });
