@@ -80,7 +80,7 @@ export const snapshotPhases = phaseSetup.createMachine({
   context: ({ input }) => noSnapshot(input),
   initial: 'absent',
   states: {
-    /** None is there: it was never made, or is deleted. */
+    /** Nothing is there: it was never made, or is deleted. */
     absent: {
       meta: {
         shownAs: 'deleted',

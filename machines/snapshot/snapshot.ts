@@ -1,5 +1,5 @@
 /**
- * One snapshot of a volume or of a group of volumes: makes one call at a time, which its phase wants (phases.ts).
+ * Snapshot of a volume or of a group of volumes: makes one call at a time, which its phase wants (phases.ts).
  * Diagram: docs/machines/volume-snapshot.md (generated).
  */
 import { assign, enqueueActions, raise, setup } from 'xstate';

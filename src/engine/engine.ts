@@ -98,7 +98,7 @@ export class Engine implements ActorSystem, Inbox {
       stopped: this.#stop.signal,
       write: () => {
         const { owner, holder } = this.#leaseRequest;
-        // One name for all: where another agent holds it, the store took that agent's write within its second.
+        // Same name for all: where another agent holds it, the store took that agent's write within its second.
         return store.acquireLease({ name: 'trial', owner, holder, ttlMs: trialMs });
       },
     });

@@ -32,7 +32,7 @@ function headOf(nodes: AnyStateNode[]): string {
   return [pathOf(nodes), ...(shownAs ? [`shown as ${shownAs}`] : []), ...(call ? [`wants to ${call}`] : [])].join(', ');
 }
 
-/** What becomes of the data: `tries = again, no holds`. */
+/** Change of the data: `tries = again, no holds`. */
 function changesOf(before: object, after: object, names: Names): string[] {
   const inWords = (value: unknown): string => {
     const name = Object.keys(names).find((one) => isDeepStrictEqual(names[one], value));

@@ -80,7 +80,7 @@ function outcomeOf(at: SnapshotContext['at'], [, event, data]: Case): string {
   }
 }
 
-/** One phase: its events by what comes of them. A variant that leads where its event does is left out. */
+/** Lines of a phase: its events by their outcome. A variant with the outcome of its event is left out. */
 function blockOf(at: SnapshotContext['at']): string {
   const byEvent = new Map<string, string>();
   const byOutcome = new Map<string, string[]>();

@@ -36,7 +36,7 @@ const forGood = { failure: refused, tries: again };
 const made = { id: 'vol-1', context: {}, accessibleTopology: [] };
 const madeOtherwise = { madeOtherwise: made };
 
-/** What each case meets, if it says nothing else. */
+/** Record that a case meets, if it says nothing else. */
 const lifecycleRecord: LifecycleData = { tries: earlier, failure: lost, round: 4, unproven: 1 };
 
 const none = { underWay: undefined };
