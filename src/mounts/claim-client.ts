@@ -73,10 +73,10 @@ export interface ClaimClient {
   holds(key: VolumeKey, request: { allocId: string; generation: number }, wait: ClaimWait): Promise<boolean>;
   /**
    * Whether the controller side still counts the volume as used on this node: a claim, a hold or a publication there, and
-   * no fence since. False also if there is no such volume. Optional: without it, mounts that the agent of another place has
-   * made under this nodeId stay as they are until that agent is back.
+   * no fence since. False also if there is no such volume. Mounts that an agent of another place has made under this nodeId
+   * stay on record until the answer is false, and a fenced node with such mounts stays `down`.
    */
-  keeps?(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<boolean>;
+  keeps(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<boolean>;
   /**
    * Has a volume published to the node. Resolves when the controller side has done its part.
    * @param request `readOnly`: reading is enough; if the volume is published for writing already, it stays so, and

@@ -137,12 +137,11 @@ export class FormerMounts {
     }
   }
 
-  /** A port that can't tell keeps everything. */
   async #isKept(key: VolumeKey): Promise<boolean> {
     const { claims, clock, nodeId } = this.#options;
     const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
     return limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
-      unlessAborted(signal, async () => (await claims.keeps?.(key, { nodeId }, { signal })) ?? true),
+      unlessAborted(signal, () => claims.keeps(key, { nodeId }, { signal })),
     );
   }
 }

@@ -217,6 +217,7 @@ describe('an alloc that is asked for again', () => {
       publish: async () => published,
       release: async () => ({}),
       unstaged: async () => {},
+      keeps: async () => true,
       holdReleased: async () => {},
       expanded: async () => {},
     };

@@ -117,6 +117,7 @@ export class AllocLab {
           if (this.mounted.has(of.id)) throw new Error(`${of.id} is reported as unmounted, and is mounted`);
           this.slots.delete(of.id);
         }),
+      keeps: async () => true,
       holdReleased: async () => {},
       expanded: async () => {},
     };

@@ -48,6 +48,7 @@ function scene(generations: Record<string, number>) {
     },
     release: async () => ({}),
     unstaged: async () => {},
+    keeps: async () => true,
     holdReleased: async () => {},
     expanded: async () => {},
   };

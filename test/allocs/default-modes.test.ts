@@ -85,6 +85,7 @@ describe('modes that an alloc leaves out', () => {
         },
         release: async () => ({}),
         unstaged: async () => {},
+        keeps: async () => true,
         holdReleased: async () => {},
         expanded: async () => {},
       };

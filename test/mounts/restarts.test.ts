@@ -135,6 +135,7 @@ describe('mounts after a restart', () => {
     const claims: ClaimClient = {
       ...{ ...others, unstaged: never('unstaged'), expanded: never('expanded'), holdReleased: never('holdReleased') },
       holds: async () => false,
+      keeps: async () => false,
       release: async () => ({}),
     };
     await house.open({ claims });

@@ -59,9 +59,9 @@ describe('createRuntime', () => {
       ['another answer to lost mounts', { onPluginLoss: 'ask' }, 'onPluginLoss: must be "remount" or "report"'],
       ['the URL of claims', { claims: 'http://hunter3' }, 'claims: must be a ClaimClient, not string'],
       [
-        'half a claim client',
+        '34.32 half a claim client, without keeps',
         { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
-        'claims: must be a ClaimClient, but lacks holds, publish, unstaged, holdReleased, expanded',
+        'claims: must be a ClaimClient, but lacks holds, keeps, publish, unstaged, holdReleased, expanded',
       ],
       ['null for fencing', { fencing: null }, 'fencing: must be a map'],
       [

@@ -70,6 +70,7 @@ export class SimulatedClaims {
       claim: (key, { allocId }) => ask('claim', key, (volume) => ({ generation: this.claim(volume, allocId) })),
       holds: (key, { allocId, generation }) =>
         ask('holds', key, ({ claims }) => claims.some((one) => isOf(one, allocId, generation))),
+      keeps: (key) => ask('keeps', key, ({ claims, holds }) => claims.length + holds.length > 0),
       publish: (key, { hold, claim }) => ask('publish', key, (volume) => this.#publish(volume, { hold, claim })),
       release: (key, { allocId }) =>
         ask('release', key, ({ claims }) => {
