@@ -4,7 +4,7 @@
  */
 
 import { createRuntime } from '../../dist/src/index.js';
-import type { ErrorCode } from '../../src/errors.js';
+import type { StagecraftError } from '../../src/errors.js';
 
 export interface VolumeAgentOptions {
   dataDir: string;
@@ -18,8 +18,8 @@ export type Ask =
   | { op: 'create' | 'delete'; id: string; timeoutMs?: number }
   | { op: 'publish' | 'unpublish'; id: string; nodeId: string; timeoutMs?: number };
 
-/** `failed`: the code of the error. */
-export type Answer = { number: number; failed?: { code: ErrorCode; message: string } };
+/** `failed`: what the error says. */
+export type Answer = { number: number; failed?: Pick<StagecraftError, 'code' | 'message' | 'outcome'> };
 
 const plugin = 'disk';
 const { dataDir, socketPath, nodes, topology }: VolumeAgentOptions = JSON.parse(process.argv[2] ?? '');
@@ -57,7 +57,7 @@ function work(ask: Ask): Promise<unknown> {
 process.on('message', async ({ number, ask }: { number: number; ask: Ask }) => {
   const answer: Answer = await work(ask).then(
     () => ({ number }),
-    ({ code, message }) => ({ number, failed: { code, message } }),
+    ({ code, message, outcome }) => ({ number, failed: { code, message, outcome } }),
   );
   process.send?.(answer);
 });

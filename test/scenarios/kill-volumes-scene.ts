@@ -111,11 +111,18 @@ export class VolumeScene {
     if (agentDies) await this.#killAgent();
     if (victim === 'agent, then driver') await this.driver.kill();
     if (agentDies) [this.#agent, this.#ready] = this.#start();
-    await this.revive();
+    await this.#revive();
     await this.#ready;
   }
 
-  async revive(): Promise<void> {
+  /** No fault is to come: a call in flight may have met one already that ends the driver later, so it is ended now. */
+  async endFaults(): Promise<void> {
+    this.driver.clear();
+    await this.driver.kill();
+    await this.#revive();
+  }
+
+  async #revive(): Promise<void> {
     if (this.driver.pid === undefined) await this.driver.start();
   }
 
@@ -184,8 +191,10 @@ export class VolumeScene {
   #answered({ number, failed }: Answer): void {
     const waiting = this.#waiting.get(number);
     this.#waiting.delete(number);
-    if (failed) waiting?.reject(new StagecraftError(failed.code, failed.message));
-    else waiting?.resolve();
+    if (failed) {
+      const { code, message, outcome } = failed;
+      waiting?.reject(new StagecraftError(code, message, outcome && { outcome }));
+    } else waiting?.resolve();
   }
 }
 

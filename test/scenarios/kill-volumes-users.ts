@@ -1,6 +1,6 @@
 /**
  * Users of volumes, each of one: they ask for one thing after the other, some too impatient to wait until it is done, and
- * ask again where the agent died before it answered. What they were promised is what they wish.
+ * ask again where the answer was lost. What they were promised is what they wish.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Random } from '../../src/engine/random.js';
@@ -57,12 +57,13 @@ export class User {
       try {
         return await this.#scene.ask(ask);
       } catch (error) {
-        const code = error instanceof StagecraftError ? error.code : undefined;
-        if (code === 'TIMEOUT') return; // it stands
+        const { code, outcome }: Partial<StagecraftError> = error instanceof StagecraftError ? error : {};
+        if (code === 'TIMEOUT' && outcome !== 'refused') return; // it stands
         if (code === 'VOLUME_NOT_FOUND' && ask.op === 'delete' && isRepeat) return;
-        const isToBeAskedAgain = code === 'AGENT_LOST' || (code === 'VOLUME_DELETING' && ask.op === 'create');
-        if (!isToBeAskedAgain) throw error;
-        isRepeat ||= code === 'AGENT_LOST';
+        const isLost = code === 'AGENT_LOST' || code === 'STORE_UNAVAILABLE';
+        const isLeaving = code === 'VOLUME_DELETING' && ask.op === 'create';
+        if (!isLost && !isLeaving && code !== 'TIMEOUT') throw error;
+        isRepeat ||= isLost;
         await pause(againMs); // as users do
       }
     }

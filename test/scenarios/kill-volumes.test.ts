@@ -66,9 +66,7 @@ describe(`V1 V13 ${rounds} rounds of SIGKILL while volumes are used, seed ${seed
     let runtime: Runtime;
 
     before(async () => {
-      scene.driver.clear();
-      await scene.revive();
-      scene.driver.release();
+      await scene.endFaults();
       ending.abort();
       await living;
       await scene.endAgent();

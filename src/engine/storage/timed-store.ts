@@ -64,7 +64,7 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
     trouble(forMs = longMs) {
       if (silentSince !== undefined) return new Error(messageOf(lastError), { cause: lastError });
       const [oldest] = unanswered;
-      const waitedMs = oldest ? clock.monotonicMs() - oldest.atMs : 0;
+      const waitedMs = oldest ? Math.round(clock.monotonicMs() - oldest.atMs) : 0;
       return oldest && waitedMs >= forMs ? new Error(`no answer to ${oldest.call} for ${waitedMs} ms`) : undefined;
     },
     open: (events) => store.open(events),
