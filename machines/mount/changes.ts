@@ -19,7 +19,7 @@ import {
 } from './draft.js';
 import { mountRefusalOf } from './requests.js';
 import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
-import { isLeaving, isToUnpublish } from './target.js';
+import { hasNoTarget, isLeaving, isToUnpublish } from './target.js';
 import type {
   MountContext,
   MountedVolume,
@@ -116,6 +116,20 @@ export const leave = (
     // Asked for again: tried now.
     stepStaging(draft, { type: 'hasten' });
     if (user) stepTarget(draft, user, { type: 'leave' });
+  });
+
+/** Drops the record of what this host can't show, without a call. Holds are reported as released. */
+export const givenUp = (context: MountContext, stamp: Stamped): MountChange =>
+  draftedMount(context, stamp, (draft) => {
+    for (const user of draft.users)
+      if (!hasNoTarget(user))
+        draft.broadcasts.push({ type: 'lost', allocId: user.allocId, is: 'missing', isMended: false });
+    draft.users = [];
+    draft.unconfirmed = [];
+    draft.staging = stagingChart.begin({ number: draft.staging.number });
+    draft.work = null;
+    draft.awaiting = null;
+    settleStaging(draft);
   });
 
 /** Picks the next piece of work: the present one is over, or was never begun. */

@@ -29,6 +29,7 @@ import {
   conditionSeen,
   confirm,
   expandMount,
+  givenUp,
   hasten,
   holdReleased,
   isCallWanted,
@@ -143,6 +144,8 @@ export const mountMachine = setup({
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event), event.acceptDriver)),
     'mount.hasten': changed((context, event) => hasten(context, stampOf(event))),
+    // No call of this agent is under way then: none is made for such a mount.
+    'mount.given-up': { target: '.deciding', ...changed((context, event) => givenUp(context, stampOf(event))) },
     'call.appeared': changed((context, event) => mountAppeared(context, event.mount, stampOf(event))),
   },
   states: {

@@ -133,7 +133,9 @@ export type MountRequest =
   /** `acceptDriver`: name of the driver that has taken over the volumes of another one. */
   | { type: 'mount.retry'; acceptDriver?: string }
   /** Undoes at once what waits to be undone; a target that is to come back comes back after that. */
-  | { type: 'mount.hasten' };
+  | { type: 'mount.hasten' }
+  /** The agent of another place has mounted it, and the volume was given up on this node. */
+  | { type: 'mount.given-up' };
 
 export type MountEvent = (
   | MountRequest

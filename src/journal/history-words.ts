@@ -62,6 +62,7 @@ const sentences: Record<string, (event: Fields) => string> = {
   'mount.condition': ({ condition }) => `condition: ${within(condition, 'message') ?? 'none reported'}`,
   'mount.retry': () => 'asked to try again now',
   'mount.hasten': () => 'asked to undo at once what is to be undone',
+  'mount.given-up': () => 'its volume was given up here, and the agent of another place had mounted it',
   'call.appeared': () => 'the call failed, but a mount has appeared',
   'fingerprint.changed': ({ fingerprint }) => `checked: ${within(fingerprint, 'description')}`,
   'plugin.restart': () => 'registered anew',

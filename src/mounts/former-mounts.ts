@@ -127,10 +127,12 @@ export class FormerMounts {
     const { logger } = this.#options;
     try {
       if (this.#stop.signal.aborted || this.#quarantined().includes(address)) return;
-      if (await this.#isKept(keyOf(address))) return;
-      // Before the mount is this agent's own: it would be mounted here for users that have lost it.
-      for (const { allocId } of this.#mounts.peek(address)?.context.users ?? [])
-        await this.#mounts.report(address, { type: 'mount.leave', allocId });
+      const mount = this.#mounts.peek(address);
+      // Only the second commit is missing, perhaps: the volume may be claimed here again by now.
+      if (mount && mayBeHere(mount.context)) {
+        if (await this.#isKept(keyOf(address))) return;
+        await this.#mounts.report(address, { type: 'mount.given-up' });
+      }
       await this.#registry.report(this.#address, { type: 'registry.former-mount-over', address });
     } catch (error) {
       logger.debug({ address }, `whether its volume is kept for this node can't be known now: ${messageOf(error)}`);

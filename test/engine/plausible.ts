@@ -332,6 +332,7 @@ const mountEvents: Drafts<MountEvent> = {
   'mount.condition': mountCondition,
   'mount.retry': () => ({}),
   'mount.hasten': () => ({}),
+  'mount.given-up': () => ({}),
   'wait.changed': wait,
   'call.appeared': () => ({ mount: { device: '8:1', root: '/', bootId: 'b' } }),
   settle: () => ({}),
