@@ -25,6 +25,7 @@ import {
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { ClaimClient } from './claim-client.js';
+import type { FormerMounts } from './former-mounts.js';
 import type { Holds } from './holds.js';
 import { type MountClient, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
@@ -33,7 +34,7 @@ import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
 import type { MountInfo, MountSteps } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
-import { type MountStatus, mountStatusOf } from './mount-view.js';
+import { elsewhere, type MountStatus, mountStatusOf } from './mount-view.js';
 import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
 import type { MountPaths } from './paths.js';
 import { shownHere } from './shown-here.js';
@@ -49,6 +50,7 @@ export interface MountManagerOptions {
   tables: MountTables;
   stats: Stats;
   orphans: OrphanedMounts;
+  former: Pick<FormerMounts, 'why'>;
   access: PluginAccess;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
@@ -154,12 +156,14 @@ export class MountManager {
   /** These volumes only. */
   async told(volumes?: readonly VolumeKey[]): Promise<MountStatus[]> {
     this.#client.refuseIfClosed();
-    const { paths, tables } = this.#options;
+    const { paths, tables, former } = this.#options;
     // Without the table, what is seen in place of a mount is left out.
     const table = await tables.table().catch(() => undefined);
     return this.#client.committed(volumes).flatMap(({ state, context }) => {
-      const status = mountStatusOf(state, context, paths, table);
+      const why = former.why(context.key);
+      const status = mountStatusOf(state, context, paths, why === undefined ? table : undefined);
       if (!status) return [];
+      if (why !== undefined) return [elsewhere(status, why)];
       const trouble = status.error ? undefined : this.#silence(context);
       return trouble ? { ...status, error: trouble } : status;
     });
@@ -167,7 +171,7 @@ export class MountManager {
 
   /**
    * Usage and health as the plugin reports them now.
-   * @throws StagecraftError MOUNT_NOT_FOUND; PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR, TIMEOUT
+   * @throws StagecraftError MOUNT_NOT_FOUND; MOUNT_ELSEWHERE; PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR, TIMEOUT
    * @see CSI specification, NodeGetVolumeStats
    */
   async stats(key: VolumeKeyInput): Promise<VolumeStats> {

@@ -84,6 +84,12 @@ export function mountStatusOf(
   });
 }
 
+/** Status of a mount that an agent of another place has made: its plugin is not asked for its condition any more. */
+export const elsewhere = ({ condition: _, ...status }: MountStatus, message: string): MountStatus => ({
+  ...status,
+  error: { code: 'MOUNT_ELSEWHERE', message, final: false },
+});
+
 /** Call that is under way: calls about a volume are made one at a time. */
 export function callIn({ volume, work, awaiting }: MountContext): string | undefined {
   if (!volume || !work?.isCalling || awaiting) return undefined;

@@ -24,6 +24,7 @@ import type { Logger } from '../engine/logger.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import { forEachLimited } from './for-each-limited.js';
+import type { FormerMounts } from './former-mounts.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
 
@@ -42,6 +43,8 @@ export interface StatsOptions {
   /** Locks that are shared with all calls in this process. */
   locks: VolumeLocks;
   paths: MountPaths;
+  /** Mounts of an agent at another place: their plugins are not asked. */
+  former: Pick<FormerMounts, 'why' | 'refuse'>;
   /** Directory where a plugin sees its own paths of this host, if elsewhere. */
   baseDirOf(plugin: string): string | undefined;
   clock: Clock;
@@ -84,7 +87,7 @@ export class Stats {
 
   /**
    * Asks for the stats of a volume. Calls at the same time share the answer.
-   * @throws StagecraftError MOUNT_NOT_FOUND, PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR
+   * @throws StagecraftError MOUNT_NOT_FOUND, MOUNT_ELSEWHERE, PLUGIN_LACKS, PLUGIN_UNAVAILABLE, CSI_ERROR
    */
   of(key: VolumeKey): Promise<VolumeStats> {
     const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
@@ -162,9 +165,10 @@ export class Stats {
     return lockKey(plugin, nodeCallsOf(csiId));
   }
 
-  /** @throws StagecraftError MOUNT_NOT_FOUND */
+  /** @throws StagecraftError MOUNT_NOT_FOUND, MOUNT_ELSEWHERE */
   #placeOf(address: string, key: VolumeKey): VolumePlace & { plugin: string; driver: string | undefined } {
-    const { paths, baseDirOf, nodeId } = this.#options;
+    const { paths, baseDirOf, nodeId, former } = this.#options;
+    former.refuse(key);
     const context = this.#mounts.peek(address)?.context;
     const user = context?.users.find((one) => isIn(one, 'published'));
     const isStagedHere = context !== undefined && isStaged(context.staging);
@@ -190,11 +194,11 @@ export class Stats {
 
   /** Looks at mounted volumes of plugins that can be asked now and report conditions: each plugin on its own. */
   #look(): void {
-    const { access } = this.#options;
+    const { access, former } = this.#options;
     const due = new Map<string, VolumeKey[]>();
     for (const [, { context }] of this.#mounts.views()) {
       const { key, volume, users } = context;
-      if (!volume || !users.some((user) => isIn(user, 'published'))) continue;
+      if (!volume || !users.some((user) => isIn(user, 'published')) || former.why(key) !== undefined) continue;
       const { plugin } = volume;
       if (access.obstacle({ plugin }) !== undefined || !access.offers(plugin, 'VOLUME_CONDITION')) continue;
       due.set(plugin, [...(due.get(plugin) ?? []), key]);

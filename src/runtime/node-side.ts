@@ -125,13 +125,13 @@ export class NodeSide {
     const access = new PluginAccess(nodeSidePort(options.plugins, options.taskIdOf), { clock, maxInFlight });
 
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
-    this.#stats = new Stats({
-      ...{ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, timeoutMs },
-      intervalMs: stats?.intervalMs ?? defaultStatsMs,
-    });
     const place = { id: dataDir.id, dataDir: dataDir.path, host: hostname() };
     const former = new FormerMounts({ nodeId, place, engine, claims, clock, logger });
     this.#former = former;
+    this.#stats = new Stats({
+      ...{ nodeId, engine, node, access, locks, paths, former, baseDirOf, clock, logger, timeoutMs },
+      intervalMs: stats?.intervalMs ?? defaultStatsMs,
+    });
     const mounting = new MountSteps({
       client,
       clock,
@@ -152,7 +152,7 @@ export class NodeSide {
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
     this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, mounting, engine, claims, paths, tables, access, orphans, compare },
+      ...{ client, mounting, engine, claims, paths, tables, access, orphans, former, compare },
       holds: this.#holds,
       stats: this.#stats,
     });

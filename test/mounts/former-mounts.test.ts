@@ -65,6 +65,18 @@ describe('an agent takes over a node whose mounts were made at another place', f
     expect(existsSync(file)).to.equal(true);
   });
 
+  it('M15, 34.32 the list of mounts says so, with nothing that only the agent of that place could see', async () => {
+    const { runtime } = house;
+    const [mount] = await runtime.mounts.list();
+    expect(mount?.error?.code).to.equal('MOUNT_ELSEWHERE');
+    isNamed(mount?.error?.message);
+    expect(mount?.users.map(({ allocId, message }) => [allocId, message])).to.deep.equal([['web', undefined]]);
+    const { code, message } = await refusalOf(runtime.mounts.stats(key));
+    expect(code).to.equal('MOUNT_ELSEWHERE');
+    isNamed(message);
+    expect(house.driver.calls().filter(({ rpc }) => rpc === 'NodeGetVolumeStats')).to.deep.equal([]);
+  });
+
   it('M6, 34.32 its volumes are not mounted again there; others are', async () => {
     const { runtime } = house;
     const before = house.nodeCalls().length;

@@ -6,6 +6,7 @@ import type { MountContext } from '../../machines/mount/types.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { lockKey, nodeCallsOf, VolumeLocks } from '../../src/calls/volume-locks.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { StagecraftError } from '../../src/errors.js';
 import type { NodeStats } from '../../src/mounts/node-port.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
@@ -39,6 +40,8 @@ class Scene {
   /** Plugins that can't be called; `changed` tells of a change. */
   readonly away = new Set<string>();
   readonly changed = new Map<string, () => void>();
+  /** Volumes that an agent of another place has mounted. */
+  readonly former = new Set<string>();
   /** No call ends. */
   heedless = false;
   client = async (): Promise<unknown> => ({});
@@ -49,7 +52,7 @@ class Scene {
   }
 
   #stats(timeoutMs: number): Stats {
-    const { clock, locks, asked, mounts, hanging, away, changed } = this;
+    const { clock, locks, asked, mounts, hanging, away, changed, former } = this;
     const viewOf = (context: MountContext) => ({ seq: 1, state: 'published', context });
     const access = new PluginAccess(
       {
@@ -92,6 +95,12 @@ class Scene {
           }),
       },
       ...{ access, locks, clock, logger: silentLogger, intervalMs: 60_000, timeoutMs },
+      former: {
+        why: ({ id }) => (former.has(id) ? 'another agent has it' : undefined),
+        refuse: ({ id }) => {
+          if (former.has(id)) throw new StagecraftError('MOUNT_ELSEWHERE', 'another agent has it');
+        },
+      },
       paths: mountPaths({ dataDir: '/d', socketRoot: '/d' }),
       baseDirOf: (plugin) => (plugin === 'in-a-task' ? '/seen' : undefined),
     });
@@ -210,6 +219,15 @@ describe('stats of volumes', () => {
     await clock.advance(3_000);
     const { code, message } = await told;
     expect([code, message]).to.deep.equal(['TIMEOUT', "plugin 'of-one' gave no stats within 3000 ms"]);
+  });
+
+  it('M15, 34.32 a mount of an agent at another place: nothing is asked at intervals, a request is refused', async () => {
+    const { stats, clock, asked, former } = scene;
+    former.add('one');
+    stats.start();
+    await clock.advance(60_000);
+    stats.stop();
+    expect([asked, (await refusalOf(stats.of(keyOf('one')))).code]).to.deep.equal([['two'], 'MOUNT_ELSEWHERE']);
   });
 
   it('V9 a client that is had too late is asked nothing any more', async () => {

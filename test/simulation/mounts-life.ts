@@ -120,6 +120,7 @@ export class MountsLife implements NodeCaller {
     const isDead = async (path: string): Promise<boolean> => kernel.isDead(path);
     const baseDirOf = (): undefined => undefined;
     const shared = async (): Promise<void> => {};
+    const former = noFormerMounts;
     this.#compared = new Promise((resolve) => {
       this.#tellCompared = () => {
         this.#compared = undefined;
@@ -138,21 +139,33 @@ export class MountsLife implements NodeCaller {
     const { engine } = this;
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const timeouts = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
-    const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...timeouts });
+    const stats = new Stats({
+      nodeId,
+      engine,
+      node,
+      access,
+      locks,
+      paths,
+      former,
+      baseDirOf,
+      clock,
+      logger,
+      ...timeouts,
+    });
     this.client = new MountClient({ node: nodeId, engine, clock });
     const { client } = this;
     this.mounting = new MountSteps({
-      ...{ client, clock, claims, paths, tables, access, shared, baseDirOf, former: noFormerMounts },
+      ...{ client, clock, claims, paths, tables, access, shared, baseDirOf, former },
       secrets: noSecrets,
     });
     this.watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, troubles, isDead },
       onPluginLoss: traits.onPluginLoss,
-      former: noFormerMounts,
+      former,
     });
     this.holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, engine, claims, paths, tables, access, orphans, stats },
+      ...{ client, engine, claims, paths, tables, access, orphans, former, stats },
       mounting: this.mounting,
       holds: this.holds,
       compare: (volumes) => this.watch.compare(volumes),
@@ -179,7 +192,7 @@ export class MountsLife implements NodeCaller {
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
         compared: () => this.#compared,
-        former: noFormerMounts,
+        former,
         blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),

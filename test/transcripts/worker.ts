@@ -81,28 +81,29 @@ export class Worker {
     const lease = { name: `node/${nodeId}`, holder, ttlMs: 15_000 };
     this.#engine = new Engine({ store, clock, random, logger, lease });
     const engine = this.#engine;
+    const former = noFormerMounts;
     const client = new MountClient({ node: nodeId, engine, clock });
     const mounting = new MountSteps({
-      ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared, former: noFormerMounts },
+      ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared, former },
     });
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const times = { intervalMs: 60_000, timeoutMs: callTimeoutMs };
-    const stats = new Stats({ nodeId, engine, node, access, locks, paths, baseDirOf, clock, logger, ...times });
+    const stats = new Stats({ nodeId, engine, node, access, locks, paths, former, baseDirOf, clock, logger, ...times });
     this.#watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, isDead },
       troubles: new TroubleLog({ clock, logger }),
-      former: noFormerMounts,
+      former,
       onPluginLoss: 'remount',
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
     this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
     const mounter = new MountManager({
-      ...{ client, mounting, engine, claims, paths, tables, access, orphans, stats, compare },
+      ...{ client, mounting, engine, claims, paths, tables, access, orphans, former, stats, compare },
       holds: this.#holds,
     });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare, former: noFormerMounts },
+      ...{ node: nodeId, engine, clock, claims, bootId, compare, former },
       mounts: (volumes) => mounter.told(volumes),
     });
     engine.host([
@@ -114,7 +115,7 @@ export class Worker {
           isFile: () => false,
           remove: async () => undefined,
         },
-        former: noFormerMounts,
+        former,
         processes: { of: () => ({}), hasEnded: async () => false },
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets, clock, retry: { initialMs: 100, maxMs: 4_000 }, locks }),
