@@ -4,7 +4,7 @@ import { topState } from '../kit/parts.js';
 import { isOfModes, mayBeThere } from './modes.js';
 import { publicationAt } from './outcomes.js';
 import type { VolumeContext, VolumeOrigin, VolumeSpec } from './types.js';
-import type { CreatedVolume } from './wishes.js';
+import type { AttachedBy, CreatedVolume } from './wishes.js';
 import { nameWithPlugin } from './words.js';
 
 export interface VolumeCall {
@@ -36,15 +36,17 @@ export interface MadeCall extends VolumeCall {
   origin: VolumeOrigin | null;
 }
 
-export interface PublishCall extends MadeCall {
+/** Call that attaches the volume to a node, or detaches it there. */
+export interface AttachCall extends MadeCall {
   csiNodeId: string;
+  /** How it came to be attached there. Absent: not known, or nothing is. */
+  attachedBy?: AttachedBy;
+}
+
+export interface PublishCall extends AttachCall {
   capability: Capability;
   readOnly: boolean;
   volumeContext: Record<string, string>;
-}
-
-export interface UnpublishCall extends MadeCall {
-  csiNodeId: string;
 }
 
 export interface ExpandCall extends MadeCall {
@@ -98,15 +100,15 @@ export const madeCallOf = (context: VolumeContext): MadeCall => {
 };
 
 export const publishCallOf = (context: VolumeContext): PublishCall => {
-  const { csiNodeId, capability, readOnly } = publicationAt(context).publication;
+  const { capability, readOnly } = publicationAt(context).publication;
   const volumeContext = context.csi?.context ?? {};
-  return Object.assign(madeCallOf(context), { csiNodeId, capability, readOnly, volumeContext });
+  return Object.assign(unpublishCallOf(context), { capability, readOnly, volumeContext });
 };
 
-export const unpublishCallOf = (context: VolumeContext): UnpublishCall => ({
-  ...madeCallOf(context),
-  csiNodeId: publicationAt(context).publication.csiNodeId,
-});
+export const unpublishCallOf = (context: VolumeContext): AttachCall => {
+  const { csiNodeId, attachedBy } = publicationAt(context).publication;
+  return Object.assign(madeCallOf(context), { csiNodeId, ...(attachedBy && { attachedBy }) });
+};
 
 export const expandCallOf = (context: VolumeContext): ExpandCall => {
   const capacity = context.expansion?.wish ?? {};

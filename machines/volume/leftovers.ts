@@ -20,10 +20,10 @@ export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): C
     draft.csi = csiId === undefined ? null : { id: csiId, context: {}, accessibleTopology: [] };
     const atPlugin = csiId === undefined ? 'leftovers.find' : 'leftovers.delete';
     draft.lifecycle = lifecycleChart.step(draft.lifecycle, { type: created ? atPlugin : 'leftovers.detach' });
-    for (const { what, nodeId, csiNodeId, fenced } of leftovers) {
+    for (const { what, nodeId, csiNodeId, attachedBy, fenced } of leftovers) {
       if (what !== 'published' || nodeId === undefined || csiNodeId === undefined || !capability) continue;
-      const known = { capability, readOnly: false, csiNodeId, ...(fenced !== undefined && { fenced }) };
-      begin(draft, nodeId, known, 'found-attached');
+      const known = { ...(attachedBy && { attachedBy }), ...(fenced !== undefined && { fenced }) };
+      begin(draft, nodeId, { capability, readOnly: false, csiNodeId, ...known }, 'found-attached');
     }
   });
 

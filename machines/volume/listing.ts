@@ -114,5 +114,5 @@ function detachClaims(draft: Draft, nodeId: string): void {
 function addStray(draft: Draft, { nodeId, csiNodeId }: Stray): void {
   const [capability] = draft.spec?.capabilities ?? [];
   if (!capability) return;
-  begin(draft, nodeId, { capability, readOnly: false, csiNodeId }, 'found-attached');
+  begin(draft, nodeId, { capability, readOnly: false, csiNodeId, attachedBy: 'call' }, 'found-attached');
 }

@@ -37,8 +37,10 @@ export const created = (context: VolumeContext, { fault, lacksSource, isFound, .
     draft.broadcasts.push({ type: 'created', csiId: csi.id });
   });
 
-export const published = (context: VolumeContext, { publishContext }: PublishAnswer): Change =>
-  drafted(context, (draft) => publicationEnds(draft, { type: 'publish.done', publishContext }));
+export const published = (context: VolumeContext, { publishContext, isWithoutCall }: PublishAnswer): Change =>
+  drafted(context, (draft) =>
+    publicationEnds(draft, { type: 'publish.done', publishContext, attachedBy: isWithoutCall ? 'none' : 'call' }),
+  );
 
 export const unpublished = (context: VolumeContext): Change =>
   drafted(context, (draft) => publicationEnds(draft, { type: 'unpublish.done' }));
@@ -201,7 +203,7 @@ function changeOutcome(attempt: FailedAttempt, before: Tries | undefined): Chang
 
 /** Gives the outcome to the publication: its chart decides. */
 function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt: FailedAttempt): void {
-  const { publication } = publicationAt(draft);
+  const { nodeId, publication } = publicationAt(draft);
   const { failure, status } = attempt;
   if (status === 'interrupted') {
     publicationEnds(draft, { type: `${kind}.interrupted` });
@@ -210,6 +212,9 @@ function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt:
   const outcome = outcomeOf(attempt, publication.tries);
   if (kind === 'publish') {
     const type = failure.final ? 'publish.refused' : status === 'not-sent' ? 'publish.not-sent' : 'publish.unknown';
+    // A plugin that answers the repeat attaches by calls, so an interrupted call may have attached the volume, too.
+    const mayBeAttached = status === 'failed' && !(failure.final && publication.at === 'pending-publish');
+    if (mayBeAttached) draft.publications[nodeId] = { ...publication, attachedBy: 'call' };
     publicationEnds(draft, { type, ...outcome });
   } else if (isGivenUp(draft, outcome)) {
     giveUpPublication(draft, failure);
@@ -222,9 +227,9 @@ function publicationFailed(draft: Draft, kind: 'publish' | 'unpublish', attempt:
 
 function giveUpPublication(draft: Draft, failure: CallFailure): void {
   const { nodeId, publication } = publicationAt(draft);
-  const { csiNodeId, fenced } = publication;
+  const { csiNodeId, attachedBy, fenced } = publication;
   const { message } = failure;
-  const where = { nodeId, csiNodeId, ...(fenced !== undefined && { fenced }) };
+  const where = { nodeId, csiNodeId, ...(attachedBy && { attachedBy }), ...(fenced !== undefined && { fenced }) };
   draft.leftovers = [...draft.leftovers, { what: 'published', ...where, ...atPlugin(draft), message }];
   publicationEnds(draft, { type: 'unpublish.given-up' }, failure);
 }

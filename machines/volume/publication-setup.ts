@@ -4,11 +4,13 @@ import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { PhaseMeta } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
-import type { PublicationState, PublishWish, QueuedWish, WorkKind } from './wishes.js';
+import type { AttachedBy, PublicationState, PublishWish, QueuedWish, WorkKind } from './wishes.js';
 
 export interface PublicationData extends QueuedWish {
   /** Number of the publication; rises with each later one on the same node. */
   number: number;
+  /** `call` also while a sent call may have attached it. Absent: nothing is known to be attached, or it is not known how. */
+  attachedBy?: AttachedBy | undefined;
   /** From ControllerPublishVolume, verbatim. */
   publishContext?: Record<string, string> | undefined;
   /** Failed attempts at the present goal, with the moment of the next one. */
@@ -67,7 +69,7 @@ export type PublicationRequest =
 export type PublicationOutcome =
   /** No call was made: it waits, or is made anew. */
   | { type: 'call.not-made' }
-  | { type: 'publish.done'; publishContext: Record<string, string> }
+  | { type: 'publish.done'; publishContext: Record<string, string>; attachedBy: AttachedBy }
   /** The plugin would refuse the same call again. */
   | ({ type: 'publish.refused' } & FailedCall)
   | ({ type: 'unpublish.refused' } & FailedCall)
@@ -131,11 +133,11 @@ export const publicationSetup = setup({
   },
   actions: {
     /** Keeps the answer: the call is done, and can't arrive later. */
-    keepContext: assign(({ event }) =>
-      event.type === 'publish.done'
-        ? { publishContext: event.publishContext, mayStillArrive: undefined, attemptsToResolve: undefined }
-        : {},
-    ),
+    keepContext: assign(({ event }) => {
+      if (event.type !== 'publish.done') return {};
+      const { publishContext, attachedBy } = event;
+      return { publishContext, attachedBy, mayStillArrive: undefined, attemptsToResolve: undefined };
+    }),
     count: assign((taken) => ({ tries: triesIn(taken) })),
     countToResolve: assign((taken) => ({
       tries: triesIn(taken),

@@ -56,8 +56,9 @@ const isReplaceable = (present: Publication, wish: PublishWish): boolean =>
   (present.at === 'failed.refused' || (present.at === 'failed.was-published' && !present.mayStillArrive)) &&
   !isSame(present, wish);
 
-function replace(draft: Draft, nodeId: string, { at, holds, isByAgent }: Publication, wish: PublishWish): void {
-  const kept = { ...wish, ...(holds && { holds }), ...(isByAgent && { isByAgent }) };
+function replace(draft: Draft, nodeId: string, present: Publication, wish: PublishWish): void {
+  const { at, holds, isByAgent, attachedBy } = present;
+  const kept = { ...wish, ...(holds && { holds }), ...(isByAgent && { isByAgent }), ...(attachedBy && { attachedBy }) };
   begin(draft, nodeId, kept, at === 'failed.was-published' ? 'wanted-again' : 'wanted');
 }
 

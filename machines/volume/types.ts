@@ -15,7 +15,7 @@ import type { Failure, MessageParams, Stamped } from '../kit/host.js';
 import type { Expansion, Modification } from './change.js';
 import type { Lifecycle } from './lifecycle.js';
 import type { Publication } from './publication.js';
-import type { CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey, WorkKind } from './wishes.js';
+import type { AttachedBy, CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey, WorkKind } from './wishes.js';
 
 export type { Expansion, Lifecycle, Modification, Publication, WorkKind };
 
@@ -107,6 +107,8 @@ export interface Leftover {
   /** For `staged`: alloc whose claim the node has not reported. Absent in records of older versions. */
   allocId?: string;
   generation?: number;
+  /** For `published`: how it came to be attached. Absent: not known. */
+  attachedBy?: AttachedBy;
   /** For `published`: why the node did not have to report it unstaged. */
   fenced?: string;
   message: string;

@@ -9,6 +9,7 @@ import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.j
 import { answered, changed, refused } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
+  type AttachCall,
   type CreateCall,
   createCallOf,
   type ExpandCall,
@@ -19,7 +20,6 @@ import {
   modifyCallOf,
   type PublishCall,
   publishCallOf,
-  type UnpublishCall,
   unpublishCallOf,
 } from './calls.js';
 import { begun, discard, gone, modify, nobody, retry, setAvailability } from './changes.js';
@@ -116,7 +116,7 @@ export const volumeMachine = setup({
     createVolume: unbound<CallOutcome<CreateAnswer>, CreateCall>(),
     deleteVolume: unbound<CallOutcome<null>, MadeCall>(),
     controllerPublish: unbound<CallOutcome<PublishAnswer>, PublishCall>(),
-    controllerUnpublish: unbound<CallOutcome<null>, UnpublishCall>(),
+    controllerUnpublish: unbound<CallOutcome<null>, AttachCall>(),
     controllerExpand: unbound<CallOutcome<ExpandAnswer>, ExpandCall>(),
     controllerModify: unbound<CallOutcome<null>, ModifyCall>(),
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),

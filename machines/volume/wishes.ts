@@ -54,9 +54,17 @@ export interface CreatedVolume {
   accessibleTopology: Segments[];
 }
 
+/**
+ * How a volume came to be attached to a node: by a call, or without any, as its plugin needs none. Only what no call has
+ * attached is ever taken for detached without a call.
+ */
+export type AttachedBy = 'call' | 'none';
+
 /** Answer to ControllerPublishVolume. */
 export interface PublishAnswer {
   publishContext: Record<string, string>;
+  /** No call was made: the plugin needs none. */
+  isWithoutCall?: true;
 }
 
 /** Answer to ControllerExpandVolume. */

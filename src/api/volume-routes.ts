@@ -34,6 +34,11 @@ export const claim = z
 
 const change = { failed: z.literal(true).exactOptional(), message: z.string().exactOptional() };
 
+const attachedBy = z
+  .enum(['call', 'none'])
+  .exactOptional()
+  .describe('Attached by a call, or without one, as the plugin needs none. Absent: not known, or nothing is attached.');
+
 const leftover = z
   .object({
     what: z.enum(['staged', 'published', 'created']),
@@ -43,6 +48,7 @@ const leftover = z
     name: z.string().exactOptional(),
     allocId: z.string().exactOptional(),
     generation: z.int().exactOptional(),
+    attachedBy,
     fenced: z.string().exactOptional(),
     message: z.string(),
   })
@@ -56,6 +62,7 @@ const publication = z
     capability,
     readOnly: z.boolean(),
     heldFor: z.array(z.string()).exactOptional().describe('Allocs without a claim that may have it mounted.'),
+    attachedBy,
     publishContext: texts.exactOptional(),
     message: z.string().exactOptional(),
   })

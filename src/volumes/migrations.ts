@@ -72,8 +72,12 @@ const inPhase = <TPart extends { at: string }>(part: TPart): TPart => ({ ...part
 /** The time that a node was given to unmount the volume is over once the call that detaches it has begun. */
 const publicationInPhase = ({ tries, ...part }: Old<PublicationData>): Old<PublicationData> => {
   const isTimeOver = tries?.count === 0 && /^pending-unpublish\.(calling|waiting-for-plugin)$/.test(part.at);
-  return inPhase({ ...part, ...(tries && !isTimeOver && { tries }) });
+  return inPhase({ ...part, ...attachedBy(part), ...(tries && !isTimeOver && { tries }) });
 };
+
+/** Only an answer to a call brings a context. An empty one says nothing: it stays unknown how the volume was attached. */
+const attachedBy = ({ publishContext = {} }: PublicationData): Pick<PublicationData, 'attachedBy'> =>
+  Object.keys(publishContext).length > 0 ? { attachedBy: 'call' } : {};
 
 /** Kind of the call: the removal of a volume that may lack its content was one of its creation. */
 function kindOf(work: Work, { at }: Old<LifecycleData>, awaiting: object | null): Work['kind'] {

@@ -3,19 +3,19 @@ import { addressParts } from '../../machines/kit/addresses.js';
 import type { CallFailure, Segments, Settled } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type {
+  AttachCall,
   CreateCall,
   ExpandCall,
   MadeCall,
   ModifyCall,
   PublishCall,
-  UnpublishCall,
   VolumeCall,
 } from '../../machines/volume/calls.js';
 import { volumeParts } from '../../machines/volume/parts.js';
 import { volumePathOf } from '../../machines/volume/states.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
-import type { ExpandAnswer } from '../../machines/volume/wishes.js';
+import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import { controllerService } from '../calls/instance-choice.js';
@@ -102,6 +102,16 @@ const noDeletion = ({ capabilities }: PluginObservation, { origin }: MadeCall): 
 const noService = ({ hasService }: PluginObservation, { origin }: MadeCall): CallFailure | undefined =>
   origin === 'call' && !hasService ? hasToWait(madeThis, 'controller service') : undefined;
 
+const attachesAndDetaches = 'PUBLISH_UNPUBLISH_VOLUME';
+
+/** Whether neither an attach nor a detach takes a call: the plugin offers none, and none has attached the volume. */
+function needsNoCall(lacks: Lacks, { attachedBy }: AttachCall): boolean {
+  if (!lacks(attachesAndDetaches)) return false;
+  if (attachedBy !== 'call') return true;
+  const { code, message } = hasToWait('the plugin attached this volume, or may have', attachesAndDetaches);
+  throw new StagecraftError(code, message);
+}
+
 /** CSI ids that a call locks: no other call about them runs meanwhile. */
 function volumesOf(src: string, { csiId, spec }: Partial<MadeCall & CreateCall>): string[] {
   const { source } = spec ?? {};
@@ -145,10 +155,6 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
       if (isHindered && capabilities?.has('LIST_VOLUMES_PUBLISHED_NODES')) lookSoon?.(plugin);
       throw error;
     });
-  const isUnoffered =
-    (capability: string) =>
-    (lacks: Lacks): null | undefined =>
-      lacks(capability) ? null : undefined;
   return {
     machine: volumeMachine,
     parts: volumeParts,
@@ -196,12 +202,12 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
         }),
         ['createVolume'],
       ),
-      controllerPublish: effect<PublishCall, { publishContext: Record<string, string> }>(
+      controllerPublish: effect<PublishCall, PublishAnswer>(
         (input) => ({
           attaches: true,
           precondition: (observation) => noService(observation, input),
           refusal: (observation) => modeRefusal(observation, [input.capability]),
-          without: (lacks) => (lacks('PUBLISH_UNPUBLISH_VOLUME') ? { publishContext: {} } : undefined),
+          without: (lacks) => (needsNoCall(lacks, input) ? { publishContext: {}, isWithoutCall: true } : undefined),
           call: (client, bounds, observation) => {
             const { csiId, csiNodeId, capability, volumeContext } = input;
             const readOnly = input.readOnly && observation.capabilities.has('PUBLISH_READONLY');
@@ -212,11 +218,11 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
         ['controllerUnpublish'],
         ({ csiNodeId }) => csiNodeId,
       ),
-      controllerUnpublish: effect<UnpublishCall, null>(
+      controllerUnpublish: effect<AttachCall, null>(
         (input) => ({
           attaches: true,
           precondition: (observation) => noService(observation, input),
-          without: isUnoffered('PUBLISH_UNPUBLISH_VOLUME'),
+          without: (lacks) => (needsNoCall(lacks, input) ? null : undefined),
           already: null,
           call: async (client, bounds) => {
             const { csiId, csiNodeId } = input;

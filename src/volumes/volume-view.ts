@@ -29,7 +29,7 @@ import type {
   VolumeSource,
   VolumeState,
 } from '../../machines/volume/types.js';
-import type { PublicationState, VolumeKey } from '../../machines/volume/wishes.js';
+import type { AttachedBy, PublicationState, VolumeKey } from '../../machines/volume/wishes.js';
 import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
@@ -45,6 +45,8 @@ export interface VolumePublication {
   readOnly: boolean;
   /** Allocs without a claim for which the node may have mounted the volume. It stays published until they release it. */
   heldFor?: string[];
+  /** How it came to be attached. Without a call it is detached without one. Absent: not known, or nothing is attached. */
+  attachedBy?: AttachedBy;
   /** Publish context for the calls of the node; present once published. */
   publishContext?: Record<string, string>;
   message?: string;
@@ -174,7 +176,7 @@ export function volumeOf(value: StateValue, context: VolumeContext): Volume {
 }
 
 function publicationOf(publication: Publication, step: string): VolumePublication {
-  const { csiNodeId, capability, readOnly, publishContext } = publication;
+  const { csiNodeId, capability, readOnly, attachedBy, publishContext } = publication;
   const heldFor = holdersOf(publication);
   return {
     state: publicStateOf(publication),
@@ -183,6 +185,7 @@ function publicationOf(publication: Publication, step: string): VolumePublicatio
     capability,
     readOnly,
     ...(heldFor.length > 0 && { heldFor }),
+    ...(attachedBy && { attachedBy }),
     ...(publishContext && { publishContext }),
     ...messageIn(publication),
   };

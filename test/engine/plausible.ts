@@ -496,7 +496,7 @@ const publicationEvents: Drafts<PublicationEvent> = {
   retry: (die) => ({ isFree: die.below(2) > 0 }),
   'listed-as-detached': none,
   'call.not-made': none,
-  'publish.done': () => ({ publishContext: { device: 'x' } }),
+  'publish.done': (die) => ({ publishContext: { device: 'x' }, attachedBy: die.of('call', 'none') }),
   'publish.refused': failedCall,
   'publish.not-sent': failedCall,
   'publish.unknown': failedCall,

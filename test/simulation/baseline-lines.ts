@@ -112,7 +112,7 @@ function volumeViewOf(value: StateValue, context: VolumeContext): object {
   const { lifecycle, expansion, modification } = context;
   return {
     ...view,
-    publications: mapped(publications, ({ step: _, ...publication }) => publication),
+    publications: mapped(publications, ({ step, attachedBy, ...publication }) => publication),
     reasons: reasonsOf(parts),
     tries: mapped({ lifecycle, expansion, modification, ...context.publications }, (part) => triesOf(part?.tries)),
   };

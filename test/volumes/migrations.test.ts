@@ -4,6 +4,7 @@
  */
 import { expect } from 'chai';
 import { volumesPrefix } from '../../machines/kit/addresses.js';
+import type { Leftover, Publication } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { HostedMachine } from '../../src/engine/machine/hosted-machine.js';
 import type { Commit } from '../../src/engine/store.js';
@@ -23,6 +24,29 @@ const migrated = ({ value, context, ...line }: Recorded, from: string): Recorded
   return { ...line, ...later.reduce((snapshot, { migrate }) => migrate(snapshot), { value, context }) };
 };
 
+interface HowAttached {
+  publications: Record<string, Pick<Publication, 'attachedBy'>>;
+  leftovers: Pick<Leftover, 'attachedBy'>[];
+}
+
+/** Keeps of how each publication came to be attached only what a record of version 3 can show. */
+function asKnown(line: Recorded, before: Recorded): Recorded {
+  const { publications, leftovers, ...context } = line.context as HowAttached;
+  const known = (before.context as HowAttached).publications;
+  const left = Object.entries(publications).map(([nodeId, { attachedBy, ...one }]) => [
+    nodeId,
+    { ...one, ...(attachedBy && known[nodeId]?.attachedBy && { attachedBy }) },
+  ]);
+  return {
+    ...line,
+    context: {
+      ...context,
+      publications: Object.fromEntries(left),
+      leftovers: leftovers.map(({ attachedBy: _, ...one }) => one),
+    },
+  };
+}
+
 async function played(seed: number): Promise<Recorded[]> {
   const commits: Commit[] = [];
   await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit), policy: policyOfThen });
@@ -38,7 +62,8 @@ describe('records of volumes of version 3', () => {
     let compared = 0;
     for (const [seed, lines] of before) {
       const expected = lines.map((line) => migrated(line, '3'));
-      expect(JSON.parse(JSON.stringify(await played(seed))), `seed ${seed}`).to.deep.equal(expected);
+      const found = (await played(seed)).map((line, index) => asKnown(line, expected[index] ?? line));
+      expect(JSON.parse(JSON.stringify(found)), `seed ${seed}`).to.deep.equal(expected);
       compared += lines.length;
     }
     expect(compared).to.be.greaterThan(500);

@@ -3,6 +3,7 @@ import { lost, otherHolds, publishContext, readOnly, refused, wish } from './pub
 import {
   awaiting,
   backingOff,
+  byCall,
   calling,
   claimOn,
   ended,
@@ -169,7 +170,7 @@ const lists: Situation[] = [
     },
     event: listed([], ['csi-a'], [{ nodeId: 'a', csiNodeId: 'csi-a' }]),
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish', { number: 3 }) },
+    publications: { a: on('pending-unpublish', { number: 3, ...byCall }) },
     changes: {
       lifecycle: { at: 'emptying', ...failedBefore(2, 60_000) },
       ...{ publicationNumber: 3, work: calling('unpublish', 'a') },

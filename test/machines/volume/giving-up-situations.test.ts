@@ -1,6 +1,17 @@
 /** The volume around its publications: claims and holds on a node end. */
 import { holds, lost, publishContext, wish } from './publication-table.js';
-import { backingOff, calling, claimOn, ended, failedOnce, on, play, type Situation, soonMs } from './situations.js';
+import {
+  backingOff,
+  byCall,
+  calling,
+  claimOn,
+  ended,
+  failedOnce,
+  on,
+  play,
+  type Situation,
+  soonMs,
+} from './situations.js';
 
 const release = { type: 'volume.release', allocId: 'web' } as const;
 const unstaged = { type: 'volume.unstaged', nodeId: 'a', claimGeneration: 8 } as const;
@@ -57,7 +68,7 @@ const claims: Situation[] = [
     },
     event: ended('controllerPublish', lost),
     calls: [],
-    publications: { a: on('pending-node-unpublish', { mayStillArrive: true }) },
+    publications: { a: on('pending-node-unpublish', { mayStillArrive: true, ...byCall }) },
     changes: { work: null },
   },
   {

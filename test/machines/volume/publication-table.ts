@@ -80,7 +80,7 @@ export const cases = meeting<PublicationEvent, PublicationData>(record, [
   ['listed-as-detached, in its time', { type: 'listed-as-detached' }, inItsTime],
   ['call.not-made', { type: 'call.not-made' }],
   ['call.not-made, in its time', { type: 'call.not-made' }, inItsTime],
-  ['publish.done', { type: 'publish.done', publishContext }, mayStillArrive],
+  ['publish.done', { type: 'publish.done', publishContext, attachedBy: 'call' }, mayStillArrive],
   ['publish.refused', { type: 'publish.refused', ...forGood }],
   ['publish.not-sent', { type: 'publish.not-sent', ...failed }],
   ['publish.not-sent, the last', { type: 'publish.not-sent', ...failed }, { attemptsToResolve: 2 }],

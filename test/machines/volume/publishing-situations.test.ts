@@ -3,6 +3,7 @@ import { lost, publishContext, readOnly, refused, wish } from './publication-tab
 import {
   awaiting,
   backingOff,
+  byCall,
   calling,
   claimOn,
   ended,
@@ -88,7 +89,7 @@ const cancelled: Situation[] = [
     },
     event: published,
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish', { publishContext: {} }) },
+    publications: { a: on('pending-unpublish', { publishContext: {}, ...byCall }) },
     changes: { work: calling('unpublish', 'a') },
   },
   {
@@ -110,7 +111,7 @@ const cancelled: Situation[] = [
     },
     event: ended('controllerPublish', lost),
     calls: [],
-    publications: { a: on('cancelling', { attemptsToResolve: 1, ...failedOnce(soonMs) }) },
+    publications: { a: on('cancelling', { attemptsToResolve: 1, ...byCall, ...failedOnce(soonMs) }) },
     changes: { work: backingOff('publish', soonMs, 'a') },
   },
   {
@@ -132,7 +133,7 @@ const cancelled: Situation[] = [
     },
     event: ended('controllerPublish', lost),
     calls: ['controllerUnpublish csi-a'],
-    publications: { a: on('pending-unpublish', { mayStillArrive: true }) },
+    publications: { a: on('pending-unpublish', { mayStillArrive: true, ...byCall }) },
     changes: { work: calling('unpublish', 'a') },
   },
   {
@@ -161,7 +162,7 @@ const lostAnswers: Situation[] = [
     record: { publications: { a: on('pending-publish') }, work: calling('publish', 'a') },
     event: ended('controllerPublish', lost),
     calls: [],
-    publications: { a: on('in-doubt', failedOnce(soonMs)) },
+    publications: { a: on('in-doubt', { ...byCall, ...failedOnce(soonMs) }) },
     changes: { work: backingOff('publish', soonMs, 'a') },
   },
   {
@@ -184,7 +185,7 @@ const lostAnswers: Situation[] = [
     record: { publications: { a: on('in-doubt', failedBefore(1)) }, work: calling('publish', 'a') },
     event: ended('controllerPublish', refused),
     calls: [],
-    publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true }) },
+    publications: { a: on('failed.in-doubt', { failure: refused, mayStillArrive: true, ...byCall }) },
     changes: { work: null },
   },
   {
@@ -201,7 +202,7 @@ const lostAnswers: Situation[] = [
     event: ended('controllerPublish', lost),
     calls: [],
     publications: {
-      a: on('in-doubt', { tries: { count: 2, notBeforeMs: laterMs, sinceMs: nowMs, failure: lost } }),
+      a: on('in-doubt', { ...byCall, tries: { count: 2, notBeforeMs: laterMs, sinceMs: nowMs, failure: lost } }),
     },
     changes: { work: backingOff('publish', laterMs, 'a') },
   },

@@ -59,6 +59,9 @@ export const on = (at: Publication['at'], data: Data = {}): Publication => ({ ..
 export const onB = (at: Publication['at'], data: Data = {}): Publication =>
   on(at, { csiNodeId: 'csi-b', number: 2, ...data });
 
+/** A call was sent that has attached the volume, or may have. */
+export const byCall = { attachedBy: 'call' } as const;
+
 export const claimOn = (nodeId: string, state: Claim['state'], more: Partial<Claim> = {}): Claim => ({
   ...{ allocId: 'web', nodeId, csiNodeId: `csi-${nodeId}`, mode: 'write', generation: 8, state },
   ...{ accessMode: wish.capability.accessMode, attachmentMode: wish.capability.attachmentMode },

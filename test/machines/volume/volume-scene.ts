@@ -1,7 +1,7 @@
 /** Scene for tests of the volume machine: the machine runs under plain XState, and the test chooses how its calls end. */
 import { type ActorRefFrom, createActor, fromPromise, SimulatedClock } from 'xstate';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../../../machines/kit/csi-types.js';
-import type { CreateCall, MadeCall, PublishCall, UnpublishCall } from '../../../machines/volume/calls.js';
+import type { AttachCall, CreateCall, MadeCall, PublishCall } from '../../../machines/volume/calls.js';
 import { volumePathOf } from '../../../machines/volume/states.js';
 import type { VolumeChanged, VolumeSpec } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
@@ -62,7 +62,7 @@ export class Scene {
         createVolume: call<CreatedVolume, CreateCall>('create'),
         deleteVolume: call<null, MadeCall>('delete'),
         controllerPublish: call<PublishAnswer, PublishCall>('publish'),
-        controllerUnpublish: call<null, UnpublishCall>('unpublish'),
+        controllerUnpublish: call<null, AttachCall>('unpublish'),
         awaitAdmission: fromPromise<AdmissionOutcome, AdmissionCall>(({ input }) => {
           this.waiting.push(input.src);
           return new Promise((resolve) => this.#admit.push(() => resolve({ status: 'admitted' })));
