@@ -25,10 +25,12 @@ describe('lmdb store, its disk full', () => {
     const { status, stdout, stderr } = spawnSync(process.execPath, [script, disk], { encoding: 'utf8' });
     expect(status, stderr).to.equal(0);
     expect(stderr.match(/Write error/g) ?? []).to.have.length.within(1, mostAttempts);
-    const { failures, before, afterRoom, kept, acknowledged } = JSON.parse(stdout);
-    expect(failures).to.deep.equal([
-      `The store in ${disk}/state could not write: its disk is full, or its quota used up. Make room there: it goes on by itself then`,
+    const { reasons, failed, refused, before, afterRoom, kept, acknowledged } = JSON.parse(stdout);
+    expect(reasons).to.deep.equal([
+      `The store in ${disk}/state could not write: its disk is full. Make room there: it goes on by itself then`,
     ]);
+    expect(failed, 'those that were tried, whose outcome is unknown').to.be.within(1, mostAttempts);
+    expect(failed + refused + before, 'all others are refused: they were not tried').to.equal(3_600);
     expect(afterRoom).to.equal('done');
     expect(acknowledged).to.equal(before + 1);
     expect(kept).to.equal(acknowledged);

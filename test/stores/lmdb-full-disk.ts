@@ -4,6 +4,7 @@
  */
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { CommitResult } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { commitOf } from '../../src/testing/store-suite/subject.js';
 
@@ -15,10 +16,10 @@ const store = lmdbStore(join(directory, 'state'), { monotonicMs: () => nowMs });
 await store.open();
 const text = 'x'.repeat(20_000);
 let acknowledged = 0;
-const commit = async (): Promise<string> => {
+const commit = async (): Promise<CommitResult | undefined> => {
   const [result] = await store.commit([commitOf(`actor/${acknowledged}`, 0, { text })]);
-  acknowledged += 1;
-  return result?.status ?? '';
+  if (result?.status === 'done') acknowledged += 1;
+  return result;
 };
 const filler = join(directory, 'filler');
 try {
@@ -26,12 +27,22 @@ try {
 } catch {
   // The disk is full.
 }
-const failures: string[] = [];
-for (; nowMs < 3_600_000; nowMs += 1_000)
-  await commit().catch((error: Error) => void (failures.includes(error.message) || failures.push(error.message)));
+const reasons = new Set<string>();
+/** Commits with an unknown outcome, and commits that were not tried. */
+let [failed, refused] = [0, 0];
+for (; nowMs < 3_600_000; nowMs += 1_000) {
+  const result = await commit().catch((error: Error) => error);
+  if (result instanceof Error) {
+    failed += 1;
+    reasons.add(result.message);
+  } else if (result?.status === 'refused') {
+    refused += 1;
+    reasons.add(result.reason);
+  }
+}
 const before = acknowledged;
 rmSync(filler);
-const afterRoom = await commit();
+const afterRoom = (await commit())?.status;
 const kept = (await store.list({ prefix: 'actor/', limit: 1_000 })).rows.length;
 await store.close();
-process.stdout.write(JSON.stringify({ failures, before, afterRoom, kept, acknowledged }));
+process.stdout.write(JSON.stringify({ reasons: [...reasons], failed, refused, before, afterRoom, kept, acknowledged }));

@@ -246,7 +246,7 @@ describe('lmdb store', () => {
     expect(failure)
       .to.include(path)
       // The latter where the limit cuts a write in two.
-      .and.to.match(/could not write: (File too large|Input\/output error)/);
+      .and.to.match(/could not write: (File too large|its disk gave an input\/output error, or took only a part)/);
     await expectKept(acknowledged);
   });
 

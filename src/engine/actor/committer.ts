@@ -93,9 +93,12 @@ export class Committer {
     let results: CommitResult[];
     try {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
+      const [first] = results;
+      // Of a commit that may have been written, a refusal of its repeat says nothing.
+      if (attempt > 1 && first?.status === 'refused') throw new Error(first.reason);
       if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
-      const message = `the store gave no answer, it is asked again: ${messageOf(error)}`;
+      const message = `the store does not say whether commits were written, and is asked again: ${messageOf(error)}`;
       const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
       for (const submission of batch) this.#troubles.failed(submission, failure);
       this.#writes.failed();

@@ -1,33 +1,38 @@
 /**
  * Spaces the attempts to write while the disk takes nothing: LMDB's C code prints to stderr at each one that fails, past every
- * log. The pauses double; room on the disk ends them.
+ * log. The pauses double up to five minutes. Room ends them if the disk was full; a success ends them in any case.
  */
 import { statfs } from 'node:fs/promises';
+import { causeOf, roomBytes, writeFailureIn } from './lmdb-failures.js';
 
 const firstPauseMs = 1_000;
 const lastPauseMs = 300_000;
-/** Time without a failure after which the next one begins a new outage. */
-const calmMs = 600_000;
-/** Least room that may take what a disk did not take. */
-const roomBytes = 65_536;
 
 export interface WritePausesOptions {
   /** Directory of the store. */
   path: string;
   monotonicMs(): number;
+  /** Room on the disk; 0 if that can't be known. Default: of the file system of `path`. */
+  freeBytes?(): Promise<number>;
 }
 
 export class WritePauses {
-  readonly #options: WritePausesOptions;
+  readonly #path: string;
+  readonly #monotonicMs: () => number;
+  readonly #freeBytes: () => Promise<number>;
   /** Failure of the last attempt; undefined: it was no failure. */
   #failure: Error | undefined;
-  #failedAtMs = Number.NEGATIVE_INFINITY;
+  /** Reason of the first failure since the last success. */
+  #firstReason: string | undefined;
+  #failedAtMs = 0;
   #pauseMs = 0;
-  /** Most room that did not do, in bytes. */
-  #tooLittle = 0;
+  /** Most room that did not do, in bytes. Undefined: the disk was not full. */
+  #tooLittle: number | undefined;
 
-  constructor(options: WritePausesOptions) {
-    this.#options = options;
+  constructor({ path, monotonicMs, freeBytes = () => freeBytesOf(path) }: WritePausesOptions) {
+    this.#path = path;
+    this.#monotonicMs = monotonicMs;
+    this.#freeBytes = freeBytes;
   }
 
   /** Whether the last attempt failed. */
@@ -35,36 +40,39 @@ export class WritePauses {
     return this.#failure !== undefined;
   }
 
-  /** Notes that an attempt has failed. */
-  async failed(failure: Error): Promise<void> {
-    const nowMs = this.#options.monotonicMs();
-    if (nowMs - this.#failedAtMs > calmMs) {
-      this.#pauseMs = 0;
-      this.#tooLittle = 0;
-    }
-    this.#failure = failure;
-    this.#failedAtMs = nowMs;
+  /** Notes that an attempt has failed. @returns error for its callers */
+  async failed(error: unknown): Promise<Error> {
+    const cause = await causeOf(error);
+    const room = await this.#freeBytes();
+    const { reason, isFull } = writeFailureIn(cause, room);
+    this.#firstReason ??= reason;
+    const before = reason === this.#firstReason ? '' : ` (at first: ${this.#firstReason})`;
+    this.#failure = new Error(`The store in ${this.#path} could not write: ${reason}${before}`, { cause });
+    this.#failedAtMs = this.#monotonicMs();
     this.#pauseMs = Math.min(this.#pauseMs * 2 || firstPauseMs, lastPauseMs);
-    this.#tooLittle = Math.max(this.#tooLittle, await this.#room());
+    this.#tooLittle = isFull ? Math.max(this.#tooLittle ?? 0, room) : undefined;
+    return this.#failure;
   }
 
   /** Notes that an attempt has succeeded. */
   written(): void {
     this.#failure = undefined;
+    this.#firstReason = undefined;
+    this.#pauseMs = 0;
+    this.#tooLittle = undefined;
   }
 
   /** Failure of the last attempt; undefined: the next one may be made. */
   async reason(): Promise<Error | undefined> {
-    if (this.#options.monotonicMs() - this.#failedAtMs >= this.#pauseMs) return undefined;
-    return (await this.#room()) >= 2 * this.#tooLittle + roomBytes ? undefined : this.#failure;
-  }
-
-  /** Free bytes of the disk; 0 if that can't be known. */
-  async #room(): Promise<number> {
-    return statfs(this.#options.path).then(
-      // Some blocks are for root only.
-      ({ bavail, bfree, bsize }) => (process.getuid?.() === 0 ? bfree : bavail) * bsize,
-      () => 0,
-    );
+    if (this.#monotonicMs() - this.#failedAtMs >= this.#pauseMs) return undefined;
+    const hasRoom = this.#tooLittle !== undefined && (await this.#freeBytes()) >= 2 * this.#tooLittle + roomBytes;
+    return hasRoom ? undefined : this.#failure;
   }
 }
+
+const freeBytesOf = (path: string): Promise<number> =>
+  statfs(path).then(
+    // Some blocks are for root only.
+    ({ bavail, bfree, bsize }) => (process.getuid?.() === 0 ? bfree : bavail) * bsize,
+    () => 0,
+  );

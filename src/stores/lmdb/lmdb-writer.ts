@@ -5,9 +5,8 @@
  * first, once the pause is over (lmdb-pauses.ts). The writes themselves: lmdb-rows.ts
  */
 
-import { constants } from 'node:os';
-import { messageOf } from '../../errors.js';
 import type { Environment } from './lmdb-environment.js';
+import { NotTried } from './lmdb-failures.js';
 import { WritePauses, type WritePausesOptions } from './lmdb-pauses.js';
 
 interface Job {
@@ -23,7 +22,6 @@ const companyMs = 2;
 
 export class LmdbWriter {
   readonly #env: Environment;
-  readonly #path: string;
   readonly #pauses: WritePauses;
   #waiting: Job[] = [];
   /** Whether a transaction must begin now. Otherwise the waiting writes have time. */
@@ -33,11 +31,13 @@ export class LmdbWriter {
 
   constructor(env: Environment, options: WritePausesOptions) {
     this.#env = env;
-    this.#path = options.path;
     this.#pauses = new WritePauses(options);
   }
 
-  /** Runs `work` in a write transaction. Resolves with its result once the whole transaction is on disk. */
+  /**
+   * Runs `work` in a write transaction. Resolves with its result once the whole transaction is on disk.
+   * @throws {NotTried} nothing was written
+   */
   write<T>(work: (env: Environment) => T): Promise<T> {
     const written = this.#wait(work);
     this.#begin();
@@ -75,7 +75,7 @@ export class LmdbWriter {
     try {
       if (this.#pauses.hasFailed) {
         const reason = await this.#pauses.reason();
-        if (reason) return this.#reject(this.#takeWaiting(), reason);
+        if (reason) return this.#refuse(reason);
         this.#probe();
       }
       await this.#env.root.transaction(() => {
@@ -86,14 +86,17 @@ export class LmdbWriter {
       this.#pauses.written();
       for (const job of group) job.answer();
     } catch (error) {
-      const failure = await this.#explained(error);
-      await this.#pauses.failed(failure);
-      this.#reject(group.length > 0 ? group : this.#takeWaiting(), failure);
+      const failure = await this.#pauses.failed(error);
+      for (const job of group) job.reject(failure);
+      // Otherwise the transaction has run none of them.
+      if (group.length === 0) this.#refuse(failure);
     }
   }
 
-  #reject(jobs: readonly Job[], failure: Error): void {
-    for (const job of jobs) job.reject(failure);
+  /** Rejects what waits, and was not tried. */
+  #refuse(cause: Error): void {
+    const refusal = new NotTried(cause.message, { cause });
+    for (const job of this.#takeWaiting()) job.reject(refusal);
   }
 
   #takeWaiting(): Job[] {
@@ -107,19 +110,14 @@ export class LmdbWriter {
 
   /**
    * Runs an empty transaction.
-   * @throws {Error} if LMDB gave up the environment, as it does after a failed write of its meta page
+   * @throws {Error} LMDB gave up the environment, as it does after a failed write of its meta page
    */
   #probe(): void {
     try {
       this.#env.root.transactionSync(() => undefined);
     } catch (cause) {
-      throw new Error('it writes no more; close it and open it again', { cause });
+      throw new Error('LMDB begins no transaction any more: start the agent again', { cause });
     }
-  }
-
-  async #explained(error: unknown): Promise<Error> {
-    const cause = await causeOf(error);
-    return new Error(`The store in ${this.#path} could not write: ${reasonIn(cause)}`, { cause });
   }
 }
 
@@ -149,20 +147,3 @@ class Work<T> implements Job {
     else this.reject(this.#outcome.error);
   }
 }
-
-/**
- * Returns the reason for a failed commit: lmdb-js says "Commit failed" and gives the reason in a promise that
- * rejects.
- */
-async function causeOf(error: unknown): Promise<unknown> {
-  if (!(error instanceof Error && 'commitError' in error)) return error;
-  return Promise.resolve(error.commitError).catch((reason: unknown) => reason);
-}
-
-const noRoom: ReadonlySet<unknown> = new Set([constants.errno.ENOSPC, constants.errno.EDQUOT]);
-
-/** A full disk in words of ours; LMDB's own name pages and buffers. */
-const reasonIn = (cause: unknown): string =>
-  cause instanceof Error && 'code' in cause && noRoom.has(cause.code)
-    ? 'its disk is full, or its quota used up. Make room there: it goes on by itself then'
-    : messageOf(cause);

@@ -30,6 +30,7 @@ import { checkName } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
 import { noteClosed } from './lmdb-check.js';
 import { type Environment, openEnvironment } from './lmdb-environment.js';
+import { NotTried } from './lmdb-failures.js';
 import * as rows from './lmdb-rows.js';
 import { LmdbWriter } from './lmdb-writer.js';
 import { noteNotOpen, noteOpen } from './open-paths.js';
@@ -127,9 +128,13 @@ class LmdbStore implements Store {
 
   async commit(items: Commit[]): Promise<CommitResult[]> {
     items.forEach(checkCommit);
-    return this.#write((env) => {
+    const written = this.#write((env) => {
       const lastGrant = rows.lastGrants(env);
       return items.map((item) => rows.applyCommit(env, item, lastGrant));
+    });
+    return written.catch((error: unknown) => {
+      if (!(error instanceof NotTried)) throw error;
+      return items.map(() => ({ status: 'refused', reason: error.message }));
     });
   }
 

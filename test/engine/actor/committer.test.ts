@@ -126,6 +126,23 @@ describe('the committer', () => {
     });
   }
 
+  it('34 refused as it is repeated: not told, as it may have been written before; repeated until it is done', async () => {
+    const { commit } = store;
+    let calls = 0;
+    store.commit = async (items) => {
+      calls += 1;
+      if (calls === 1) throw new Error('no answer');
+      return calls < 5 ? items.map(() => ({ status: 'refused', reason: 'no room' })) : commit(items);
+    };
+    submit('a');
+    await clock.advance(2_000);
+    expect([heard, calls]).to.deep.equal([['a unanswered', 'a done'], 5]);
+    expect(logged).to.deep.equal([
+      'the store does not say whether commits were written, and is asked again: no answer',
+      'the store: in order again after 1 s and 4 failures',
+    ]);
+  });
+
   it('store throws instead of returning a promise: counts as no answer', async () => {
     const { commit } = store;
     store.commit = () => {
