@@ -95,7 +95,6 @@ export interface NodeInfoChanged extends NodeInfo {
 
 const unknown: Fingerprint = { healthy: false, description: 'not yet fingerprinted' };
 const shutDown: Fingerprint = { healthy: false, description: 'shut down' };
-const lost = ({ description }: { description: string }): Fingerprint => ({ healthy: false, description });
 
 /**
  * Joins findings: what a later, poorer look leaves out stays known, as an unhealthy plugin has not lost its
@@ -125,6 +124,25 @@ function knownNode({ healthy, basic }: Fingerprint): NodeInfo | undefined {
 
 const isToldHealthy = ({ fingerprint, isToldHealthy = false }: PluginContext): boolean =>
   fingerprint.healthy || isToldHealthy;
+
+interface Seen {
+  event: FingerprintEvent;
+}
+
+const isSeenHealthy = { type: 'isHealthy', params: ({ event }: Seen) => event.fingerprint } as const;
+const seen = [{ type: 'remember', params: ({ event }: Seen) => event.fingerprint }, 'tellNode'] as const;
+const remembersLoss = {
+  type: 'remember',
+  params: ({ event: { description } }: { event: { description: string } }): Fingerprint => ({
+    healthy: false,
+    description,
+  }),
+} as const;
+
+/** Broadcasts that the health is another one than before. */
+const changedFrom = (from: HealthChanged['from']) => ({ type: 'emitHealth', params: from }) as const;
+const seenOtherThan = (from: HealthChanged['from']) => [...seen, changedFrom(from)] as const;
+const lostWhile = (from: HealthChanged['from']) => [remembersLoss, changedFrom(from)] as const;
 
 export const pluginMachine = setup({
   types: {} as {
@@ -197,75 +215,30 @@ export const pluginMachine = setup({
       meta: { health: 'unknown', words: 'not checked yet' },
       on: {
         'fingerprint.changed': [
-          {
-            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
-            target: 'healthy',
-            actions: [
-              { type: 'remember', params: ({ event }) => event.fingerprint },
-              'tellNode',
-              { type: 'emitHealth', params: 'unknown' },
-            ],
-          },
-          {
-            target: 'unhealthy',
-            actions: [
-              { type: 'remember', params: ({ event }) => event.fingerprint },
-              'tellNode',
-              { type: 'emitHealth', params: 'unknown' },
-            ],
-          },
+          { guard: isSeenHealthy, target: 'healthy', actions: seenOtherThan('unknown') },
+          { target: 'unhealthy', actions: seenOtherThan('unknown') },
         ],
-        'plugin.lost': {
-          target: 'unhealthy',
-          actions: [
-            { type: 'remember', params: ({ event }) => lost(event) },
-            { type: 'emitHealth', params: 'unknown' },
-          ],
-        },
+        'plugin.lost': { target: 'unhealthy', actions: lostWhile('unknown') },
       },
     },
     healthy: {
       meta: { health: 'healthy', words: 'answers' },
       on: {
         'fingerprint.changed': [
-          {
-            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
-            actions: [{ type: 'remember', params: ({ event }) => event.fingerprint }, 'tellNode'],
-          },
-          {
-            target: 'unhealthy',
-            actions: [
-              { type: 'remember', params: ({ event }) => event.fingerprint },
-              'tellNode',
-              { type: 'emitHealth', params: 'healthy' },
-            ],
-          },
+          { guard: isSeenHealthy, actions: seen },
+          { target: 'unhealthy', actions: seenOtherThan('healthy') },
         ],
-        'plugin.lost': {
-          target: 'unhealthy',
-          actions: [
-            { type: 'remember', params: ({ event }) => lost(event) },
-            { type: 'emitHealth', params: 'healthy' },
-          ],
-        },
+        'plugin.lost': { target: 'unhealthy', actions: lostWhile('healthy') },
       },
     },
     unhealthy: {
       meta: { health: 'failed', words: 'does not answer as it should' },
       on: {
         'fingerprint.changed': [
-          {
-            guard: { type: 'isHealthy', params: ({ event }) => event.fingerprint },
-            target: 'healthy',
-            actions: [
-              { type: 'remember', params: ({ event }) => event.fingerprint },
-              'tellNode',
-              { type: 'emitHealth', params: 'unhealthy' },
-            ],
-          },
-          { actions: [{ type: 'remember', params: ({ event }) => event.fingerprint }, 'tellNode'] },
+          { guard: isSeenHealthy, target: 'healthy', actions: seenOtherThan('unhealthy') },
+          { actions: seen },
         ],
-        'plugin.lost': { actions: { type: 'remember', params: ({ event }) => lost(event) } },
+        'plugin.lost': { actions: remembersLoss },
       },
     },
     shutdown: { type: 'final', meta: { health: 'gone', words: 'deregistered' } },
