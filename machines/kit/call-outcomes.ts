@@ -1,6 +1,6 @@
 /** Outcomes of a call, as its machine reads them. Pure. What becomes of them: call.ts */
 import type { BackoffPolicy } from './backoff.js';
-import type { AdmissionOutcome, Awaiting, CallFailure, CallOutcome, Settled, Wait } from './csi-types.js';
+import type { AdmissionOutcome, Awaiting, CallFailure, CallOutcome, Wait } from './csi-types.js';
 import { failureIn, type Stamped, stampOf } from './host.js';
 import type { Taken } from './requests.js';
 
@@ -52,15 +52,6 @@ export function answerIn<TAnswer>(outcome: CallOutcome<TAnswer>): TAnswer {
 
 export const driverIn = (outcome: CallOutcome<unknown>): string | undefined =>
   outcome.status === 'done' ? outcome.driver : undefined;
-
-export const settledIn = (outcome: CallOutcome<unknown>): Settled => (outcome.status === 'call-again' ? outcome : {});
-
-/** Wait of an outcome that is known to be `must-wait`. */
-export function waitIn(outcome: CallOutcome<unknown>): Wait {
-  if (outcome.status !== 'must-wait') throw new Error(`the call does not wait, but is ${outcome.status}`);
-  const { reason, for: what } = outcome;
-  return { reason, for: what };
-}
 
 interface Ended extends Partial<Stamped> {
   type: string;

@@ -12,12 +12,10 @@ import {
   driverIn,
   type FailedAttempt,
   notSent,
-  settledIn,
   type Thrown,
-  waitIn,
   waitOf,
 } from './call-outcomes.js';
-import type { AdmissionCall, AdmissionOutcome, Awaiting, Settled, Tries, Wait } from './csi-types.js';
+import type { AdmissionCall, AdmissionOutcome, Awaiting, CallOutcome, Tries, Wait } from './csi-types.js';
 import { type Stamped, stampOf } from './host.js';
 import type { Taken } from './requests.js';
 
@@ -26,7 +24,7 @@ export type CallStep = 'due' | 'calling' | 'waiting-for-plugin' | 'backing-off';
 
 /** Record of an actor, as far as its call is concerned. */
 interface Caller<TKind extends string = string> {
-  work: { kind: TKind; isCalling: boolean } | null;
+  work: { kind: TKind; dueAtMs: number; isCalling: boolean } | null;
   awaiting: Awaiting | null;
 }
 
@@ -67,42 +65,40 @@ interface Call<TContext, TChange> {
   done: (context: TContext, answer: never, stamp: Stamped) => TChange;
 }
 
-/** Outcomes of a call that was not done, as changes of the record. */
-interface Outcomes<TContext, TChange> {
+/** Rules of the actor for its calls. */
+interface Rules<TContext, TChange> {
+  /** Whether the present call is still the next. */
+  isNext: (context: TContext, nowMs: number) => boolean;
+  /** Whether a wait has a limit. Default: never. */
+  isForced?: (context: TContext) => boolean;
   failed: (context: TContext, attempt: FailedAttempt) => TChange;
+  /** Tells the part that wants the call that none was made: it waits, or is made anew. */
+  notMade: (context: TContext, stamp: Stamped) => TChange;
   /**
-   * Keeps the name of the plugin's driver.
+   * Keeps the name of the plugin's driver: the call was made without knowing it.
    * @param change what the answer has changed
    */
   learned: (context: TContext, change: TChange, driver: string) => TChange;
-  /** Keeps what the call waits for: none was made, and none can be made now. Also called when the reason changes. */
-  hasToWait: (context: TContext, wait: Wait, stamp: Stamped) => TChange;
-  /**
-   * Makes the call anew: none was made.
-   * @param settled data that the call has from here on
-   */
-  again: (context: TContext, settled: Settled, stamp: Stamped) => TChange;
 }
 
 type InputOf<TCall> = TCall extends { input: (context: never) => infer TInput } ? TInput : never;
 type IdOf<TCall> = TCall extends { id: infer TId } ? TId : TCall extends { src: infer TSrc } ? TSrc : never;
 
 /**
- * The states of a call. Its machine has a state that decides what comes next, and states of its own for its rest. It has the
- * guards `mustWait` and `hasOtherWork` beside those of `callGuards`, the actions `change`, `choose`
- * and `settle`, the effect `awaitAdmission`, and the delay `untilDue`.
+ * The states and guards of a call, and its delay. Its machine has a state that decides what comes next, and states of its own for
+ * its rest. It has the actions `change`, `choose` and `settle`, and the effect `awaitAdmission`.
  * @param deciding id of the state that decides
  * @param calls by kind
  */
 export const callChart = <
   TContext extends Caller,
-  TChange,
+  TChange extends { context: Partial<TContext> },
   const TCalls extends Record<string, Call<TContext, TChange>>,
   const TDeciding extends string,
 >(
   deciding: TDeciding,
   calls: TCalls,
-  { failed, learned, hasToWait, again }: Outcomes<TContext, TChange>,
+  { isNext, isForced = () => false, failed, notMade, learned }: Rules<TContext, TChange>,
 ) => {
   type Kind = keyof TCalls & string;
   const callOf = ({ work }: TContext): Call<TContext, TChange> => {
@@ -117,12 +113,23 @@ export const callChart = <
     work: context.work && { ...context.work, isCalling: false },
   });
 
+  const withData = (change: TChange, data: object): TChange => ({ ...change, context: { ...change.context, ...data } });
+
+  /** Keeps what the call waits for. Also called when the reason changes. */
+  const waits = (context: TContext, { reason, for: what }: Wait, stamp: Stamped): TChange => {
+    const awaiting: Awaiting = { reason, for: what, ...(isForced(context) && { isForced: true }) };
+    return withData(notMade({ ...context, awaiting }, stamp), { awaiting });
+  };
+
   const ended = (before: TContext, event: Done<TContext, unknown>['event']): TChange => {
     const { output } = event;
     const stamp = stampOf(event);
-    if (output.status === 'must-wait') return hasToWait(before, waitIn(output), stamp);
+    if (output.status === 'must-wait') return waits(before, output, stamp);
     const context = over(before);
-    if (output.status === 'call-again') return again(context, settledIn(output), stamp);
+    if (output.status === 'call-again') {
+      const { status: _, ...settled } = output;
+      return withData(notMade(context, stamp), settled);
+    }
     if (output.status !== 'done') return failed(context, attemptIn(event));
     const change = callOf(context).done(context, answerIn(output) as never, stamp);
     const driver = driverIn(output);
@@ -165,7 +172,7 @@ export const callChart = <
     [K in Kind as TCalls[K]['state']]: UnderWay<TCalls[K]>;
   };
 
-  const notMade = {
+  const notAdmitted = {
     target: deciding,
     actions: {
       type: 'change' as const,
@@ -203,9 +210,9 @@ export const callChart = <
               guard: { type: 'isAdmitted' as const, params: ({ event }: Admitted<TContext>) => event.output },
               target: deciding,
             },
-            notMade,
+            notAdmitted,
           ],
-          onError: notMade,
+          onError: notAdmitted,
         },
         on: {
           settle: { guard: 'hasOtherWork' as const, target: deciding },
@@ -213,19 +220,30 @@ export const callChart = <
             actions: {
               type: 'change' as const,
               params: ({ context, event }: Taken<TContext, Wait & Partial<Stamped>>) =>
-                hasToWait(context, event, stampOf(event)),
+                waits(context, event, stampOf(event)),
             },
           },
         },
       },
     },
+    guards: {
+      isToCall: ({ context: { work } }: { context: TContext }, kind: string) =>
+        work?.isCalling === true && work.kind === kind,
+      isToRest: ({ context: { work } }: { context: TContext }) => work !== null,
+      isAdmitted: (_: unknown, { status }: AdmissionOutcome) => status === 'admitted',
+      /** Whether the call has to wait and is still the next. */
+      mustWait: ({ context, event }: Taken<TContext, Partial<Stamped>>, outcome: CallOutcome<unknown>) => {
+        if (outcome.status !== 'must-wait') return false;
+        const stamp = stampOf(event);
+        return isNext({ ...context, ...waits(context, outcome, stamp).context }, stamp.at);
+      },
+      /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
+      hasOtherWork: ({ context, event }: Taken<TContext, Partial<Stamped>>) =>
+        !isNext(context, stampOf(event).at) || (isForced(context) && !context.awaiting?.isForced),
+    },
+    delays: {
+      untilDue: ({ context: { work }, event }: Taken<TContext, Partial<Stamped>>) =>
+        Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
+    },
   };
-};
-
-/** Guards of a machine with such states. */
-export const callGuards = {
-  isAdmitted: (_: unknown, { status }: AdmissionOutcome) => status === 'admitted',
-  isToCall: ({ context: { work } }: { context: Caller }, kind: string) =>
-    work?.isCalling === true && work.kind === kind,
-  isToRest: ({ context: { work } }: { context: Caller }) => work !== null,
 };

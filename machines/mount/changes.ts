@@ -83,10 +83,6 @@ export const use = (
 const withDriver = (volume: MountedVolume | null, driver: string | undefined): MountedVolume | null =>
   volume && driver !== undefined ? { ...volume, driver } : volume;
 
-/**
- * Keeps the name of the driver: the call was made without knowing it.
- * @param change what the answer has changed
- */
 export function learnedMount({ volume: before }: MountContext, change: MountChange, driver: string): MountChange {
   const { volume = before } = change.context;
   return volume?.driver === undefined

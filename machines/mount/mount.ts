@@ -2,11 +2,11 @@
  * One volume on one node: staged once, published for each alloc that uses it, one call at a time. The
  * machine keeps its users as data, so they outlive every process. Diagram: docs/machines/mount.md (generated).
  */
-import { assign, enqueueActions, raise, setup } from 'xstate';
-import { callChart, callGuards } from '../kit/call.js';
+import { assign, raise, setup } from 'xstate';
+import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
-import { changed, refused } from '../kit/requests.js';
+import { changed, refused, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type NodeExpandAnswer,
@@ -43,9 +43,8 @@ import {
 import type { MountChange } from './draft.js';
 import {
   mountAppeared,
-  mountCallAgain,
   mountFailed,
-  mountHasToWait,
+  mountNotMade,
   nodeExpanded,
   targetMounted,
   targetUnmounted,
@@ -58,21 +57,9 @@ import { callStates } from './states.js';
 import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest } from './types.js';
 import { isNotHere } from './work.js';
 
-/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
-const takeOver = enqueueActions<
-  MountContext,
-  MountEvent,
-  MountChange,
-  MountEvent,
-  never,
-  never,
-  never,
-  never,
-  MountChanged
->(({ context: { node, key }, enqueue }, { context, broadcasts = [] }) => {
-  enqueue.assign(context);
-  for (const told of broadcasts) enqueue.emit({ node, key, ...told });
-});
+const takeOver = takesOver<MountContext, MountEvent, MountChange, MountChanged>(({ node, key }, { broadcasts = [] }) =>
+  broadcasts.map((told) => ({ node, key, ...told })),
+);
 
 const call = callChart(
   '#mount.deciding',
@@ -83,7 +70,7 @@ const call = callChart(
     unstage: { state: callStates.unstage, src: 'nodeUnstage', input: unstageCallOf, done: volumeUnstaged },
     expand: { state: callStates.expand, src: 'nodeExpand', input: nodeExpandCallOf, done: nodeExpanded },
   },
-  { failed: mountFailed, learned: learnedMount, hasToWait: mountHasToWait, again: mountCallAgain },
+  { isNext: isCallWanted, failed: mountFailed, notMade: mountNotMade, learned: learnedMount },
 );
 
 export const mountMachine = setup({
@@ -105,15 +92,7 @@ export const mountMachine = setup({
   },
   guards: {
     isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
-    ...callGuards,
-    /** Whether the call has to wait and is still the next. */
-    mustWait: ({ context, event }, outcome: CallOutcome<unknown>) => {
-      if (outcome.status !== 'must-wait') return false;
-      const stamp = stampOf(event);
-      return isCallWanted({ ...context, ...mountHasToWait(context, outcome, stamp).context }, stamp.at);
-    },
-    /** Whether another call is due than the waiting one, or none. */
-    hasOtherWork: ({ context, event }) => !isCallWanted(context, stampOf(event).at),
+    ...call.guards,
     isNotHere: ({ context }) => isNotHere(context),
     isPublished: ({ context }) => context.users.some((user) => user.at === 'published'),
     isStaged: ({ context }) => isStaged(context.staging),
@@ -126,9 +105,7 @@ export const mountMachine = setup({
     /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
-  delays: {
-    untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
-  },
+  delays: call.delays,
 }).createMachine({
   id: 'mount',
   version: '4',

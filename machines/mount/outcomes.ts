@@ -5,7 +5,7 @@
 import { defaultBackoff } from '../kit/backoff.js';
 import { counted } from '../kit/call.js';
 import type { FailedAttempt } from '../kit/call-outcomes.js';
-import type { CallFailure, Settled, Wait } from '../kit/csi-types.js';
+import type { CallFailure } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import {
   type NodeExpandAnswer,
@@ -97,24 +97,14 @@ export const nodeExpanded = (context: MountContext, { capacityBytes }: NodeExpan
     draft.broadcasts.push({ type: 'expanded', ...(capacityBytes !== undefined && { capacityBytes }) });
   });
 
-/** Keeps what the call waits for: none was made. Also called when the reason changes. */
-export const mountHasToWait = (context: MountContext, { reason, for: what }: Wait, stamp: Stamped): MountChange =>
+/** Tells the part that the call is about, if there is one, that none was made. */
+export const mountNotMade = (context: MountContext, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
-    draft.awaiting = { reason, for: what };
-    notMade(draft);
+    const { kind, allocId } = mustWork(draft);
+    const user = draft.users.find((one) => one.allocId === allocId);
+    if (kind === 'stage' || kind === 'unstage') stepStaging(draft, { type: 'call.not-made' });
+    else if (user) stepTarget(draft, user, { type: 'call.not-made' });
   });
-
-/** Makes the call anew. */
-export const mountCallAgain = (context: MountContext, _: Settled, stamp: Stamped): MountChange =>
-  draftedMount(context, stamp, notMade);
-
-/** Tells the part that the call is about, if there is one. */
-function notMade(draft: MountDraft): void {
-  const { kind, allocId } = mustWork(draft);
-  const user = draft.users.find((one) => one.allocId === allocId);
-  if (kind === 'stage' || kind === 'unstage') stepStaging(draft, { type: 'call.not-made' });
-  else if (user) stepTarget(draft, user, { type: 'call.not-made' });
-}
 
 /** Keeps the mount that the path shows after a failed call and did not show before: the call has made it. */
 export const mountAppeared = (context: MountContext, mount: AppearedMount, stamp: Stamped): MountChange =>

@@ -1,7 +1,6 @@
 /** Requests and outcomes of calls, applied to a snapshot, and what is broadcast of that. Pure. */
 import { callUnderWay } from '../kit/call.js';
 import { type FailedAttempt, forcedAttempts, idTaken } from '../kit/call-outcomes.js';
-import type { Settled, Wait } from '../kit/csi-types.js';
 import type { Stamped } from '../kit/host.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
 import type {
@@ -61,21 +60,10 @@ export const looked = (context: SnapshotContext, answer: MadeSnapshot, stamp: St
 export const removed = (context: SnapshotContext, _: null, stamp: Stamped): SnapshotChange =>
   stepped(context, { type: 'remove.done', ...stamp });
 
-/** Keeps the name of the driver: the call was made without knowing it. */
 export const learned = ({ driver: known }: SnapshotContext, change: SnapshotChange, driver: string): SnapshotChange =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
-export function hasToWait(context: SnapshotContext, wait: Wait): SnapshotChange {
-  const { reason, for: what } = wait;
-  const { context: after, broadcasts = [] } = stepped(context, { type: 'call.not-made' });
-  const awaiting = { reason, for: what, ...(context.isForced && { isForced: true as const }) };
-  return { context: { ...after, awaiting }, broadcasts };
-}
-
-export function again(context: SnapshotContext, { home }: Settled): SnapshotChange {
-  const { context: after, broadcasts = [] } = stepped(context, { type: 'call.not-made' });
-  return { context: { ...after, ...(home !== undefined && { home }) }, broadcasts };
-}
+export const notMade = (context: SnapshotContext): SnapshotChange => stepped(context, { type: 'call.not-made' });
 
 /** Retries the failed call later, gives it up, or leaves it failed. */
 export function failed(context: SnapshotContext, attempt: FailedAttempt): SnapshotChange {

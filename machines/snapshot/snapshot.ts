@@ -2,25 +2,15 @@
  * Snapshot of a volume or of a group of volumes: makes one call at a time, which its phase wants (phases.ts).
  * Diagram: docs/machines/volume-snapshot.md (generated).
  */
-import { assign, enqueueActions, raise, setup } from 'xstate';
-import { callChart, callGuards } from '../kit/call.js';
+import { assign, raise, setup } from 'xstate';
+import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { changed, refused } from '../kit/requests.js';
+import { changed, refused, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import { chosen, createCallOf, lookCallOf, removeCallOf, wantedCall } from './calls.js';
-import {
-  again,
-  failed,
-  hasToWait,
-  learned,
-  looked,
-  made,
-  removed,
-  requested,
-  type SnapshotChange,
-} from './outcomes.js';
+import { failed, learned, looked, made, notMade, removed, requested, type SnapshotChange } from './outcomes.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
 import { refusalAnswer, refusalOf } from './refusals.js';
 import type {
@@ -35,21 +25,12 @@ import type {
   SnapshotRequest,
 } from './types.js';
 
-/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
-const takeOver = enqueueActions<
-  SnapshotContext,
-  SnapshotMachineEvent,
-  SnapshotChange,
-  SnapshotMachineEvent,
-  never,
-  never,
-  never,
-  never,
-  SnapshotChanged
->(({ enqueue }, { context, broadcasts = [] }) => {
-  enqueue.assign(context);
-  for (const broadcast of broadcasts) enqueue.emit({ key: context.key, uid: context.uid, ...broadcast });
-});
+const takeOver = takesOver<SnapshotContext, SnapshotMachineEvent, SnapshotChange, SnapshotChanged>(
+  (_, { context: { key, uid }, broadcasts = [] }) => broadcasts.map((told) => ({ key, uid, ...told })),
+);
+
+/** Whether the phase wants the call that is in progress. */
+const isWanted = (context: SnapshotContext): boolean => wantedCall(context) === context.work?.kind;
 
 const call = callChart(
   '#deciding',
@@ -62,7 +43,7 @@ const call = callChart(
     },
     delete: { state: 'pending-delete', src: 'deleteSnapshot', input: removeCallOf, done: removed },
   },
-  { failed, learned, hasToWait, again },
+  { isNext: isWanted, isForced: ({ isForced }) => isForced, failed, notMade, learned },
 );
 
 const snapshotSetup = setup({
@@ -82,12 +63,7 @@ const snapshotSetup = setup({
   },
   guards: {
     isRefused: ({ context }, request: SnapshotRequest) => refusalOf(context, request) !== undefined,
-    ...callGuards,
-    /** Whether the call has to wait, and is still wanted. */
-    mustWait: ({ context }, outcome: CallOutcome<unknown>) =>
-      outcome.status === 'must-wait' && isWanted({ ...context, ...hasToWait(context, outcome).context }),
-    /** Whether the waiting call is not wanted any more, or its wait now has a limit. */
-    hasOtherWork: ({ context }) => !isWanted(context) || (context.isForced && !context.awaiting?.isForced),
+    ...call.guards,
     isAbsent: ({ context }) => context.at === 'absent',
     isLeftBehind: ({ context }) => context.at === 'left-behind',
     hasFailed: ({ context }) => isIn(context, 'failed'),
@@ -100,13 +76,8 @@ const snapshotSetup = setup({
     /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
-  delays: {
-    untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
-  },
+  delays: call.delays,
 });
-
-/** Whether the phase wants the call that is in progress. */
-const isWanted = (context: SnapshotContext): boolean => wantedCall(context) === context.work?.kind;
 
 /** Machine of snapshots of one kind. Groups have the same states: group.ts */
 export const snapshotMachine = (kind: SnapshotKind) =>

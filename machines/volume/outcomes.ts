@@ -1,7 +1,7 @@
 /** Outcomes of calls, applied to a volume. Pure. What each class of answer asks for: docs/csi.md */
 import { callUnderWay, counted } from '../kit/call.js';
 import { type FailedAttempt, forcedAttempts, idTaken, maxUnproven } from '../kit/call-outcomes.js';
-import type { CallFailure, Settled, Tries, Wait } from '../kit/csi-types.js';
+import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { type ChangeOutcome, expansionChart, modificationChart } from './change.js';
@@ -13,10 +13,6 @@ import { stepTo } from './publications.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 
-/**
- * Keeps the name of the driver: the call was made without knowing it.
- * @param change what the answer has changed
- */
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
@@ -234,29 +230,15 @@ function giveUpPublication(draft: Draft, failure: CallFailure): void {
   publicationEnds(draft, { type: 'unpublish.given-up' }, failure);
 }
 
-/** Keeps what the call waits for: none was made. Also called when the reason changes. */
-export const hasToWait = (context: VolumeContext, { reason, for: what }: Wait): Change =>
-  drafted(context, (draft) => {
-    draft.awaiting = { reason, for: what, ...(draft.lifecycle.force && { isForced: true }) };
-    notMade(draft);
-  });
-
-/** Makes the call anew, with what is settled: none was made. */
-export const again = (context: VolumeContext, { home, topology }: Settled): Change =>
-  drafted(context, (draft) => {
-    if (home !== undefined) draft.home = home;
-    if (topology) draft.topology = topology;
-    notMade(draft);
-  });
-
 /** Tells the part that wants the call that none was made. */
-function notMade(draft: Draft): void {
-  const { kind, nodeId } = mustWork(draft);
-  const event = { type: 'call.not-made' } as const;
-  if (nodeId !== undefined) publicationEnds(draft, event);
-  else if (kind === 'expand' || kind === 'modify') changeEnds(draft, event);
-  else lifecycleEnds(draft, event);
-}
+export const notMade = (context: VolumeContext): Change =>
+  drafted(context, (draft) => {
+    const { kind, nodeId } = mustWork(draft);
+    const event = { type: 'call.not-made' } as const;
+    if (nodeId !== undefined) publicationEnds(draft, event);
+    else if (kind === 'expand' || kind === 'modify') changeEnds(draft, event);
+    else lifecycleEnds(draft, event);
+  });
 
 /** Names with which the outcomes of each kind of call begin. */
 const outcomes: Record<Work['kind'], string> = {

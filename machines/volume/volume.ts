@@ -2,11 +2,11 @@
  * One volume, as the controller side sees it: makes one call at a time, and picks the next due piece of work whenever
  * it settles. Its publications and claims are data. Diagram: docs/machines/volume.md (generated).
  */
-import { assign, enqueueActions, raise, setup } from 'xstate';
-import { callChart, callGuards } from '../kit/call.js';
+import { assign, raise, setup } from 'xstate';
+import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
-import { hostActions, type MessageParams, stampOf, unbound } from '../kit/host.js';
-import { answered, changed, refused } from '../kit/requests.js';
+import { hostActions, stampOf, unbound } from '../kit/host.js';
+import { answered, changed, refused, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type AttachCall,
@@ -39,18 +39,7 @@ import {
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
-import {
-  again,
-  created,
-  deleted,
-  expanded,
-  failed,
-  hasToWait,
-  learned,
-  modified,
-  published,
-  unpublished,
-} from './outcomes.js';
+import { created, deleted, expanded, failed, learned, modified, notMade, published, unpublished } from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { notThere, refusalAnswer, refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';
@@ -67,22 +56,9 @@ import type {
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 import { chosen, failureOf, hasPublished, isGone, isNext } from './work.js';
 
-/** Takes over a change and broadcasts it. The types are given: `setup` can't infer them if there are parameters. */
-const takeOver = enqueueActions<
-  VolumeContext,
-  VolumeMachineEvent,
-  Change,
-  VolumeMachineEvent,
-  never,
-  { type: 'messages'; params: MessageParams[] },
-  never,
-  never,
-  VolumeChanged
->(({ context: { key, uid }, enqueue }, { context, broadcasts = [], messages = [] }) => {
-  enqueue.assign(context);
-  if (messages.length > 0) enqueue({ type: 'messages', params: messages });
-  for (const told of broadcasts) enqueue.emit({ key, uid: context.uid ?? uid, ...told });
-});
+const takeOver = takesOver<VolumeContext, VolumeMachineEvent, Change, VolumeChanged>(
+  ({ key, uid }, { context, broadcasts = [] }) => broadcasts.map((told) => ({ key, uid: context.uid ?? uid, ...told })),
+);
 
 const call = callChart(
   '#volume.deciding',
@@ -101,7 +77,13 @@ const call = callChart(
     modify: { state: 'pending-modify', src: 'controllerModify', input: modifyCallOf, done: modified },
     delete: { state: 'pending-delete', src: 'deleteVolume', input: madeCallOf, done: deleted },
   },
-  { failed, learned, hasToWait, again },
+  {
+    isNext,
+    isForced: ({ lifecycle }) => lifecycle.force === true,
+    failed,
+    notMade,
+    learned,
+  },
 );
 
 export const volumeMachine = setup({
@@ -123,14 +105,7 @@ export const volumeMachine = setup({
   },
   guards: {
     isRefused: ({ context }, request: VolumeRequest) => refusalOf(context, request) !== undefined,
-    ...callGuards,
-    /** Whether the call has to wait and its work is still the next. */
-    mustWait: ({ context, event }, outcome: CallOutcome<unknown>) =>
-      outcome.status === 'must-wait' &&
-      isNext({ ...context, ...hasToWait(context, outcome).context }, stampOf(event).at),
-    /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
-    hasOtherWork: ({ context, event }) =>
-      !isNext(context, stampOf(event).at) || (context.lifecycle.force === true && !context.awaiting?.isForced),
+    ...call.guards,
     isGone: ({ context }) => isGone(context),
     isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
     isRetryable: ({ context }) => isRetryable(context),
@@ -146,9 +121,7 @@ export const volumeMachine = setup({
     /** Keeps the stamp of the event before: what was due then is due now. */
     settle: raise(({ event }) => ({ type: 'settle' as const, ...stampOf(event) })),
   },
-  delays: {
-    untilDue: ({ context: { work }, event }) => Math.max(0, (work?.dueAtMs ?? 0) - stampOf(event).at),
-  },
+  delays: call.delays,
 }).createMachine({
   id: 'volume',
   version: '4',
