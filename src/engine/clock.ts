@@ -13,17 +13,33 @@ export interface Clock {
 /** Longest delay that Node's timers accept; a longer delay is split. */
 const longestTimerMs = 2 ** 31 - 1;
 
+/** Lateness of a timer that shows that the process stood still: stopped, or on a host that was paused. */
+const stoodStillMs = 100;
+
+/** Answers that came while the process stood still are heard before its timers run. */
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonicMs: () => performance.now(),
   after(delayMs, callback) {
+    const dueAtMs = performance.now() + delayMs;
     let timer: NodeJS.Timeout;
+    let turn: NodeJS.Immediate | undefined;
     const arm = (leftMs: number): void => {
       const partMs = Math.min(leftMs, longestTimerMs);
-      timer = setTimeout(() => (leftMs > partMs ? arm(leftMs - partMs) : callback()), Math.max(partMs, 0));
+      timer = setTimeout(
+        () => {
+          if (leftMs > partMs) arm(leftMs - partMs);
+          else if (performance.now() < dueAtMs + stoodStillMs) callback();
+          else turn = setImmediate(callback);
+        },
+        Math.max(partMs, 0),
+      );
     };
     arm(delayMs);
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      clearImmediate(turn);
+    };
   },
 };
 

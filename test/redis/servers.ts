@@ -1,6 +1,6 @@
 /** Real Redis servers for tests: on free ports, in directories of their own, gone when the test is over. */
 
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -91,6 +91,13 @@ export class RedisProcess {
 
   signal(signal: NodeJS.Signals): void {
     this.#child?.kill(signal);
+  }
+
+  /** Stands still until the server has answered a client in another process, and so all that was sent before. */
+  answerNow(): void {
+    const client = `const it = require('net').connect(${this.port}, '127.0.0.1', () => it.write('PING\\r\\n'));
+      it.on('data', () => process.exit());`;
+    execFileSync(process.execPath, ['--eval', client]);
   }
 
   async kill(): Promise<void> {

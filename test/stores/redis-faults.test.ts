@@ -8,6 +8,7 @@ import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { CuttingProxy } from '../redis/proxy.js';
 import { until } from '../redis/servers.js';
+import { standStill } from '../support/stand-still.js';
 
 const durable = { config: ['appendonly yes', 'appendfsync always'] };
 
@@ -55,6 +56,18 @@ describe('redis store, faults', () => {
     expect(await commitOne(store, commitOf('a', 6))).to.have.nested.property('stored.seq', 3);
     expect(await commitOne(store, commitOf('a', 3, { seq: 7 }))).to.deep.equal({ status: 'done' });
     expect(await store.load('a')).to.include({ seq: 7 });
+  });
+
+  it('34.29 an answer that came while this process stood still counts, though the limit is over', async () => {
+    const server = await lab.server();
+    const { store, warnings } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
+    await commitOne(store, commitOf('a', 0));
+    const answer = store.load('a');
+    await nextTurn(); // sent
+    standStill(400);
+    server.answerNow();
+    expect(await answer).to.include({ seq: 1 });
+    expect(warnings).to.deep.equal([]);
   });
 
   it('a commit’s answer is lost with its connection: it rejects, and a repeat writes nothing twice', async () => {

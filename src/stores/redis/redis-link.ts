@@ -7,6 +7,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Redis, type RedisOptions } from 'ioredis';
 import { onAbort } from '../../abort.js';
+import { systemClock } from '../../engine/clock.js';
 import { type RedisDurability, whereOf } from './redis-options.js';
 import { type Call, inFull } from './redis-script.js';
 
@@ -162,20 +163,20 @@ export class RedisLink {
   async #answered<T>(redis: Redis, answers: Promise<T>, moreMs: number): Promise<T> {
     const timeoutMs = this.#options.commandTimeoutMs + moreMs;
     const late = new Error(`Redis at ${this.where} gave no answer within ${timeoutMs} ms.`);
-    let timer: NodeJS.Timeout | undefined;
+    let cancel = (): void => {};
     const timeout = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      cancel = systemClock.after(timeoutMs, () => {
         this.#lastError = late.message;
         reject(late);
         // Once: ioredis adds a listener to the socket at each call.
         if (this.#abandoned !== redis) redis.disconnect();
         this.#abandoned = redis;
-      }, timeoutMs);
+      });
     });
     try {
       return await Promise.race([answers, timeout]);
     } finally {
-      clearTimeout(timer);
+      cancel();
     }
   }
 
