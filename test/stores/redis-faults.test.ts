@@ -60,14 +60,13 @@ describe('redis store, faults', () => {
 
   it('34.29 an answer that came while this process stood still counts, though the limit is over', async () => {
     const server = await lab.server();
-    const { store, warnings } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
+    const { store } = await lab.store({ url: server.url, commandTimeoutMs: 200 });
     await commitOne(store, commitOf('a', 0));
     const answer = store.load('a');
     await nextTurn(); // sent
     standStill(400);
     server.answerNow();
     expect(await answer).to.include({ seq: 1 });
-    expect(warnings).to.deep.equal([]);
   });
 
   it('a commit’s answer is lost with its connection: it rejects, and a repeat writes nothing twice', async () => {
