@@ -102,7 +102,7 @@ export function detailOf(
     ...(reason !== undefined && { health: 'failed', why: 'out of service', quarantined: reason }),
     ...{ version, value: state, context, parts, timers, unread },
     effects: effects.map((effect) => {
-      const rpc = rpcOf(effect.src);
+      const rpc = rpcOf(effect.src, address);
       return rpc === undefined ? effect : { ...effect, rpc };
     }),
     ...(due.length > 0 && { nextDueAtMs: Math.min(...due) }),

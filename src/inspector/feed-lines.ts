@@ -24,7 +24,7 @@ export function linesOf(records: readonly FeedRecord[]): FeedLine[] {
     const plain = { seq, at, address, commit, what: sentenceOf(entry), from: fromOf(entry), tone: 'plain' as const };
     if (entry.kind === 'crash') return [{ ...plain, tone: 'failed', message: entry.error ?? '' }];
     if (entry.source.kind !== 'effect') return [plain];
-    const answer = answerIn(entry, { src: entry.source.id })?.line;
+    const answer = answerIn(entry, address, { src: entry.source.id })?.line;
     if (!answer) return [plain];
     const { what, from, tone = 'plain', message } = answer;
     return [{ ...plain, what, from, tone, ...(message !== undefined && { message }) }];

@@ -10,7 +10,8 @@ const rpcs: Record<string, string> = {
   controllerModify: 'ControllerModifyVolume',
   createSnapshot: 'CreateSnapshot',
   deleteSnapshot: 'DeleteSnapshot',
-  lookAtSnapshot: 'ListSnapshots',
+  // Repeated, to ask whether the snapshot is ready.
+  lookAtSnapshot: 'CreateSnapshot',
   nodeStage: 'NodeStageVolume',
   nodePublish: 'NodePublishVolume',
   nodeUnpublish: 'NodeUnpublishVolume',
@@ -18,8 +19,12 @@ const rpcs: Record<string, string> = {
   nodeExpand: 'NodeExpandVolume',
 };
 
-/** Name of the CSI call that an effect makes; undefined: it makes none. */
-export const rpcOf = (src: string): string | undefined => rpcs[src];
+/**
+ * Name of the CSI call that an effect makes; undefined: it makes none.
+ * @param actor address of its actor, or the name of the machine
+ */
+export const rpcOf = (src: string, actor: string): string | undefined =>
+  actor.startsWith('group-snapshot') ? rpcs[src]?.replace('Snapshot', 'VolumeGroupSnapshot') : rpcs[src];
 
 type Fields = Record<string, unknown>;
 

@@ -101,7 +101,7 @@ export class History {
     if (source.kind !== 'effect') return {};
     const effect = before?.effects.find(({ id }) => id === source.id);
     const input: CallInput = effect?.input instanceof Object ? effect.input : {};
-    const answer = answerIn(entry, { src: effect?.src ?? source.id, plugin: input.plugin });
+    const answer = answerIn(entry, this.#address, { src: effect?.src ?? source.id, plugin: input.plugin });
     if (!answer?.wasMade) return answer?.line ?? {};
     const attempt = this.#countAttempt(source.id, input, answer.line);
     return {
@@ -147,10 +147,11 @@ interface Answer {
 /** Reads the answer of a plugin in an entry; undefined if it holds none. */
 export function answerIn(
   { source, event, kind }: JournalEntry,
+  address: string,
   { src, plugin = 'plugin' }: { src: string; plugin?: string | undefined },
 ): Answer | undefined {
   if (source.kind !== 'effect' || !event || kind !== 'event') return undefined;
-  const rpc = rpcOf(src);
+  const rpc = rpcOf(src, address);
   if (!rpc || !event.type.startsWith('xstate.')) return undefined;
   const outcome: Outcome | undefined = event.output;
   const engine = { rpc, from: 'engine' };

@@ -119,14 +119,18 @@ export class OtherCourse {
     if (!now.snapshot && !input) return 'in this course the actor is deleted before it';
     if (isAskedFor(source, now)) return this.#otherQuestion(source, now);
     if (source.kind === 'timer') return `timer ${source.id} fired, which is not set in this course`;
-    return source.kind === 'effect' ? `${answerTo(source)}, which was not made in this course` : undefined;
+    return source.kind === 'effect' ? `${this.#answerTo(source)}, which was not made in this course` : undefined;
   }
 
   #otherQuestion(source: EntrySource, { effects }: Replayed): string | undefined {
     const was = source.kind === 'effect' ? this.#asked.get(keyOf(source)) : undefined;
     const is = was && effects.find((effect) => keyOf(effect) === keyOf(was));
     if (!was || !is || isDeepStrictEqual([was.src, was.input], [is.src, is.input])) return undefined;
-    return `${answerTo(is)}, which asks for something else in this course`;
+    return `${this.#answerTo(is)}, which asks for something else in this course`;
+  }
+
+  #answerTo({ id, src = id }: { id: string; src?: string }): string {
+    return `the answer to ${rpcOf(src, this.#address) ?? src} came`;
   }
 
   /** Makes the entry one that the engine would write in this state. */
@@ -189,8 +193,6 @@ export class OtherCourse {
 }
 
 const keyOf = ({ id, seq }: { id: string; seq: number }): string => `${seq} ${id}`;
-
-const answerTo = ({ id, src = id }: { id: string; src?: string }): string => `the answer to ${rpcOf(src) ?? src} came`;
 
 function isAskedFor(source: EntrySource, { effects, timers }: Replayed): boolean {
   if (source.kind !== 'effect' && source.kind !== 'timer') return true;

@@ -50,6 +50,19 @@ describe('the history of an actor', () => {
     expect(line).to.include({ before: 'staging.backing-off', chartBefore: 'backing-off', after: 'staging.calling' });
   });
 
+  it('35.4b J1 the call that asks whether a snapshot is ready is told as CreateSnapshot, which the plugin gets', () => {
+    const came = (src: string, address: string): unknown => {
+      const event = { type: `xstate.done.actor.${src}`, output: { status: 'done', answer: null } };
+      const source = { kind: 'effect', id: src, seq: 1 } as const;
+      const entry = { seq: 2, at: 1, random: 0.5, kind: 'event', version: '4', source, event } as const;
+      const moment = { seq: 2, snapshot: undefined, entry, effects: [], timers: [], messages: [], events: [] };
+      return new History(address).lineOf(moment).rpc;
+    };
+    expect(came('lookAtSnapshot', 'volume-snapshot/default/monday')).to.equal('CreateSnapshot');
+    expect(came('lookAtSnapshot', 'group-snapshot/default/monday')).to.equal('CreateVolumeGroupSnapshot');
+    expect(came('deleteSnapshot', 'group-snapshot/default/monday')).to.equal('DeleteVolumeGroupSnapshot');
+  });
+
   it('J1 ControllerPublish fails three times: each attempt with its answer, then the next, then OK', async () => {
     const lines = await publishedAfter(['INTERNAL', 'UNAVAILABLE', 'ABORTED']);
     const calls = lines.filter(({ rpc }) => rpc === 'ControllerPublishVolume');
