@@ -184,10 +184,10 @@ export const callChart = <
     /** Ways out of the state that decides: to the call that is due, else to rest until one is. */
     ways: [
       ...Object.entries(calls).map(([kind, { state }]) => ({
-        guard: { type: 'isToCall' as const, params: kind as Kind },
+        guard: { type: 'isDueNow' as const, params: kind as Kind },
         target: state as TCalls[Kind]['state'],
       })),
-      { guard: 'isToRest' as const, target: 'backing-off' as const },
+      { guard: 'isDueLater' as const, target: 'backing-off' as const },
     ],
     /** State of the machine in which no part wants a call. */
     atRest: { on: { settle: deciding } },
@@ -215,7 +215,7 @@ export const callChart = <
           onError: notAdmitted,
         },
         on: {
-          settle: { guard: 'hasOtherWork' as const, target: deciding },
+          settle: { guard: 'isNotNextNow' as const, target: deciding },
           'wait.changed': {
             actions: {
               type: 'change' as const,
@@ -227,9 +227,9 @@ export const callChart = <
       },
     },
     guards: {
-      isToCall: ({ context: { work } }: { context: TContext }, kind: string) =>
+      isDueNow: ({ context: { work } }: { context: TContext }, kind: string) =>
         work?.isCalling === true && work.kind === kind,
-      isToRest: ({ context: { work } }: { context: TContext }) => work !== null,
+      isDueLater: ({ context: { work } }: { context: TContext }) => work !== null,
       isAdmitted: (_: unknown, { status }: AdmissionOutcome) => status === 'admitted',
       /** Whether the call has to wait and is still the next. */
       mustWait: ({ context, event }: Taken<TContext, Partial<Stamped>>, outcome: CallOutcome<unknown>) => {
@@ -238,7 +238,7 @@ export const callChart = <
         return isNext({ ...context, ...waits(context, outcome, stamp).context }, stamp.at);
       },
       /** Whether another call is due than the waiting one, or none, or the wait now has a limit. */
-      hasOtherWork: ({ context, event }: Taken<TContext, Partial<Stamped>>) =>
+      isNotNextNow: ({ context, event }: Taken<TContext, Partial<Stamped>>) =>
         !isNext(context, stampOf(event).at) || (isForced(context) && !context.awaiting?.isForced),
     },
     delays: {

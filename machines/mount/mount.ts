@@ -94,7 +94,7 @@ export const mountMachine = setup({
     isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
     ...call.guards,
     isNotHere: ({ context }) => isNotHere(context),
-    isPublished: ({ context }) => context.users.some((user) => user.at === 'published'),
+    hasPublished: ({ context }) => context.users.some((user) => user.at === 'published'),
     isStaged: ({ context }) => isStaged(context.staging),
   },
   actions: {
@@ -132,7 +132,7 @@ export const mountMachine = setup({
       always: [
         { guard: 'isNotHere', target: 'unstaged.absent' },
         ...call.ways,
-        { guard: 'isPublished', target: 'published' },
+        { guard: 'hasPublished', target: 'published' },
         { guard: 'isStaged', target: 'staged' },
         { target: 'unstaged.held' },
       ],
@@ -144,7 +144,7 @@ export const mountMachine = setup({
         /** Nothing of the volume is here, and nothing is to be undone. */
         absent: { tags: 'absent', ...call.atRest },
         /** The volume is wanted here, or was; no call is under way. */
-        held: call.atRest,
+        held: { ...call.atRest, meta: { health: 'gone', words: 'not mounted, and not let go of yet' } },
       },
     },
     staged: { ...call.atRest, meta: { health: 'healthy', words: 'staged' } },

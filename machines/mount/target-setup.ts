@@ -130,9 +130,9 @@ export const targetSetup = setup({
     meta: PhaseMeta<MountUserState, 'publish' | 'unpublish'> & StateWords;
   },
   guards: {
-    isLast: ({ event }) => event.isLast,
+    isLastUser: ({ event }) => event.isLast,
     isCallUnderWay: ({ event }) => event.isCallUnderWay,
-    isDead: ({ event }) => event.type === 'publish.done' && event.isDead,
+    isStagingDead: ({ event }) => event.type === 'publish.done' && event.isDead,
     isRepairedAtOnce: ({ event }) => 'isMended' in event && event.isMended,
   },
   actions: {

@@ -3,14 +3,14 @@ import { type MountUserState, targetSetup } from './target-setup.js';
 
 /** Nothing is mounted: the alloc has let go. The last alloc waits until the volume is unstaged. */
 const letsGo = [
-  { guard: 'isLast', target: '#target.waiting-for-unstage', actions: 'forgetMount' },
+  { guard: 'isLastUser', target: '#target.waiting-for-unstage', actions: 'forgetMount' },
   { target: '#target.released' },
 ] as const;
 
 const undone = { target: '#target.undoing', actions: 'undo' } as const;
 const undoneInDoubt = { target: '#target.undoing', actions: ['undo', 'doubt'] } as const;
 const toPublished = [
-  { guard: 'isDead', target: '#target.publish-in-doubt', actions: 'forgetTries' },
+  { guard: 'isStagingDead', target: '#target.publish-in-doubt', actions: 'forgetTries' },
   { target: '#target.published', actions: 'keepFound' },
 ] as const;
 

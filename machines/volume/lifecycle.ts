@@ -110,7 +110,7 @@ export const lifecycleMachine = setup({
     isCreateUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'create',
     isRemoveUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'remove',
     isMadeOtherwise: ({ context }) => context.madeOtherwise !== undefined,
-    isLastRound: ({ context: { unproven = 0 } }) => unproven >= maxUnproven,
+    isThirdUnproven: ({ context: { unproven = 0 } }) => unproven >= maxUnproven,
     isNewlyForced: ({ context, event }) => event.type === 'delete' && event.force && !context.force,
   },
   actions: {
@@ -231,7 +231,7 @@ export const lifecycleMachine = setup({
           toEmptying,
         ],
         'delete.done': [
-          { guard: 'isLastRound', target: 'failed.unproven', actions: ['nextRound', 'keepFailure'] },
+          { guard: 'isThirdUnproven', target: 'failed.unproven', actions: ['nextRound', 'keepFailure'] },
           { target: 'pending-create', actions: 'nextRound' },
         ],
         'delete.refused': { target: 'failed.not-as-asked', actions: 'keepFailure' },

@@ -122,14 +122,14 @@ export const publicationSetup = setup({
     isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
     /** Whether the node was given up on record, or the plugin lists the volume as detached. */
     isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
-    isFinal: ({ event }) => 'failure' in event && event.failure.final,
+    isRefusedForGood: ({ event }) => 'failure' in event && event.failure.final,
     mayStillArrive: ({ context }) => context.mayStillArrive === true,
     /** Whether the list is new, no call that may still attach the volume is on its way, and no time is given to the node. */
     isListCredible: ({ context: { detachConfirmedByList, mayStillArrive, tries } }) =>
       !detachConfirmedByList && !mayStillArrive && tries?.count !== 0 && tries?.failure.answerClass !== 'busy',
     /** Whether a forced deletion gave the node time before any attempt to unpublish. */
     isNodeGivenTime: ({ context }) => context.tries?.count === 0,
-    isPlaceFree: ({ event }) => event.type === 'retry' && event.isFree,
+    hasNothingInItsWay: ({ event }) => event.type === 'retry' && event.isFree,
   },
   actions: {
     /** Keeps the answer: the call is done, and can't arrive later. */

@@ -219,7 +219,7 @@ export const publicationMachine = publicationSetup.createMachine({
         'unpublish.done': 'removed',
         'unpublish.not-found': [
           { guard: 'isProofOfDetach', target: 'removed' },
-          { guard: 'isFinal', target: 'failed.unpublish', actions: 'keepFailure' },
+          { guard: 'isRefusedForGood', target: 'failed.unpublish', actions: 'keepFailure' },
           { actions: 'count' },
         ],
         'unpublish.refused': { target: 'failed.unpublish', actions: 'keepFailure' },
@@ -239,7 +239,7 @@ export const publicationMachine = publicationSetup.createMachine({
           meta: { words: 'publish refused' },
           on: {
             publish: {},
-            retry: { guard: 'isPlaceFree', target: '#publication.pending-publish', actions: 'restart' },
+            retry: { guard: 'hasNothingInItsWay', target: '#publication.pending-publish', actions: 'restart' },
           },
         },
         /** Could not be published; an earlier attempt may have attached the volume. */
@@ -247,7 +247,11 @@ export const publicationMachine = publicationSetup.createMachine({
           meta: { words: 'publish refused, but an earlier attempt may have attached it' },
           entry: 'doubt',
           on: {
-            retry: { guard: 'isPlaceFree', target: '#publication.in-doubt', actions: ['restart', 'doubtIsItsState'] },
+            retry: {
+              guard: 'hasNothingInItsWay',
+              target: '#publication.in-doubt',
+              actions: ['restart', 'doubtIsItsState'],
+            },
             publish: [
               { guard: 'isSameWish' },
               { target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },
@@ -259,7 +263,7 @@ export const publicationMachine = publicationSetup.createMachine({
           meta: { words: 'publish again refused, and the node may have it staged' },
           on: {
             'node.to-unstage': { target: '#publication.pending-node-unpublish', actions: 'startOverWithHolds' },
-            retry: { guard: 'isPlaceFree', target: '#publication.republishing', actions: 'restart' },
+            retry: { guard: 'hasNothingInItsWay', target: '#publication.republishing', actions: 'restart' },
             publish: [
               { guard: 'isSameWish' },
               { guard: 'mayStillArrive', target: '#publication.pending-unpublish', actions: ['startOver', 'wishNext'] },

@@ -107,10 +107,10 @@ export const volumeMachine = setup({
     isRefused: ({ context }, request: VolumeRequest) => refusalOf(context, request) !== undefined,
     ...call.guards,
     isGone: ({ context }) => isGone(context),
-    isAllGone: ({ context }) => isGone(context) && context.leftovers.length === 0,
+    isGoneWithoutLeftovers: ({ context }) => isGone(context) && context.leftovers.length === 0,
     isRetryable: ({ context }) => isRetryable(context),
     isLeftStaged: ({ context }, report: Unstaged) => isLeftStaged(context, report),
-    hasFailed: ({ context }) => failureOf(context) !== undefined,
+    hasFailedToCreateOrDelete: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },
   actions: {
@@ -163,7 +163,7 @@ export const volumeMachine = setup({
       entry: 'choose',
       always: [
         {
-          guard: 'isAllGone',
+          guard: 'isGoneWithoutLeftovers',
           target: 'deleted.confirmed',
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
@@ -173,7 +173,7 @@ export const volumeMachine = setup({
           actions: { type: 'change', params: ({ context }) => gone(context) },
         },
         ...call.ways,
-        { guard: 'hasFailed', target: 'failed' },
+        { guard: 'hasFailedToCreateOrDelete', target: 'failed' },
         { guard: 'hasPublished', target: 'published' },
         { target: 'created' },
       ],
@@ -198,6 +198,7 @@ export const volumeMachine = setup({
           },
         },
         unconfirmed: {
+          meta: { health: 'gone', words: 'deleted, and something may be left behind' },
           on: {
             'volume.create': answered((context) => ({ error: hasLeftovers(context) })),
             'volume.acknowledge': 'confirmed',
@@ -228,7 +229,7 @@ export const volumeMachine = setup({
             ],
             '*': answered(leftoversAnswer),
           },
-          always: { guard: 'isAllGone', target: 'confirmed' },
+          always: { guard: 'isGoneWithoutLeftovers', target: 'confirmed' },
         },
       },
     },
