@@ -1,7 +1,6 @@
 /** Checks the hand-written prose of a machine (docs/machines/prose/) against its chart. */
 import type { AnyStateMachine } from 'xstate';
-import { inWords } from './outcomes.js';
-import { arrowsFrom, isHidden, nodesOf, pathOf, topStatesOf } from './walk.js';
+import { arrowsFrom, inWords, isHidden, nodesOf, pathOf, topStatesOf } from './walk.js';
 
 /**
  * Checks that the prose has one list line for each top-level state, in any order. Backquoted names must be states, events or

@@ -1,142 +1,119 @@
-/** Draws a chart as a picture that fits one screen. */
+/** Draws cards and notes as a picture that fits one screen: in columns, in their order. */
 import { Graphviz } from '@hpcc-js/wasm/graphviz';
-import { type IStateMachine, render } from 'state-machine-cat';
-import type { Random } from '../../src/engine/random.js';
-import { seededRandom } from '../../src/testing/seeded-random.js';
+import type { Card } from './cards.js';
+import { type Box, escaped, font, fontSize, loose, type Placed, placed, tablesOf } from './dot.js';
+import { faultsIn } from './legibility.js';
+import type { Note } from './notes.js';
 
 /** Size in pixels. */
 export const screen = { width: 1280, height: 800 };
-/** Least size of letters that people can still read. */
-export const smallestScale = 0.7;
+/** Least size of letters that people can still read; 1 is the size of text on the page. */
+const smallestScale = 0.75;
 const pixelsPerPoint = 4 / 3;
+const fonts = `${font},Verdana,Helvetica,Arial,sans-serif`;
 
-const layouts = (['top-down', 'left-right'] as const).flatMap((direction) =>
-  [0.4, 0.25].flatMap((nodesep) => [0.4, 0.25, 0.2].map((ranksep) => ({ direction, nodesep, ranksep }))),
-);
-/** Number of random orders of arrows to try if a chart does not fit: the layout depends on the order. */
-const mostOrders = 24;
-/** Scale that is good enough to stop trying: nobody sees the difference to 1. */
-const largeEnough = 0.95;
-/** Loss of scale that is worth one overlap of labels less. */
-const clearness = 0.04;
+/** Longest lines of text to try, in characters. */
+const lengths = [26, 32, 38];
+/** Space between columns, where arrows go, and between cards, in points. */
+const gap = { x: 30, y: 12 };
 
-export interface Picture {
-  svg: string;
-  /** Size of the letters on one screen; 1 is the size of text on the page. */
-  scale: number;
-}
+/** Number of layouts to try, those with the largest letters first. */
+const mostTries = 20;
 
-/**
- * Draws the chart with the best layout found. The same chart gives the same picture.
- * @param before the picture of this chart on disk, if there is one. It ends with a note of its layout: where that layout
- *   gives the same picture, the search is left out. Delete the picture to search again.
- */
-export async function pictureOf(chart: IStateMachine, before = ''): Promise<Picture> {
-  const again = await redrawn(chart, before);
-  return again?.svg === before ? again : bestOf(chart);
-}
-
-/** The order of the arrows (0: as they are, else the seed that shuffles them), and the index in `layouts`. */
-interface Layout {
-  order: number;
-  index: number;
-}
-
-/** Tries layout by layout; further orders of the arrows only until a picture is large and clear enough. */
-async function bestOf(chart: IStateMachine): Promise<Picture> {
-  let best: { picture: Picture; worth: number } | undefined;
-  for (let order = 0; order < mostOrders && (best?.worth ?? 0) < largeEnough; order += 1) {
-    for (const index of layouts.keys()) {
-      const picture = await drawn(chart, { order, index });
-      if (!picture) continue;
-      const isReadable = picture.scale >= smallestScale;
-      const worth = picture.scale - clearness * overlapsIn(picture.svg) - (isReadable ? 0 : 1);
-      if (!best || worth > best.worth) best = { picture, worth };
+/** Draws the picture. The same cards give the same picture. @throws Error if no layout can be read on one screen */
+export async function pictureOf(cards: Card[], notes: Note[]): Promise<string> {
+  const widths = await widthsOfLetters();
+  const layouts: { tables: string[]; places: Placed[]; scale: number }[] = [];
+  for (const longest of lengths) {
+    const tables = tablesOf(cards, notes, longest);
+    const boxes = await measured(tables);
+    for (const height of heightsOf(boxes)) {
+      const places = inColumns(boxes, height);
+      layouts.push({ tables, places, scale: scaleOf(sizeOf(places)) });
     }
   }
-  if (!best) throw new Error('Graphviz fails in every layout of this chart');
-  return best.picture;
-}
-
-/** Lays out the chart; undefined where Graphviz fails, as it does with some orders of arrows. It begins anew: a failure spoils it. */
-async function laidOut(dot: string): Promise<string | undefined> {
-  Graphviz.unload();
-  const graphviz = await Graphviz.load();
-  try {
-    return graphviz.layout(dot, 'svg', 'dot');
-  } catch {
-    return undefined;
+  layouts.sort((one, other) => other.scale - one.scale);
+  const faults = new Set([shrunk(layouts[0]?.scale ?? 1)]);
+  for (const { tables, places } of layouts.filter(({ scale }) => scale >= smallestScale).slice(0, mostTries)) {
+    const svg = await laidOut(placed(tables, places, cards), 'svg', 'nop2');
+    const scale = Math.min(1, scaleOf(pointsOf(svg)));
+    const found = scale < smallestScale ? [shrunk(scale)] : faultsIn(svg, widths);
+    if (found.length === 0) return scaled(svg, scale);
+    for (const fault of found) faults.add(fault);
   }
+  throw new Error([...faults].join('; '));
 }
 
-const noteOf = ({ order, index }: Layout): string => `<!-- Layout ${index} of the arrows in order ${order} -->`;
-const notes = /<!-- Layout (\d+) of the arrows in order (\d+) -->/;
+const shrunk = (scale: number): string => `it has to shrink to ${Math.round(scale * 100)} %`;
 
-/** Draws the chart in the layout that a picture notes; undefined if it notes none. */
-async function redrawn(chart: IStateMachine, svg: string): Promise<Picture | undefined> {
-  const [, index, order] = svg.match(notes) ?? [];
-  if (index === undefined || order === undefined || !layouts[Number(index)]) return undefined;
-  return drawn(chart, { order: Number(order), index: Number(index) });
+const alphabet = Array.from({ length: 95 }, (_, at) => String.fromCharCode(32 + at)).concat('→');
+
+/** Widths of letters in the widest font, as shares of the font size. */
+export async function widthsOfLetters(): Promise<Map<string, number>> {
+  // A space alone has no width; it is as wide as a dot.
+  const boxes = await measured(alphabet.map((letter) => escaped(letter).replace(' ', '.')));
+  return new Map(alphabet.map((letter, at) => [letter, (boxes[at]?.width ?? 0) / fontSize]));
 }
 
-function shuffled({ states, transitions = [] }: IStateMachine, random: Random): IStateMachine {
-  const drawn = transitions.map((arrow) => ({ arrow, at: random.next() }));
-  return { states, transitions: drawn.sort((one, other) => one.at - other.at).map(({ arrow }) => arrow) };
+/** Lays out a graph. It begins anew each time: a failure spoils Graphviz. */
+async function laidOut(dot: string, format: 'svg' | 'plain', engine: 'dot' | 'nop2'): Promise<string> {
+  Graphviz.unload();
+  return (await Graphviz.load()).layout(dot, format, engine);
 }
 
-async function drawn(chart: IStateMachine, layout: Layout): Promise<Picture | undefined> {
-  const { direction, ...spacing } = layouts[layout.index] ?? layouts[0] ?? { direction: 'top-down' };
-  const ordered = layout.order === 0 ? chart : shuffled(chart, seededRandom(layout.order));
-  const dotGraphAttrs = Object.entries({ ...spacing, bgcolor: 'white' }).map(([name, value]) => ({
-    name,
-    value: String(value),
+async function measured(tables: string[]): Promise<Box[]> {
+  const plain = await laidOut(loose(tables), 'plain', 'dot');
+  const sizes = [...plain.matchAll(/^node t(\d+) \S+ \S+ (\S+) (\S+)/gm)].map(([, at, width, height]) => ({
+    ...{ at: Number(at), width: Number(width) * 72, height: Number(height) * 72 },
   }));
-  const dot = render(JSON.stringify(ordered), { inputType: 'json', outputType: 'dot', direction, dotGraphAttrs });
-  const svg = await laidOut(String(dot));
-  if (svg === undefined) return undefined;
-  const { width, height } = pointsOf(svg);
-  const scale = Math.min(1, screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
-  return { svg: `${scaled({ svg, scale }).trimEnd()}\n${noteOf(layout)}\n`, scale };
+  return sizes.toSorted((one, other) => one.at - other.at);
 }
 
-const texts = /<text [^>]*?text-anchor="(\w+)" x="([-\d.]+)" y="([-\d.]+)"[^>]*?font-size="([\d.]+)"[^>]*>([^<]*)</g;
-/** Width and height of a letter, as a share of the font size. */
-const letter = { width: 0.5, height: 0.8 };
+const heightOf = (column: Box[]): number => column.reduce((sum, { height }) => sum + height + gap.y, -gap.y);
 
-/** Counts pairs of lines of text that overlap. */
-function overlapsIn(svg: string): number {
-  const boxes = [...svg.matchAll(texts)].map(([, anchor, x, y, size, text = '']) => {
-    const width = text.replace(/ *&#160;/g, '').replace(/&#\d+;/g, '-').length * Number(size) * letter.width;
-    const left = Number(x) - (anchor === 'middle' ? width / 2 : 0);
-    const bottom = Number(y);
-    return { left, right: left + width, top: bottom - Number(size) * letter.height, bottom };
+/** Heights of all columns that can be. */
+const heightsOf = (boxes: Box[]): Set<number> =>
+  new Set(
+    boxes.flatMap((_, from) => boxes.slice(from).map((_box, more) => heightOf(boxes.slice(from, from + more + 1)))),
+  );
+
+/** Puts each box into the first column that has room for it. @param most height of a column */
+function inColumns(boxes: Box[], most: number): Placed[] {
+  const columns: Box[][] = [];
+  for (const box of boxes) {
+    const column = columns.find((one) => heightOf([...one, box]) <= most);
+    if (column) column.push(box);
+    else columns.push([box]);
+  }
+  const widths = columns.map((column) => Math.max(...column.map(({ width }) => width)));
+  return boxes.map((box) => {
+    const at = columns.findIndex((column) => column.includes(box));
+    const x = widths.slice(0, at).reduce((sum, width) => sum + width + gap.x, 0);
+    const above = columns[at]?.slice(0, columns[at].indexOf(box)) ?? [];
+    return { ...box, x, y: heightOf(above) + gap.y };
   });
-  return boxes.reduce((sum, one, at) => {
-    const met = boxes.slice(at + 1).filter((other) => isMeeting(one, other));
-    return sum + met.length;
-  }, 0);
 }
 
-interface TextBox {
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
+const sizeOf = (places: Placed[]): Box => ({
+  width: Math.max(...places.map(({ x, width }) => x + width)),
+  height: Math.max(...places.map(({ y, height }) => y + height)),
+});
 
-const isMeeting = (one: TextBox, other: TextBox): boolean =>
-  one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom;
+const scaleOf = ({ width, height }: Box): number =>
+  Math.min(screen.width / (width * pixelsPerPoint), screen.height / (height * pixelsPerPoint));
 
 const sizes = /<svg width="([\d.]+)pt" height="([\d.]+)pt"/;
 
-function pointsOf(svg: string): { width: number; height: number } {
+function pointsOf(svg: string): Box {
   const [, width, height] = svg.match(sizes) ?? [];
   if (!width || !height) throw new Error('the SVG does not say how large it is');
   return { width: Number(width), height: Number(height) };
 }
 
-function scaled({ svg, scale }: Picture): string {
+function scaled(svg: string, scale: number): string {
   const { width, height } = pointsOf(svg);
   const pixels = (points: number): number => Math.floor(points * pixelsPerPoint * scale);
-  return svg.replace(sizes, `<svg width="${pixels(width)}" height="${pixels(height)}"`);
+  return svg
+    .replace(sizes, `<svg width="${pixels(width)}" height="${pixels(height)}"`)
+    .replaceAll(`font-family="${font}"`, `font-family="${fonts}"`);
 }

@@ -68,22 +68,31 @@ export const activitiesOf = (node: AnyStateNode): string[] => {
   const { meta, machine, invoke } = node;
   const call: string[] =
     typeof meta?.call === 'string' ? [callsOfParts.get(machine.id)?.get(meta.call) ?? meta.call] : [];
-  return [...call, ...invoke.map(({ src }) => rpcOf(String(src)) ?? String(src))];
+  return [...call, ...invoke.map(({ src }) => rpcOf(String(src), machine.id) ?? String(src))];
 };
 
 /** Name in CSI of the call that the machine makes in this state. */
-export const callOf = ({ invoke }: AnyStateNode): string | undefined =>
-  invoke.map(({ src }) => rpcOf(String(src))).find((rpc) => rpc !== undefined);
+export const callOf = ({ invoke, machine }: AnyStateNode): string | undefined =>
+  invoke.map(({ src }) => rpcOf(String(src), machine.id)).find((rpc) => rpc !== undefined);
 
 /** Names in CSI by the kind of call, by the charts of parts: their owner makes the calls. */
 const callsOfParts = new Map(
-  [...catalog.values()].flatMap(({ machine, charts }) => {
+  // Of two machines with the same part, the first one counts.
+  [...catalog.values()].toReversed().flatMap(({ machine, charts }) => {
     const ways = nodesOf(machine.root).flatMap(arrowsFrom);
     const calls = ways.flatMap(({ guard, to }): [string, string][] => {
-      const [, kind] = /^isToCall (.+)$/.exec(guard) ?? [];
+      const [, kind] = /^isDueNow (.+)$/.exec(guard) ?? [];
       const rpc = to && callOf(to);
       return kind && rpc ? [[kind, rpc]] : [];
     });
     return charts.map(({ id }): [string, Map<string, string>] => [id, new Map(calls)]);
   }),
 );
+
+/** Turns `isLastToResolve` into `last to resolve`, and `isDueNow create` into `due now: create`. */
+export const inWords = (guard: string): string =>
+  guard
+    .replace(/^is(?=[A-Z])/, '')
+    .replace(' ', ': ')
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();

@@ -1,10 +1,11 @@
-/** Tests the generated pages of machines: arrows of the pictures, and the check of the prose against the chart. */
+/** Tests the generated pages of machines: cards and notes of the pictures, what can't be read, and the check of the prose. */
 import { expect } from 'chai';
-import type { IStateMachine } from 'state-machine-cat';
-import { createMachine } from 'xstate';
-import { detailOf, overviewOf } from '../../scripts/diagrams/pictures.js';
+import { type AnyStateMachine, createMachine } from 'xstate';
+import { cardsOf, textOf } from '../../scripts/diagrams/cards.js';
+import { faultsIn } from '../../scripts/diagrams/legibility.js';
+import { notesOf } from '../../scripts/diagrams/notes.js';
 import { faultsOf, unexplainedIn } from '../../scripts/diagrams/prose.js';
-import { pictureOf } from '../../scripts/diagrams/render.js';
+import { pictureOf, widthsOfLetters } from '../../scripts/diagrams/render.js';
 
 const work = {
   initial: 'due',
@@ -47,80 +48,113 @@ const hub = createMachine({
   },
 });
 
-const arrowsOf = ({ transitions = [] }: IStateMachine): string[] =>
-  transitions.map(({ from, to, label = '' }) => `${from} → ${to}: ${label.replaceAll('\n', ', ')}`);
+/** Each card as a list: the names of its states, then its rows. */
+const listsOf = (machine: AnyStateMachine): string[][] =>
+  cardsOf(machine).map(({ states, rows }) => [
+    states.map(({ name }) => name).join(', '),
+    ...rows.map(({ events, to }) => `${events.map(textOf).join(', ')} → ${to}`),
+  ]);
+
+const statesOf = (machine: AnyStateMachine) => cardsOf(machine).flatMap(({ states }) => states);
 
 describe('pages of machines', () => {
-  it('an overview has an arrow for each pair of states, with a line for each event', () => {
-    expect(arrowsOf(overviewOf(job))).to.have.members([
-      'initial → over: [known]',
-      'initial → working: [otherwise]',
-      'any state → removed: remove',
-      'working → over: done, failed [last]',
-      'working → undoing: in calling: withdrawn',
-      'working → removed: withdrawn',
-      'undoing → removed: done',
-      'over → working: again [otherwise]',
-      'removed → final removed: ',
+  it('35.4b a card says where each event leads from its state, also into a failure, and which change nothing', () => {
+    expect(listsOf(job)).to.deep.equal([
+      ['start', '[known] → over', '[otherwise] → working.due'],
+      [
+        'working.due',
+        'turn → working.calling',
+        'done, failed [last] → over',
+        'withdrawn → removed',
+        'failed [otherwise] → ',
+      ],
+      [
+        'working.calling',
+        'withdrawn → undoing.first',
+        'lost, failed [otherwise] → working.due',
+        'done, failed [last] → over',
+      ],
+      ['undoing.first', 'done → removed'],
+      ['undoing.second'],
+      ['over', 'again [otherwise] → working.due', 'again [same] → '],
+      ['removed'],
+      ['any state', 'remove → removed'],
     ]);
   });
 
-  it('a detail has the inner states, the ways out, and ways in that do not lead to the start', () => {
-    expect(arrowsOf(detailOf(job, 'working'))).to.have.members([
-      'initial → working.due: ',
-      'any working → over: done, failed [last]',
-      'any working → working.due: failed [otherwise]',
-      'any working → removed: withdrawn',
-      'working.due → working.calling: turn',
-      'working.calling → undoing: withdrawn',
-      'working.calling → working.due: lost',
+  it('35.4b a card names the call of its state, and the end of a machine', () => {
+    const find = (name: string) => statesOf(job).find((state) => state.name === name);
+    expect(find('working.calling')).to.include({ runs: 'DoJob', words: '' });
+    expect(find('undoing.first')).to.include({ runs: '', words: '' });
+    expect(find('removed')).to.include({ words: 'the end' });
+  });
+
+  it('35.4b states that lead to the same states in the same way share a card; a scheduler never rests', () => {
+    expect(listsOf(hub)).to.deep.equal([
+      ['start', ' → idle'],
+      ['choosing', '[next: a] → a', '[next: b] → b', '[next: c] → c', '[otherwise] → idle'],
+      ['idle, b, c', 'any request → choosing'],
+      ['a', 'callA ended, callA failed → choosing'],
     ]);
-    expect(arrowsOf(detailOf(job, 'undoing'))).to.have.members([
-      'initial → undoing.first: ',
-      'undoing.first → removed: done',
-    ]);
+    expect(statesOf(hub)).to.deep.include({
+      ...{ name: 'choosing', runs: '', words: 'never rests: takes the first row that holds' },
+    });
   });
 
-  it('a box names its calls, and the states that handle a common event in another way', () => {
-    const { states } = overviewOf(job);
-    const bodiesIn = (name: string, boxes: typeof states) =>
-      boxes.find((one) => one.name === name)?.actions?.map(({ body }) => body);
-    expect(bodiesIn('working', states)).to.deep.equal(['DoJob']);
-    expect(bodiesIn('undoing', states)).to.equal(undefined);
-    expect(bodiesIn('a', overviewOf(hub).states)).to.deep.equal(['callA']);
-    const detail = detailOf(job, 'working').states;
-    expect(bodiesIn('working.calling', detail)).to.deep.equal(['DoJob']);
-    expect(detail.find(({ name }) => name === 'any working')?.label).to.equal('any other of these');
+  it('35.4b notes explain events and conditions of the cards, in the words of the machine before those of all', () => {
+    const prose = '- on `lost`: it is lost.\n- if `last`: none is left.\n- on `unheard`: never.\n';
+    const common = '- on `*.lost`: lost.\n- on `lost`, `done`: no.\n- on `lost`: another.\n- if `unheard`: never.\n';
+    const [, events, conditions] = notesOf(cardsOf(job), prose, common);
+    expect(events).to.deep.equal({ title: 'Events', lines: [{ name: 'lost', text: 'it is lost' }] });
+    expect(conditions).to.deep.equal({ title: 'Conditions', lines: [{ name: 'last', text: 'none is left' }] });
   });
 
-  it('the note of a scheduler names the events that lead back to it', () => {
-    const { states, transitions = [] } = overviewOf(hub);
-    expect(states.find(({ name }) => name === 'choosing')?.note?.join(' ')).to.match(
-      /^Scheduler: .* on: settle, the end of a call$/,
-    );
-    const back = transitions.filter(({ to }) => to === 'choosing');
-    expect(back.map(({ from, label, color }) => ({ from, label, isGrey: color !== undefined }))).to.have.deep.members(
-      ['no part wants a call', 'a'].map((from) => ({ from, label: undefined, isGrey: true })),
-    );
-  });
-
-  it('the picture of a machine is always the same, and fits one screen', async () => {
-    const { svg, scale } = await pictureOf(overviewOf(job));
+  it('35.4b the picture of a machine is always the same, fits one screen, and can be read', async () => {
+    const notes = notesOf(cardsOf(job), '', '');
+    const svg = await pictureOf(cardsOf(job), notes);
     const [, width, height] = svg.match(/<svg width="(\d+)" height="(\d+)"/) ?? [];
-    expect((await pictureOf(overviewOf(job))).svg).to.equal(svg);
+    expect(await pictureOf(cardsOf(job), notes)).to.equal(svg);
     expect(Number(width)).to.be.within(1, 1280);
     expect(Number(height)).to.be.within(1, 800);
-    expect(scale).to.equal(1);
+    expect(faultsIn(svg, await widthsOfLetters())).to.deep.equal([]);
   });
 
-  it('a picture on disk saves the search for its layout only if it is the picture of this chart', async () => {
-    const { svg } = await pictureOf(overviewOf(job));
-    const other = (await pictureOf(overviewOf(hub))).svg;
-    const note = /<!-- Layout .* -->/;
-    expect(svg).to.match(note);
-    expect((await pictureOf(overviewOf(job), svg)).svg).to.equal(svg);
-    expect((await pictureOf(overviewOf(job), other)).svg).to.equal(svg);
-    expect((await pictureOf(overviewOf(job), svg.replace(note, ''))).svg).to.equal(svg);
+  it('35.4b a machine whose cards can be read on no screen of 1280 × 800 is refused', async () => {
+    const names = Array.from({ length: 30 }, (_, at) => `state-${at}`);
+    const waysOut = (from: string) => Object.fromEntries(names.map((to) => [`${from}.${to}`, to]));
+    const states = Object.fromEntries(names.map((name) => [name, { on: waysOut(name) }]));
+    const long = createMachine({ id: 'long', initial: 'state-0', states });
+    const failure = await pictureOf(cardsOf(long), []).catch(String);
+    expect(failure).to.match(/it has to shrink to \d+ %/);
+  });
+
+  describe('text that people can not read', () => {
+    const page = '<polygon points="0,0 200,0 200,100 0,100"/>';
+    const box = '<g id="node1" class="node"><path d="M10,10C10,10 90,10 90,10 90,10 90,40 90,40"/>';
+    const textAt = (x: number, y: number, text: string): string =>
+      `<text text-anchor="start" x="${x}" y="${y}" font-family="any" font-size="10.00">${text}</text>`;
+    const arrow = '<g id="edge1" class="edge"><path d="M100,60C100,60 200,60 200,60"/></g>';
+
+    const cases: [what: string, svg: string, faults: string[]][] = [
+      ['text in its box, beside a line', `${page}${box}${textAt(20, 30, 'published')}</g>${arrow}`, []],
+      [
+        'a name wider than its box',
+        `${page}${box}${textAt(20, 30, 'pending&#45;unpublish')}</g>`,
+        ["'pending-unpublish' is wider than its box"],
+      ],
+      ['a label over the edge of the picture', `${page}${textAt(170, 30, 'withdrawn')}`, ["'withdrawn' is cut"]],
+      [
+        'two labels on each other',
+        `${page}${textAt(100, 80, 'withdrawn')}${textAt(120, 83, 'publish')}`,
+        ["'withdrawn' meets 'publish'"],
+      ],
+      ['a line through a label', `${page}${textAt(120, 63, 'publish')}${arrow}`, ["a line crosses 'publish'"]],
+    ];
+    for (const [what, svg, faults] of cases) {
+      it(`35.4b ${what}`, async () => {
+        expect(faultsIn(svg, await widthsOfLetters())).to.deep.equal(faults);
+      });
+    }
   });
 
   it('prose without a line for a state, or with a name outside of the chart, is refused', () => {
