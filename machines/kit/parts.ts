@@ -49,6 +49,7 @@ export interface PhaseMeta<TShown extends string, TKind extends string> {
 }
 
 type MetaOf<TMachine extends AnyStateMachine> = Partial<NonNullable<TMachine['root']['meta']>>;
+type ShownBy<TMachine extends AnyStateMachine> = NonNullable<MetaOf<TMachine>['shownAs']>;
 
 /** View of a part for people and programs. */
 export interface PartView {
@@ -127,6 +128,16 @@ export class Chart<TMachine extends AnyStateMachine> {
   /** Whether the state that the part is in, or one around it, takes the event. */
   takes({ at }: Part<TMachine>, type: string): boolean {
     return this.#placeOf(at).events.has(type);
+  }
+
+  /**
+   * State that users see.
+   * @throws Error if the chart says none of this phase
+   */
+  shownAs(part: { at: string }): ShownBy<TMachine> {
+    const { shownAs } = this.metaOf(part);
+    if (!shownAs) throw new Error(`${this.#machine.id} has no state to show to users while it is ${part.at}`);
+    return shownAs;
   }
 
   /** Returns what the chart says of the phase. An inner state adds to what the state around it says. */

@@ -243,11 +243,8 @@ export type Target = Part<typeof targetMachine>;
 
 export const targetChart = new Chart(targetMachine);
 
-export function mountUserStateOf(target: Target): MountUserState {
-  const { shownAs } = targetChart.metaOf(target);
-  if (!shownAs) throw new Error(`a target in state '${target.at}' has no state to show to users`);
-  return shownAs;
-}
+/** State that users see. */
+export const mountUserStateOf = (target: Target): MountUserState => targetChart.shownAs(target);
 
 /** Whether the target is to be mounted. */
 export const isWanted = (target: Target): boolean => targetChart.metaOf(target).shownAs === 'wanted';

@@ -8,11 +8,7 @@ import { type SnapshotContext, snapshotChart, snapshotPhases } from './phases.js
 import type { SnapshotState } from './types.js';
 
 /** State of the snapshot for users. */
-export function snapshotStateOf({ at }: SnapshotContext): SnapshotState {
-  const { shownAs } = snapshotChart.metaOf({ at });
-  if (!shownAs) throw new Error(`the phase '${at}' of a snapshot is shown as nothing`);
-  return shownAs;
-}
+export const snapshotStateOf = (context: SnapshotContext): SnapshotState => snapshotChart.shownAs(context);
 
 /** Phase, and how far its call is: `create-in-doubt.backing-off`. */
 export function snapshotStepOf(context: SnapshotContext): string {

@@ -100,11 +100,14 @@ const createEnds = {
   'create.given-up': {},
 } as const;
 
+/** State of the volume that users see, unless a call about a node is next. Absent: its publications say it. */
+type ShownLifecycle = 'pending-create' | 'pending-delete' | 'failed' | 'deleted';
+
 export const lifecycleMachine = setup({
   types: {} as {
     context: LifecycleData;
     events: LifecycleEvent;
-    meta: PhaseMeta<never, 'create' | 'remove' | 'delete'> & StateWords;
+    meta: PhaseMeta<ShownLifecycle, 'create' | 'remove' | 'delete'> & StateWords;
   },
   guards: {
     isCreateUnderWay: ({ event }) => 'underWay' in event && event.underWay === 'create',
@@ -146,7 +149,7 @@ export const lifecycleMachine = setup({
   states: {
     /** No volume is there. A forced deletion may have left something of an earlier one. */
     absent: {
-      meta: { health: 'gone', words: '' },
+      meta: { shownAs: 'deleted', health: 'gone', words: '' },
       entry: 'startOver',
       on: {
         create: { target: 'pending-create', actions: 'forgetForce' },
@@ -157,7 +160,11 @@ export const lifecycleMachine = setup({
     },
     /** No call was sent before that may have made the volume. */
     'pending-create': {
-      meta: { call: 'create', words: { calling: 'being created', restsAfter: 'create not sent' } },
+      meta: {
+        shownAs: 'pending-create',
+        call: 'create',
+        words: { calling: 'being created', restsAfter: 'create not sent' },
+      },
       on: {
         retry: { actions: 'restart' },
         delete: [
@@ -182,6 +189,7 @@ export const lifecycleMachine = setup({
     /** An earlier call may have made the volume, or has made it otherwise than asked. */
     'create-in-doubt': {
       meta: {
+        shownAs: 'pending-create',
         call: 'create',
         health: 'in-doubt',
         words: {
@@ -217,6 +225,7 @@ export const lifecycleMachine = setup({
     /** Removes a volume that may lack the content of its source; then it is made again, with another name. */
     'removing-unproven': {
       meta: {
+        shownAs: 'pending-create',
         call: 'remove',
         words: {
           waiting: 'may lack its content, to be removed',
@@ -250,6 +259,7 @@ export const lifecycleMachine = setup({
     /** Deleted while the very first call is under way: if that was not sent, nothing is there. */
     'finding-out-first-call': {
       meta: {
+        shownAs: 'pending-create',
         call: 'create',
         health: 'in-doubt',
         words: { calling: 'create given up, its call is under way', restsAfter: 'create given up' },
@@ -271,6 +281,7 @@ export const lifecycleMachine = setup({
     /** Delete requested with an unknown id: CreateVolume is repeated to learn it. */
     'finding-out': {
       meta: {
+        shownAs: 'pending-create',
         call: 'create',
         health: 'in-doubt',
         words: {
@@ -322,7 +333,11 @@ export const lifecycleMachine = setup({
       },
     },
     'pending-delete': {
-      meta: { call: 'delete', words: { calling: 'being deleted', restsAfter: 'not deleted yet' } },
+      meta: {
+        shownAs: 'pending-delete',
+        call: 'delete',
+        words: { calling: 'being deleted', restsAfter: 'not deleted yet' },
+      },
       on: {
         retry: { actions: 'restart' },
         delete: deletedAgain,
@@ -336,7 +351,7 @@ export const lifecycleMachine = setup({
     },
     /** Does nothing until somebody asks. */
     failed: {
-      meta: { health: 'failed', words: '' },
+      meta: { shownAs: 'failed', health: 'failed', words: '' },
       initial: 'refused',
       states: {
         /** Could not be created; nothing is there. */

@@ -291,8 +291,4 @@ export type Publication = Part<typeof publicationMachine>;
 export const publicationChart = new Chart(publicationMachine);
 
 /** State that users see. */
-export function publicStateOf(publication: { at: string }): PublicationState {
-  const { shownAs } = publicationChart.metaOf(publication);
-  if (!shownAs) throw new Error(`a publication in state '${publication.at}' has no state to show to users`);
-  return shownAs;
-}
+export const publicStateOf = (publication: { at: string }): PublicationState => publicationChart.shownAs(publication);

@@ -3,7 +3,7 @@ import type { StateValue } from 'xstate';
 import { callStepOf, presentStepOf } from '../kit/call.js';
 import type { Tries } from '../kit/csi-types.js';
 import { pathOf, stateName } from '../kit/state-path.js';
-import { isFailedInDoubt } from './lifecycle.js';
+import { isFailedInDoubt, lifecycleChart } from './lifecycle.js';
 import { publicationChart } from './publication.js';
 import type { Publication, VolumeContext, VolumeState, WorkKind } from './types.js';
 import { underWay } from './work.js';
@@ -52,7 +52,6 @@ export const mayBeCreating = (context: VolumeContext): boolean =>
 
 /** Whether the source of the volume has to stay: CreateVolume is still to be sent, or to be sent again. */
 export const needsSource = (context: VolumeContext): boolean =>
-  mayBeCreating(context) ||
-  context.lifecycle.at === 'pending-create' ||
-  context.lifecycle.at === 'removing-unproven' ||
+  lifecycleChart.metaOf(context.lifecycle).shownAs === 'pending-create' ||
+  underWay(context) === 'create' ||
   isFailedInDoubt(context.lifecycle);

@@ -50,6 +50,7 @@ describe('paths of states', () => {
     const ends = ['new', 'removed'];
     for (const at of pathsIn(publicationMachine).filter((path) => !ends.includes(path)))
       expect(publicStateOf({ at }), at).to.be.a('string');
-    for (const at of ends) expect(() => publicStateOf({ at })).to.throw(`'${at}' has no state to show`);
+    for (const at of ends)
+      expect(() => publicStateOf({ at })).to.throw(`has no state to show to users while it is ${at}`);
   });
 });

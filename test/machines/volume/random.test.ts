@@ -11,7 +11,7 @@ import { lifecycleChart } from '../../../machines/volume/lifecycle.js';
 import { beliefOf } from '../../../machines/volume/listing.js';
 import { volumeParts } from '../../../machines/volume/parts.js';
 import { publicationChart } from '../../../machines/volume/publication.js';
-import { volumePathOf } from '../../../machines/volume/states.js';
+import { volumePathOf, volumeStateOf } from '../../../machines/volume/states.js';
 import type { VolumeContext, VolumeRequest } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
 import { blockersOf } from '../../../machines/volume/work.js';
@@ -189,6 +189,11 @@ class Life {
   }
 
   #judge(): void {
+    const { lifecycle, work } = this.#context;
+    const { shownAs } = lifecycleChart.metaOf(lifecycle);
+    // A call about a node is shown before the phase of the volume itself.
+    if (shownAs && work?.nodeId === undefined)
+      expect(volumeStateOf(this.#snapshot.value, this.#context), `shown while ${lifecycle.at}`).to.equal(shownAs);
     const { leftovers } = this.#context;
     expect(this.#unknown(), 'attached, and on no record').to.deep.equal([]);
     if (this.isOver) {
