@@ -122,7 +122,6 @@ export const publicationSetup = setup({
     isLastToResolve: ({ context }) => (context.attemptsToResolve ?? 0) + 1 >= attemptsToResolve,
     /** Whether the node was given up on record, or the plugin lists the volume as detached. */
     isProofOfDetach: ({ context }) => context.fenced !== undefined || context.detachConfirmedByList === true,
-    isRefusedForGood: ({ event }) => 'failure' in event && event.failure.final,
     mayStillArrive: ({ context }) => context.mayStillArrive === true,
     /** Whether the list is new, no call that may still attach the volume is on its way, and no time is given to the node. */
     isListCredible: ({ context: { detachConfirmedByList, mayStillArrive, tries } }) =>

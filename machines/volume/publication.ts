@@ -217,11 +217,7 @@ export const publicationMachine = publicationSetup.createMachine({
         'node.time-over': { actions: 'hasten' },
         'listed-as-detached': { guard: 'isListCredible', actions: 'confirmDetach' },
         'unpublish.done': 'removed',
-        'unpublish.not-found': [
-          { guard: 'isProofOfDetach', target: 'removed' },
-          { guard: 'isRefusedForGood', target: 'failed.unpublish', actions: 'keepFailure' },
-          { actions: 'count' },
-        ],
+        'unpublish.not-found': [{ guard: 'isProofOfDetach', target: 'removed' }, { actions: 'count' }],
         'unpublish.refused': { target: 'failed.unpublish', actions: 'keepFailure' },
         'unpublish.failed': { actions: 'count' },
         'unpublish.interrupted': {},

@@ -94,7 +94,6 @@ export const cases = meeting<PublicationEvent, PublicationData>(record, [
   ['unpublish.not-found', { type: 'unpublish.not-found', ...failed }],
   ['unpublish.not-found, fenced', { type: 'unpublish.not-found', ...failed }, fenced],
   ['unpublish.not-found, listed as detached', { type: 'unpublish.not-found', ...failed }, listed],
-  ['unpublish.not-found, for good', { type: 'unpublish.not-found', ...forGood }],
   ['unpublish.failed', { type: 'unpublish.failed', ...failed }],
   ['unpublish.given-up', { type: 'unpublish.given-up' }],
 ]);
