@@ -27,12 +27,15 @@ export function notesOf(cards: Card[], prose: string, common: string): Note[] {
   const events = cards.flatMap(({ rows }) => rows.flatMap((row) => row.events));
   const names = new Set(events.map(({ name }) => name));
   const conditions = new Set(events.flatMap((event) => event.conditions.flatMap((one) => one.split(', '))));
+  const said = linesIn(prose, common, 'on');
+  const unsaid = [...names].filter((event) => !said.some(({ name }) => name === event));
   const isEvent = (name: string): boolean =>
-    name.startsWith('*') ? [...names].some((event) => event.endsWith(name.slice(1))) : names.has(name);
-  const isCondition = (name: string): boolean => [...conditions].some((one) => one.split(': ')[0] === name);
+    name.startsWith('*') ? unsaid.some((event) => event.endsWith(name.slice(1))) : names.has(name);
+  const isCondition = (name: string): boolean =>
+    [...conditions].some((one) => one === name || one.split(': ')[0] === name);
   const notes: Note[] = [
     howToRead,
-    { title: 'Events', lines: linesIn(prose, common, 'on').filter(({ name }) => isEvent(name)) },
+    { title: 'Events', lines: said.filter(({ name }) => isEvent(name)) },
     { title: 'Conditions', lines: linesIn(prose, common, 'if').filter(({ name }) => isCondition(name)) },
   ];
   return notes.filter(({ lines }) => lines.length > 0);
