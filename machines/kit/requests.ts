@@ -3,7 +3,8 @@
  * machine that uses them has the guard `isRefused` and the actions `answer`, `change` and `settle`.
  */
 import { type EventObject, enqueueActions, type MachineContext } from 'xstate';
-import type { AnswerParams, MessageParams } from './host.js';
+import type { ErrorCode } from './error-table.js';
+import type { AnswerParams, Failure, MessageParams } from './host.js';
 
 export interface Taken<TContext, TEvent> {
   context: TContext;
@@ -48,16 +49,30 @@ export const changed = <TContext, TEvent, TChange>(change: (context: TContext, e
   ],
 });
 
-/** Answers the request and does nothing else. */
-export const answered = <TContext, TEvent>(answer: (context: TContext, event: TEvent) => AnswerParams) => ({
-  actions: {
-    type: 'answer' as const,
-    params: ({ context, event }: Taken<TContext, TEvent>) => answer(context, event),
+/** Makes the guard `isRefused` and the reaction to a refused request of a machine, both of its one function. */
+export const refusing = <TContext, TRequest>(
+  refusalOf: (context: TContext, request: TRequest) => Failure | undefined,
+) => ({
+  isRefused: ({ context }: { context: TContext }, request: TRequest): boolean =>
+    refusalOf(context, request) !== undefined,
+  /** Answers a request that is refused with the reason. */
+  refused: {
+    guard: { type: 'isRefused' as const, params: ({ event }: Taken<TContext, TRequest>) => event },
+    actions: {
+      type: 'answer' as const,
+      params: ({ context, event }: Taken<TContext, TRequest>): AnswerParams => {
+        const error = refusalOf(context, event);
+        return error ? { error } : { value: undefined };
+      },
+    },
   },
 });
 
-/** Answers with the reason of the refusal. */
-export const refused = <TContext, TRequest>(answer: (context: TContext, request: TRequest) => AnswerParams) => ({
-  guard: { type: 'isRefused' as const, params: ({ event }: Taken<TContext, TRequest>) => event },
-  ...answered(answer),
-});
+/** Makes the refusals of a machine: each names its actor, and says what is in the way, and what to do. */
+export const refusalBy =
+  <TContext>(nameOf: (context: TContext) => string) =>
+  (code: ErrorCode, context: TContext, why: string): Failure => ({
+    code,
+    message: `${nameOf(context)}: ${why}`,
+    final: true,
+  });

@@ -17,7 +17,7 @@ import {
   stepTarget,
   stepTargets,
 } from './draft.js';
-import { mountRefusalOf } from './requests.js';
+import { useRefusal } from './requests.js';
 import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
 import { hasNoTarget, isLeaving, isToUnpublish } from './target.js';
 import type {
@@ -221,14 +221,8 @@ export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?:
 const isRetried = (user: Target): boolean => user.at === 'lost' || (user.at === 'failed' && user.isClaimed);
 
 /** Whether a request for the same would be accepted now: other allocs may use the volume in another way. */
-const mayReturn = (draft: MountDraft, { allocId, capability, readOnly, isClaimed }: Target): boolean =>
-  draft.volume !== null &&
-  mountRefusalOf(draft, {
-    ...{ type: 'mount.use', volume: draft.volume, capability },
-    allocId,
-    readOnly,
-    isClaimed,
-  }) === undefined;
+const mayReturn = (draft: MountDraft, { allocId, capability, readOnly }: Target): boolean =>
+  draft.volume !== null && useRefusal(draft, { volume: draft.volume, capability, allocId, readOnly }) === undefined;
 
 export const expandMount = (
   { volume, expansion, work, awaiting }: MountContext,

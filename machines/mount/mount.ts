@@ -6,7 +6,7 @@ import { assign, raise, setup } from 'xstate';
 import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
-import { changed, refused, takesOver } from '../kit/requests.js';
+import { changed, refusing, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type NodeExpandAnswer,
@@ -51,15 +51,17 @@ import {
   volumeStaged,
   volumeUnstaged,
 } from './outcomes.js';
-import { mountRefusalAnswer, mountRefusalOf } from './requests.js';
+import { mountRefusalOf } from './requests.js';
 import { isStaged } from './staging.js';
 import { callStates } from './states.js';
-import type { MountChanged, MountContext, MountEvent, MountInput, MountRequest } from './types.js';
+import type { MountChanged, MountContext, MountEvent, MountInput } from './types.js';
 import { isNotHere } from './work.js';
 
 const takeOver = takesOver<MountContext, MountEvent, MountChange, MountChanged>(({ node, key }, { broadcasts = [] }) =>
   broadcasts.map((told) => ({ node, key, ...told })),
 );
+
+const { isRefused, refused } = refusing(mountRefusalOf);
 
 const call = callChart(
   '#mount.deciding',
@@ -91,7 +93,7 @@ export const mountMachine = setup({
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
-    isRefused: ({ context }, request: MountRequest) => mountRefusalOf(context, request) !== undefined,
+    isRefused,
     ...call.guards,
     isNotHere: ({ context }) => isNotHere(context),
     hasPublished: ({ context }) => context.users.some((user) => user.at === 'published'),
@@ -112,7 +114,7 @@ export const mountMachine = setup({
   context: ({ input }) => noMount(input),
   initial: 'unstaged',
   on: {
-    'mount.use': [refused(mountRefusalAnswer), changed((context, event) => use(context, event, stampOf(event)))],
+    'mount.use': [refused, changed((context, event) => use(context, event, stampOf(event)))],
     'mount.leave': changed((context, event) => leave(context, event, stampOf(event))),
     'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
     'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),

@@ -1,6 +1,6 @@
 /** Requests that a mount refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 import type { Capability } from '../kit/csi-types.js';
-import type { AnswerParams, Failure } from '../kit/host.js';
+import type { Failure } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import { nameOf } from '../volume/requests.js';
 import { hasNoTarget, isBeingReplaced, isToUnpublish, mountUserStateOf } from './target.js';
@@ -24,13 +24,21 @@ const describeUse = ({ attachmentMode, accessMode, fsType, mountFlags = [] }: Ca
     ...(mountFlags.length > 0 ? [mountFlags.join(',')] : []),
   ].join(', ');
 
-function useRefusal(context: MountContext, { volume, capability, allocId, readOnly }: MountUse): Failure | undefined {
+/** Use of a volume on this node; without `csiId`, of the one that its plugin knows here. */
+type MountWish = Pick<MountUse, 'capability' | 'allocId' | 'readOnly'> & { volume: { uid: string; csiId?: string } };
+
+/** Undefined: a request to mount it so is accepted. */
+export function useRefusal(
+  context: MountContext,
+  { volume, capability, allocId, readOnly }: MountWish,
+): Failure | undefined {
   const { volume: present, capability: used, users } = context;
   const using = users.filter((one) => !hasNoTarget(one));
   const others = using.filter((one) => one.allocId !== allocId);
   const holders = using.map(describeUser).join(', ') || 'what has to be unstaged still';
   const isHere = using.length > 0 || isStagingOwed(context);
-  if (isHere && present && (present.uid !== volume.uid || present.csiId !== volume.csiId)) {
+  const { uid, csiId = present?.csiId } = volume;
+  if (isHere && present && (present.uid !== uid || present.csiId !== csiId)) {
     const why = `another volume of that name, ${present.csiId}, is mounted still, for ${holders}: unmount that first`;
     return conflict(context, why);
   }
@@ -57,8 +65,3 @@ function useRefusal(context: MountContext, { volume, capability, allocId, readOn
 /** Undefined if the request is accepted. */
 export const mountRefusalOf = (context: MountContext, request: MountRequest): Failure | undefined =>
   request.type === 'mount.use' ? useRefusal(context, request) : undefined;
-
-export function mountRefusalAnswer(context: MountContext, request: MountRequest): AnswerParams {
-  const error = mountRefusalOf(context, request);
-  return error ? { error } : { value: undefined };
-}

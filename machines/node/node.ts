@@ -1,7 +1,8 @@
 /** One node, as its agent reports its plugins. Diagram: docs/machines/node.md (generated). */
 import { assign, emit, setup } from 'xstate';
 import type { Segments } from '../kit/csi-types.js';
-import { type AnswerParams, type Failure, hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
+import { type Failure, hostActions, type Stamped, stampOf, unbound } from '../kit/host.js';
+import { refusing } from '../kit/requests.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
@@ -89,7 +90,7 @@ export type NodeChanged =
 
 const lost = 'the node was taken out';
 
-const notThere = ({ id }: NodeContext): Failure => ({
+export const notThere = ({ id }: Pick<NodeContext, 'id'>): Failure => ({
   code: 'NODE_NOT_FOUND',
   message: `there is no node ${id}: list them, or report it`,
   final: true,
@@ -116,6 +117,8 @@ export function slotRefusal(
   const message = `node ${context.id} has ${countOf(slots)} volumes of plugin '${plugin}', and takes ${limit}: unpublish one there, or take another node`;
   return { code: 'NODE_FULL', message, final: false };
 }
+
+const { isRefused, refused } = refusing(slotRefusal);
 
 const tooLong = 'it was down for too long';
 
@@ -152,17 +155,9 @@ const reservesSlot = [
       }),
     },
   },
-  {
-    guard: { type: 'isFull', params: slotRequestOf },
-    actions: { type: 'answer', params: ({ context, event }: Asked) => fullAnswer(context, event) },
-  },
+  refused,
   { actions: [{ type: 'addSlot', params: slotRequestOf }, slotAnswer({ status: 'reserved' })] },
 ] as const;
-
-const fullAnswer = (context: NodeContext, request: SlotRequest): AnswerParams => {
-  const error = slotRefusal(context, request);
-  return error ? { error } : { value: null };
-};
 
 /** Ignores a report that has arrived before. */
 const wasHeard = { guard: { type: 'isHeard', params: markOf } } as const;
@@ -214,7 +209,7 @@ export const nodeMachine = setup({
     isWhole: ({ context }) => context.fence?.unread === undefined,
     isUnlimited: ({ context }, { plugin }: SlotRequest) => limitOf(context, plugin) === undefined,
     isUncounted: ({ context }, { plugin }: SlotRequest) => !slotsOf(context.slots, plugin).isCounted,
-    isFull: ({ context }, request: SlotRequest) => slotRefusal(context, request) !== undefined,
+    isRefused,
   },
   actions: {
     ...hostActions,

@@ -1,6 +1,6 @@
 /** Answers of a snapshot to requests that its state does not allow. Pure. */
-import type { ErrorCode } from '../kit/error-table.js';
-import type { AnswerParams, Failure } from '../kit/host.js';
+import type { Failure } from '../kit/host.js';
+import { refusalBy } from '../kit/requests.js';
 import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import type { SnapshotContext } from './phases.js';
@@ -10,11 +10,7 @@ import type { SnapshotInput, SnapshotRequest, SnapshotSpec } from './types.js';
 export const snapshotName = ({ kind, namespace, id }: SnapshotInput): string =>
   `${kind === 'group-snapshot' ? 'group snapshot' : 'snapshot'} ${namespace}/${id}`;
 
-const refused = (code: ErrorCode, { kind, key }: SnapshotContext, why: string): Failure => ({
-  code,
-  message: `${snapshotName({ kind, ...key })}: ${why}`,
-  final: true,
-});
+const refused = refusalBy(({ kind, key }: SnapshotContext) => snapshotName({ kind, ...key }));
 
 /** To a creation while the snapshot is being deleted. */
 const snapshotDeleting = (context: SnapshotContext): Failure =>
@@ -25,8 +21,15 @@ const snapshotExists = (context: SnapshotContext, spec: SnapshotSpec): Failure =
   refused('SNAPSHOT_EXISTS', context, otherSpec(context.spec, spec));
 
 /** To all but a creation while there is none. */
-const snapshotNotThere = (context: SnapshotContext): Failure =>
-  refused('SNAPSHOT_NOT_FOUND', context, 'there is none: list them, or create it');
+export const snapshotNotThere = (asked: SnapshotInput): Failure => ({
+  code: 'SNAPSHOT_NOT_FOUND',
+  message: `there is no ${snapshotName(asked)}: list them, or create it`,
+  final: true,
+});
+
+/** To a deletion of another snapshot that had this key. */
+const snapshotReplaced = (context: SnapshotContext): Failure =>
+  refused('SNAPSHOT_NOT_FOUND', context, 'the one that was meant is gone, and another has its id');
 
 const leftBehind = ({ leftovers }: SnapshotContext): string =>
   `it was deleted, but may be left behind (${leftovers.join('; ')})`;
@@ -50,7 +53,7 @@ const snapshotNothingLeft = (context: SnapshotContext): Failure =>
 
 /** Returns why the request can't be taken; undefined if it can. */
 export function refusalOf(context: SnapshotContext, request: SnapshotRequest): Failure | undefined {
-  const { at, spec } = context;
+  const { at, kind, key, uid, spec } = context;
   if (at === 'left-behind') {
     if (request.type === 'snapshot.create') return snapshotHasLeftovers(context);
     const isTaken =
@@ -62,12 +65,8 @@ export function refusalOf(context: SnapshotContext, request: SnapshotRequest): F
     if (isBeingDeleted(context)) return snapshotDeleting(context);
     return isSameData(spec, request.spec) ? undefined : snapshotExists(context, request.spec);
   }
-  if (at === 'absent') return snapshotNotThere(context);
+  if (at === 'absent') return snapshotNotThere({ kind, ...key });
+  if (request.type === 'snapshot.delete' && request.uid !== undefined && request.uid !== uid)
+    return snapshotReplaced(context);
   return request.type === 'snapshot.acknowledge' ? snapshotNothingLeft(context) : undefined;
-}
-
-export function refusalAnswer(context: SnapshotContext, request: SnapshotRequest): AnswerParams {
-  const error = refusalOf(context, request);
-  if (!error) throw new Error(`'${request.type}' is not refused`);
-  return { error };
 }

@@ -7,12 +7,12 @@ import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
-import { changed, refused, takesOver } from '../kit/requests.js';
+import { changed, refusing, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import { chosen, createCallOf, lookCallOf, removeCallOf, wantedCall } from './calls.js';
 import { failed, learned, looked, made, notMade, removed, requested, type SnapshotChange } from './outcomes.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
-import { refusalAnswer, refusalOf } from './refusals.js';
+import { refusalOf } from './refusals.js';
 import type {
   CreateSnapshotCall,
   LookCall,
@@ -22,7 +22,6 @@ import type {
   SnapshotKey,
   SnapshotKind,
   SnapshotMachineEvent,
-  SnapshotRequest,
 } from './types.js';
 
 const takeOver = takesOver<SnapshotContext, SnapshotMachineEvent, SnapshotChange, SnapshotChanged>(
@@ -31,6 +30,8 @@ const takeOver = takesOver<SnapshotContext, SnapshotMachineEvent, SnapshotChange
 
 /** Whether the phase wants the call that is in progress. */
 const isWanted = (context: SnapshotContext): boolean => wantedCall(context) === context.work?.kind;
+
+const { isRefused, refused } = refusing(refusalOf);
 
 const call = callChart(
   '#deciding',
@@ -62,7 +63,7 @@ const snapshotSetup = setup({
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
-    isRefused: ({ context }, request: SnapshotRequest) => refusalOf(context, request) !== undefined,
+    isRefused,
     ...call.guards,
     isAbsent: ({ context }) => context.at === 'absent',
     isLeftBehind: ({ context }) => context.at === 'left-behind',
@@ -87,10 +88,10 @@ export const snapshotMachine = (kind: SnapshotKind) =>
     context: ({ input }) => snapshotChart.begin({ kind, ...input }),
     initial: 'absent',
     on: {
-      'snapshot.create': [refused(refusalAnswer), {}],
-      'snapshot.delete': [refused(refusalAnswer), changed(requested)],
-      'snapshot.retry': [refused(refusalAnswer), changed(requested)],
-      'snapshot.acknowledge': [refused(refusalAnswer), changed(requested)],
+      'snapshot.create': [refused, {}],
+      'snapshot.delete': [refused, changed(requested)],
+      'snapshot.retry': [refused, changed(requested)],
+      'snapshot.acknowledge': [refused, changed(requested)],
     },
     states: {
       /** Exists within one step only. */

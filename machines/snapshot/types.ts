@@ -140,7 +140,8 @@ export interface RemoveSnapshotCall extends PluginCall {
 export type SnapshotRequest =
   /** `home`, `driver`: of its volumes. */
   | { type: 'snapshot.create'; spec: SnapshotSpec; uid: string; name: string; home?: string; driver?: string }
-  | { type: 'snapshot.delete'; force: boolean }
+  /** `uid`: of the snapshot that is meant; absent: whichever is there. */
+  | { type: 'snapshot.delete'; force: boolean; uid?: string }
   /** `acceptDriver`: name of the driver that has taken over the snapshots of another one. */
   | { type: 'snapshot.retry'; acceptDriver?: string }
   | { type: 'snapshot.acknowledge' };

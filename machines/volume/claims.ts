@@ -1,5 +1,6 @@
 /** Claims of a volume: the slots that its access modes give, and the queue for them. Pure. */
 import type { AccessMode } from '../kit/csi-types.js';
+import { notMadeFor } from './modes.js';
 import type { Claim, ClaimAndPublish, ClaimRequest, PublishRequest, VolumeContext } from './types.js';
 
 /** Limits of each access mode. A claim that only reads has the mode `read`. */
@@ -35,6 +36,15 @@ export const isSameClaim = (one: ClaimRequest, other: Omit<ClaimRequest, 'csiNod
   one.mode === other.mode &&
   one.accessMode === other.accessMode &&
   one.attachmentMode === other.attachmentMode;
+
+/** Reason why such a claim can never be granted; undefined: it can. */
+export const neverGranted = (
+  { spec }: Pick<VolumeContext, 'spec'>,
+  { mode, ...modes }: Pick<ClaimRequest, 'mode' | 'accessMode' | 'attachmentMode'>,
+): string | undefined =>
+  mode === 'write' && isReadOnly(modes.accessMode)
+    ? `${modes.accessMode} has no writers: claim it for reading`
+    : notMadeFor(spec?.capabilities ?? [], modes);
 
 /** Reason why a claim can't be granted now, naming the claims in its way; undefined if it can. */
 export function conflictOf(claims: Claim[], asked: ClaimRequest): string | undefined {

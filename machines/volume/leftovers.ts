@@ -1,11 +1,9 @@
-/** Leftovers of a forced deletion: retried, cleared by the report of a node, and named in refusals. Pure. */
-import type { AnswerParams, Failure, Stamped } from '../kit/host.js';
+/** Leftovers of a forced deletion: retried, and cleared by the report of a node. Pure. */
+import type { Stamped } from '../kit/host.js';
 import { type Draft, drafted } from './draft.js';
 import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
-import { refused } from './requests.js';
 import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
-import { describeLeftover } from './words.js';
 import { underWay } from './work.js';
 
 /** Deletes again with force what is left; what was confirmed before is not asked for again. */
@@ -26,9 +24,6 @@ export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): C
       begin(draft, nodeId, { capability, readOnly: false, csiNodeId, ...known }, 'found-attached');
     }
   });
-
-/** Answer to a retry that can do nothing. */
-export const onlyStaged = (context: VolumeContext): AnswerParams => ({ error: leftBehindStaged(context) });
 
 const isOf = ({ what, nodeId, allocId, generation = Number.POSITIVE_INFINITY }: Leftover, report: Unstaged): boolean =>
   what === 'staged' &&
@@ -82,38 +77,6 @@ export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unsta
   claimGeneration: generation,
 });
 
-/** Answer of a deleted volume to most requests. */
-export const leftoversAnswer = (context: VolumeContext): AnswerParams => ({ error: onlyLeftovers(context) });
-
-const leftBehind = ({ leftovers }: VolumeContext): string =>
-  `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
-
-/** Answer to the creation of a volume whose leftovers are still there. */
-export const hasLeftovers = (context: VolumeContext): Failure =>
-  refused(
-    'VOLUME_EXISTS',
-    context,
-    `${leftBehind(context)}: ${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`,
-  );
-
 /** Whether calls to the plugin can undo some leftovers: only the node can undo what is staged. */
 export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
   spec !== null && leftovers.some(({ what }) => what !== 'staged');
-
-/** Answer to all other requests but a retry and an acknowledgement. */
-export const onlyLeftovers = (context: VolumeContext): Failure => {
-  const todo = isRetryable(context) ? 'retry to try again, or remove it by hand' : 'remove it by hand';
-  return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
-};
-
-/** Answer to a retry if only nodes can undo the leftovers. */
-export const leftBehindStaged = (context: VolumeContext): Failure =>
-  refused(
-    'VOLUME_IN_USE',
-    context,
-    `${leftBehind(context)}: its node must report that it unstaged it; or remove it by hand, then acknowledge it`,
-  );
-
-/** Answer to an acknowledgement if nothing is left. */
-export const nothingLeft = (context: VolumeContext): Failure =>
-  refused('NOTHING_LEFT', context, 'it is not deleted: only leftovers of a forced deletion can be acknowledged');

@@ -64,3 +64,12 @@ type Modes = Pick<Capability, 'accessMode' | 'attachmentMode'>;
 
 export const isOfModes = (one: Modes, { accessMode, attachmentMode }: Modes): boolean =>
   one.accessMode === accessMode && one.attachmentMode === attachmentMode;
+
+const describeModes = ({ accessMode, attachmentMode }: Modes): string => `${attachmentMode}, ${accessMode}`;
+
+/** Reason why a volume that was made for these uses can never be used so; undefined: it can. */
+export function notMadeFor(offered: readonly Modes[], asked: Modes): string | undefined {
+  if (offered.some((one) => isOfModes(one, asked))) return undefined;
+  const has = offered.map(describeModes).join(' or ');
+  return `it was not made for ${describeModes(asked)}, but for ${has}: ask for one of these`;
+}

@@ -1,19 +1,21 @@
 /** Requests that a volume refuses, and why: each refusal names who or what is in the way, and what to do. Pure. */
 
-import type { ErrorCode } from '../kit/error-table.js';
-import type { AnswerParams, Failure } from '../kit/host.js';
+import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
+import { refusalBy } from '../kit/requests.js';
 import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import { claim } from './claim-changes.js';
-import { conflictOf, describeClaim, isReadOnly, isSameClaim, publishOf } from './claims.js';
+import { conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
+import { asUnstaged, isLeftStaged, isRetryable } from './leftovers.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
 import { isBelow, sizeOf } from './size.js';
-import type { Claim, Publication, VolumeContext, VolumeRequest, VolumeSpec } from './types.js';
+import type { Claim, Publication, VolumeContext, VolumeMachineEvent, VolumeRequest, VolumeSpec } from './types.js';
 import type { PublishWish, VolumeKey } from './wishes.js';
-import { whereToLook } from './words.js';
+import { describeLeftover, whereToLook } from './words.js';
+import { isGone } from './work.js';
 
 export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
@@ -22,12 +24,7 @@ type Refusals = {
   [Type in VolumeRequest['type']]?: (context: VolumeContext, request: RequestOf<Type>) => Failure | undefined;
 };
 
-/** Failure of a refused request: names the volume. */
-export const refused = (code: ErrorCode, { key }: VolumeContext, why: string): Failure => ({
-  code,
-  message: `${nameOf(key)}: ${why}`,
-  final: true,
-});
+const refused = refusalBy(({ key }: VolumeContext) => nameOf(key));
 
 const describePublication = (nodeId: string, { at, readOnly, capability }: Publication): string =>
   `node ${nodeId} (${publicStateOf({ at })}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
@@ -35,13 +32,17 @@ const describePublication = (nodeId: string, { at, readOnly, capability }: Publi
 const wantedOn = ({ publications }: VolumeContext): [nodeId: string, Publication][] =>
   Object.entries(publications).filter(([, publication]) => wishOf(publication));
 
+const deleting = (context: VolumeContext): Failure | undefined =>
+  isLeaving(context.lifecycle)
+    ? refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone')
+    : undefined;
+
 /**
  * Refuses new use of a volume that is being deleted or is held back.
  * @param isUsed whether the caller uses the volume already
  */
 function unusable(context: VolumeContext, isUsed = false): Failure | undefined {
-  if (isLeaving(context.lifecycle))
-    return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
+  if (isLeaving(context.lifecycle)) return deleting(context);
   if (context.availability !== 'active' && !isUsed) {
     const why = `it takes no new use, its availability is '${context.availability}': set it to 'active' first`;
     return refused('VOLUME_UNAVAILABLE', context, why);
@@ -163,7 +164,7 @@ function claimRefusal(
   { claim, wait, isRepeat }: RequestOf<'volume.claim'>,
 ): Failure | undefined {
   const { claims, waiting } = context;
-  const { allocId, mode, accessMode, attachmentMode } = claim;
+  const { allocId } = claim;
   const held = claims.find((other) => other.allocId === allocId);
   const queued = waiting.find((other) => other.allocId === allocId);
   if (held) {
@@ -180,13 +181,8 @@ function claimRefusal(
   }
   const unused = unusable(context);
   if (unused) return unused;
-  if (mode === 'write' && isReadOnly(accessMode))
-    return refused('CLAIM_CONFLICT', context, `${accessMode} has no writers: claim it for reading`);
-  const offered = context.spec?.capabilities ?? [];
-  if (!offered.some((one) => one.accessMode === accessMode && one.attachmentMode === attachmentMode)) {
-    const has = offered.map((one) => `${one.attachmentMode}, ${one.accessMode}`).join(' or ');
-    return refused('CLAIM_CONFLICT', context, `it was not made for ${attachmentMode}, ${accessMode}, but for ${has}`);
-  }
+  const never = neverGranted(context, claim);
+  if (never) return refused('CLAIM_CONFLICT', context, never);
   const present = context.publications[claim.nodeId];
   const wish = present && wishOf(present);
   if (wish && !isOfModes(wish.capability, claim)) {
@@ -277,12 +273,9 @@ function unstagedRefusal(
   return refused('VOLUME_IN_USE', context, `it is claimed by ${describeClaim(held)}: release that, then report it`);
 }
 
-const beingDeleted = (context: VolumeContext): Failure | undefined =>
-  isLeaving(context.lifecycle) ? refused('VOLUME_DELETING', context, 'it is being deleted') : undefined;
-
 /** Refuses a size below the present one. An earlier request may be repeated, however large the volume has become. */
 function expandRefusal(context: VolumeContext, { capacity }: RequestOf<'volume.expand'>): Failure | undefined {
-  if (isLeaving(context.lifecycle)) return beingDeleted(context);
+  if (isLeaving(context.lifecycle)) return deleting(context);
   const { spec, expansion, expandedTo } = context;
   const has = sizeOf(context);
   const isKnown = [expandedTo, spec?.capacity, expansion?.wish].some((known) => isSameData(known, capacity));
@@ -298,10 +291,9 @@ function specAs({ mutableParameters }: VolumeSpec, { spec, modifiedTo }: VolumeC
 
 const refusals: Refusals = {
   'volume.create': (context, { spec }) => {
-    if (isLeaving(context.lifecycle))
-      return refused('VOLUME_DELETING', context, 'it is being deleted: create it anew once it is gone');
     const present = specAs(spec, context);
-    return isSameData(present, spec) ? undefined : refused('VOLUME_EXISTS', context, otherSpec(present, spec));
+    const isSame = isSameData(present, spec);
+    return deleting(context) ?? (isSame ? undefined : refused('VOLUME_EXISTS', context, otherSpec(present, spec)));
   },
   'volume.publish': publishRefusal,
   'volume.unpublish': unpublishRefusal,
@@ -310,23 +302,57 @@ const refusals: Refusals = {
   'volume.unstaged': unstagedRefusal,
   'volume.delete': deleteRefusal,
   'volume.expand': expandRefusal,
-  'volume.modify': beingDeleted,
+  'volume.modify': deleting,
+  'volume.acknowledge': (context) =>
+    refused('NOTHING_LEFT', context, 'it is not deleted: only leftovers of a forced deletion can be acknowledged'),
 };
 
+/** Reason why nobody can use the volume: there is none, or only leftovers of it. */
+export function absenceOf(context: VolumeContext): Failure {
+  if (context.leftovers.length === 0) return notThere(context.key);
+  const todo = isRetryable(context) ? 'retry to try again, or remove it by hand' : 'remove it by hand';
+  return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
+}
+
+export const notThere = (key: VolumeKey): Failure => ({
+  code: 'VOLUME_NOT_FOUND',
+  message: `there is no ${nameOf(key)}: list them, or create it`,
+  final: true,
+});
+
+const leftBehind = ({ leftovers }: VolumeContext): string =>
+  `it was deleted, but may be left behind (${leftovers.map(describeLeftover).join('; ')})`;
+
+/** Refuses all but the creation of a volume; while something may be left behind, all but what ends that. */
+function absentRefusal(context: VolumeContext, request: VolumeMachineEvent): Failure | undefined {
+  if (context.leftovers.length === 0) return request.type === 'volume.create' ? undefined : absenceOf(context);
+  switch (request.type) {
+    case 'volume.create': {
+      const todo = `${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`;
+      return refused('VOLUME_EXISTS', context, `${leftBehind(context)}: ${todo}`);
+    }
+    case 'volume.retry': {
+      if (isRetryable(context)) return undefined;
+      const todo = 'its node must report that it unstaged it; or remove it by hand, then acknowledge it';
+      return refused('VOLUME_IN_USE', context, `${leftBehind(context)}: ${todo}`);
+    }
+    case 'volume.unstaged':
+      return isLeftStaged(context, request) ? undefined : absenceOf(context);
+    case 'volume.hold-released':
+      return isLeftStaged(context, asUnstaged(request)) ? undefined : absenceOf(context);
+    case 'volume.acknowledge':
+      return undefined;
+    default:
+      return absenceOf(context);
+  }
+}
+
 /** Undefined if the request is accepted. */
-export function refusalOf(context: VolumeContext, request: VolumeRequest): Failure | undefined {
-  // Each entry takes the request of its own type.
-  const refuse = refusals[request.type] as
-    | ((context: VolumeContext, request: VolumeRequest) => Failure | undefined)
+export function refusalOf(context: VolumeContext, request: VolumeMachineEvent): Failure | undefined {
+  if (isGone(context)) return absentRefusal(context, request);
+  // Each entry takes the request of its own type. Other events have no entry.
+  const refuse = refusals[request.type as VolumeRequest['type']] as
+    | ((context: VolumeContext, request: VolumeMachineEvent) => Failure | undefined)
     | undefined;
   return refuse?.(context, request);
 }
-
-/** Answer of an absent volume to every request but its creation. */
-export const notThere = (context: VolumeContext): Failure =>
-  refused('VOLUME_NOT_FOUND', context, 'there is none: list them, or create it');
-
-export const refusalAnswer = (context: VolumeContext, request: VolumeRequest): AnswerParams => {
-  const error = refusalOf(context, request);
-  return error ? { error } : { value: null };
-};

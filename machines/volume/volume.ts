@@ -6,7 +6,7 @@ import { assign, raise, setup } from 'xstate';
 import { callChart } from '../kit/call.js';
 import type { AdmissionCall, AdmissionOutcome, CallOutcome } from '../kit/csi-types.js';
 import { hostActions, stampOf, unbound } from '../kit/host.js';
-import { answered, changed, refused, takesOver } from '../kit/requests.js';
+import { changed, refusing, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
   type AttachCall,
@@ -25,40 +25,23 @@ import {
 import { begun, discard, gone, modify, nobody, retry, setAvailability } from './changes.js';
 import { claim, unclaim, withdrawWaiting } from './claim-changes.js';
 import { expand } from './expanding.js';
-import {
-  asUnstaged,
-  clearStaged,
-  hasLeftovers,
-  isLeftStaged,
-  isRetryable,
-  leftoversAnswer,
-  nothingLeft,
-  onlyStaged,
-  retryLeftovers,
-} from './leftovers.js';
+import { asUnstaged, clearStaged, retryLeftovers } from './leftovers.js';
 import { fence, holdReleased, release, unstaged } from './letting-go.js';
 import { observed } from './listing.js';
 import { nodeExpanded } from './node-expansion.js';
 import { created, deleted, expanded, failed, learned, modified, notMade, published, unpublished } from './outcomes.js';
 import { claimAndPublish, publish, unpublish } from './publishing.js';
-import { notThere, refusalAnswer, refusalOf } from './requests.js';
+import { refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';
-import type {
-  Change,
-  CreateAnswer,
-  Unstaged,
-  VolumeChanged,
-  VolumeContext,
-  VolumeInput,
-  VolumeMachineEvent,
-  VolumeRequest,
-} from './types.js';
+import type { Change, CreateAnswer, VolumeChanged, VolumeContext, VolumeInput, VolumeMachineEvent } from './types.js';
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
 import { chosen, failureOf, hasPublished, isGone, isNext } from './work.js';
 
 const takeOver = takesOver<VolumeContext, VolumeMachineEvent, Change, VolumeChanged>(
   ({ key, uid }, { context, broadcasts = [] }) => broadcasts.map((told) => ({ key, uid: context.uid ?? uid, ...told })),
 );
+
+const { isRefused, refused } = refusing(refusalOf);
 
 const call = callChart(
   '#volume.deciding',
@@ -104,12 +87,10 @@ export const volumeMachine = setup({
     awaitAdmission: unbound<AdmissionOutcome, AdmissionCall>(),
   },
   guards: {
-    isRefused: ({ context }, request: VolumeRequest) => refusalOf(context, request) !== undefined,
+    isRefused,
     ...call.guards,
     isGone: ({ context }) => isGone(context),
     isGoneWithoutLeftovers: ({ context }) => isGone(context) && context.leftovers.length === 0,
-    isRetryable: ({ context }) => isRetryable(context),
-    isLeftStaged: ({ context }, report: Unstaged) => isLeftStaged(context, report),
     hasFailedToCreateOrDelete: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },
@@ -128,31 +109,28 @@ export const volumeMachine = setup({
   context: ({ input }) => nobody(input),
   initial: 'deleted',
   on: {
-    'volume.create': [refused(refusalAnswer), {}],
-    'volume.publish': [refused(refusalAnswer), changed((context, event) => publish(context, event))],
+    'volume.create': [refused, {}],
+    'volume.publish': [refused, changed((context, event) => publish(context, event))],
     'volume.add-slot': {
       actions: [
         { type: 'answer', params: ({ context, event }) => slotAnswer(context, event) },
         { type: 'change', params: ({ context, event }) => addSlot(context, event) },
       ],
     },
-    'volume.unpublish': [refused(refusalAnswer), changed((context, event) => unpublish(context, event.nodeId))],
-    'volume.delete': [
-      refused(refusalAnswer),
-      changed((context, event) => discard(context, event.force, stampOf(event))),
-    ],
-    'volume.claim': [refused(refusalAnswer), changed((context, event) => claim(context, event.claim))],
-    'volume.claim-and-publish': [refused(refusalAnswer), changed(claimAndPublish)],
+    'volume.unpublish': [refused, changed((context, event) => unpublish(context, event.nodeId))],
+    'volume.delete': [refused, changed((context, event) => discard(context, event.force, stampOf(event)))],
+    'volume.claim': [refused, changed((context, event) => claim(context, event.claim))],
+    'volume.claim-and-publish': [refused, changed(claimAndPublish)],
     'volume.release': changed((context, event) => release(context, event)),
     'volume.unclaim': changed((context, event) => unclaim(context, event.allocId)),
     'volume.withdraw': changed((context, event) => withdrawWaiting(context, event.nodeId, event.reason)),
-    'volume.unstaged': [refused(refusalAnswer), changed((context, event) => unstaged(context, event))],
+    'volume.unstaged': [refused, changed((context, event) => unstaged(context, event))],
     'volume.hold-released': changed((context, event) => holdReleased(context, event)),
     'volume.fence': changed((context, event) => fence(context, event.nodeId, event.reason)),
-    'volume.expand': [refused(refusalAnswer), changed((context, event) => expand(context, event.capacity))],
+    'volume.expand': [refused, changed((context, event) => expand(context, event.capacity))],
     'volume.node-expanded': changed(nodeExpanded),
-    'volume.modify': [refused(refusalAnswer), changed((context, event) => modify(context, event.mutableParameters))],
-    'volume.acknowledge': answered((context) => ({ error: nothingLeft(context) })),
+    'volume.modify': [refused, changed((context, event) => modify(context, event.mutableParameters))],
+    'volume.acknowledge': refused,
     'volume.retry': changed((context, event) => retry(context, event.acceptDriver)),
     'volume.set-availability': changed((context, event) => setAvailability(context, event.availability)),
     'volume.observed': changed(observed),
@@ -185,6 +163,7 @@ export const volumeMachine = setup({
     deleted: {
       meta: { health: 'gone', words: 'deleted' },
       initial: 'confirmed',
+      on: { '*': refused },
       states: {
         /** No volume is there: it was never created, or is deleted. */
         confirmed: {
@@ -194,40 +173,30 @@ export const volumeMachine = setup({
               target: '#volume.deciding',
               actions: { type: 'change', params: ({ context, event }) => begun(context, event) },
             },
-            '*': answered((context) => ({ error: notThere(context) })),
           },
         },
         unconfirmed: {
           meta: { health: 'gone', words: 'deleted, and something may be left behind' },
           on: {
-            'volume.create': answered((context) => ({ error: hasLeftovers(context) })),
             'volume.acknowledge': 'confirmed',
             'volume.retry': [
+              refused,
               {
-                guard: 'isRetryable',
                 target: '#volume.deciding',
                 actions: {
                   type: 'change',
                   params: ({ context, event }) => retryLeftovers(context, event.acceptDriver),
                 },
               },
-              answered(onlyStaged),
             ],
             'volume.unstaged': [
-              {
-                guard: { type: 'isLeftStaged', params: ({ event }) => event },
-                actions: { type: 'change', params: ({ context, event }) => clearStaged(context, event) },
-              },
-              answered(leftoversAnswer),
+              refused,
+              { actions: { type: 'change', params: ({ context, event }) => clearStaged(context, event) } },
             ],
             'volume.hold-released': [
-              {
-                guard: { type: 'isLeftStaged', params: ({ event }) => asUnstaged(event) },
-                actions: { type: 'change', params: ({ context, event }) => clearStaged(context, asUnstaged(event)) },
-              },
-              answered(leftoversAnswer),
+              refused,
+              { actions: { type: 'change', params: ({ context, event }) => clearStaged(context, asUnstaged(event)) } },
             ],
-            '*': answered(leftoversAnswer),
           },
           always: { guard: 'isGoneWithoutLeftovers', target: 'confirmed' },
         },

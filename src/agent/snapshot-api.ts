@@ -1,12 +1,16 @@
 /** API of snapshots, of one volume and of several. Requests are answered when the work is done, as in volume-api.ts. */
 import type { FastifyInstance } from 'fastify';
+import { snapshotNotThere } from '../../machines/snapshot/refusals.js';
+import type { SnapshotKey, SnapshotKind } from '../../machines/snapshot/types.js';
 import { groupSnapshotRoutes, snapshotRoutes } from '../api/volume-routes.js';
 import { StagecraftError } from '../errors.js';
 import { serve } from '../inspector/json-server.js';
 import type { Runtime } from '../runtime/runtime.js';
 
-const notFound = (name: string, { namespace, id }: { namespace: string; id: string }): StagecraftError =>
-  new StagecraftError('SNAPSHOT_NOT_FOUND', `there is no ${name} ${namespace}/${id}: list them, or create it`);
+function notFound(kind: SnapshotKind, { namespace, id }: SnapshotKey): StagecraftError {
+  const { code, message } = snapshotNotThere({ kind, namespace, id });
+  return new StagecraftError(code, message);
+}
 
 export function serveSnapshots(server: FastifyInstance, { snapshots, groupSnapshots }: Runtime): void {
   serve(server, snapshotRoutes.list, ({ query }) => snapshots.list(query));
@@ -14,14 +18,14 @@ export function serveSnapshots(server: FastifyInstance, { snapshots, groupSnapsh
   serve(server, snapshotRoutes.get, async ({ params }) => {
     const snapshot = await snapshots.get(params);
     if (snapshot) return snapshot;
-    throw notFound('snapshot', params);
+    throw notFound('volume-snapshot', params);
   });
   serve(server, groupSnapshotRoutes.list, ({ query }) => groupSnapshots.list(query));
   serve(server, groupSnapshotRoutes.create, ({ body, query }) => groupSnapshots.create(body, query));
   serve(server, groupSnapshotRoutes.get, async ({ params }) => {
     const snapshot = await groupSnapshots.get(params);
     if (snapshot) return snapshot;
-    throw notFound('group snapshot', params);
+    throw notFound('group-snapshot', params);
   });
   for (const [routes, manager] of [
     [snapshotRoutes, snapshots],

@@ -4,18 +4,18 @@
  */
 import type { FastifyInstance } from 'fastify';
 import { volumeRoutes as routes } from '../api/volume-routes.js';
-import { StagecraftError } from '../errors.js';
 import { serve } from '../inspector/json-server.js';
 import { definedCapability } from '../requests/fields.js';
 import type { Runtime } from '../runtime/runtime.js';
+import { notFound } from '../volumes/volume-checks.js';
 
 export function serveVolumes(server: FastifyInstance, { volumes }: Runtime): void {
   serve(server, routes.list, ({ query }) => volumes.list(query));
   serve(server, routes.create, ({ body: { home, ...spec }, query }) => volumes.create(spec, { ...query, home }));
-  serve(server, routes.get, async ({ params: { namespace, id } }) => {
-    const volume = await volumes.get({ namespace, id });
+  serve(server, routes.get, async ({ params }) => {
+    const volume = await volumes.get(params);
     if (volume) return volume;
-    throw new StagecraftError('VOLUME_NOT_FOUND', `there is no volume ${namespace}/${id}: list them, or create it`);
+    throw notFound(params);
   });
   serve(server, routes.publish, ({ params, body: { nodeId, capability, readOnly }, query }) =>
     volumes.publish(params, nodeId, {

@@ -21,6 +21,7 @@ import type {
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountParts } from '../../machines/mount/parts.js';
+import { mountRefusalOf } from '../../machines/mount/requests.js';
 import { mountPathOf } from '../../machines/mount/states.js';
 import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
@@ -207,6 +208,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
       return { node: nodeOf(address), namespace, id };
     },
     topic: (address) => mountsTopic(nodeOf(address)),
+    refusalOf: mountRefusalOf,
     migrations: mountMigrations,
     effects: {
       nodeStage: effect<StageCall, StageAnswer>(

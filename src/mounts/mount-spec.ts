@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { AllocVolume } from '../../machines/alloc/types.js';
 import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/csi-types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
-import { isOfModes } from '../../machines/volume/modes.js';
+import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
@@ -197,8 +197,6 @@ export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedV
 export function capabilityFor(key: VolumeKey, { capabilities }: KnownVolume, usage: Capability): Capability {
   const made = capabilities.find((one) => isOfModes(one, usage));
   if (made) return { ...made, ...usage };
-  const modes = capabilities.map(({ attachmentMode, accessMode }) => `${attachmentMode}, ${accessMode}`).join('; ');
-  const { attachmentMode, accessMode } = usage;
-  const fault = `${nameOf(key)} was not made for ${attachmentMode}, ${accessMode}, but for ${modes}: ask for one of these`;
+  const fault = `${nameOf(key)}: ${notMadeFor(capabilities, usage)}`;
   throw new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });
 }

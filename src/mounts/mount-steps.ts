@@ -4,7 +4,7 @@
  */
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
-import { mountRefusalOf } from '../../machines/mount/requests.js';
+import { useRefusal } from '../../machines/mount/requests.js';
 import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
@@ -97,14 +97,8 @@ export class MountSteps {
     for (const { path } of [paths.staging(known.plugin, key), paths.target(known.plugin, key, allocId)])
       paths.toPlugin(known.plugin, path, baseDirOf(known.plugin));
     const context = this.#client.contextAt(key);
-    if (context) {
-      const volume = { ...nobodys, uid: known.uid, csiId: context.volume?.csiId ?? '' };
-      const refusal = mountRefusalOf(context, {
-        ...{ type: 'mount.use', volume, capability, allocId, readOnly },
-        isClaimed: false,
-      });
-      if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#client.addressOf(key) });
-    }
+    const refusal = context && useRefusal(context, { volume: { uid: known.uid }, capability, allocId, readOnly });
+    if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address: this.#client.addressOf(key) });
     if (wait) return { ...asked, known, capability };
     await shared();
     await resolveSecrets(secrets, known.secrets, { clock, signal });
@@ -271,14 +265,6 @@ export class MountSteps {
     };
   }
 }
-
-/** For looking whether a request would be refused: what it is made with does not matter then. */
-const nobodys: Omit<MountedVolume, 'uid' | 'csiId'> = {
-  plugin: '',
-  volumeContext: {},
-  publishContext: {},
-  secrets: {},
-};
 
 const mountedVolume = ({
   uid,

@@ -1,6 +1,6 @@
 /** Binds the effects of the node machine: its timer until the fence, and the messages to its volumes. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import { nodeMachine } from '../../machines/node/node.js';
+import { type NodeContext, type NodeEvent, nodeMachine, slotRefusal } from '../../machines/node/node.js';
 import { untilAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
@@ -19,6 +19,8 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
   machine: nodeMachine,
   begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
   topic: () => nodesTopic,
+  refusalOf: (context: NodeContext, request: NodeEvent) =>
+    request.type === 'node.reserve-slot' ? slotRefusal(context, request) : undefined,
   effects: {
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,

@@ -13,6 +13,7 @@ import {
   type NodePlugin,
   nodeMachine,
   notReady,
+  notThere,
   type ReportMark,
 } from '../../machines/node/node.js';
 import { nameOf } from '../../machines/volume/requests.js';
@@ -29,7 +30,7 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
-import { isWithin } from '../volumes/volume-checks.js';
+import { isWithin, notFound } from '../volumes/volume-checks.js';
 import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
 import { nodesTopic } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
@@ -189,8 +190,7 @@ export class NodeManager {
     const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
     if (!(await this.#nodes.read(nodeAddress(id)))) throw this.#notFound(id);
     const address = volumeAddress(known.namespace, known.id);
-    if (!(await this.#volumes.read(address)))
-      throw new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(known)}: list them`, { address });
+    if (!(await this.#volumes.read(address))) throw notFound(known);
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
     if (contradiction !== undefined) {
       const message = `${nameOf(known)}: cannot accept the report: ${contradiction}`;
@@ -300,11 +300,9 @@ export class NodeManager {
 
   #notFound(id: string): StagecraftError {
     const refusal = this.#refused.get(id);
-    const why = refusal ? `what its agent reports is refused: ${refusal.message}` : 'list them, or report it';
-    return new StagecraftError('NODE_NOT_FOUND', `there is no node ${id}: ${why}`, {
-      address: nodeAddress(id),
-      cause: refusal,
-    });
+    const { code, message } = notThere({ id });
+    const why = refusal && `there is no node ${id}: what its agent reports is refused: ${refusal.message}`;
+    return new StagecraftError(code, why ?? message, { address: nodeAddress(id), cause: refusal });
   }
 
   async #askExisting(id: string, event: NodeEvent): Promise<void> {

@@ -4,7 +4,7 @@
  * Reasons, and what a crash at each step leaves behind: docs/decisions/0016-slots-and-names-of-nodes.md
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
-import { type NodeContext, nodeMachine, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
+import { type NodeContext, nodeMachine, type SlotRequest } from '../../machines/node/node.js';
 import { type Slot, type SlotAnswer, slotsOf } from '../../machines/node/node-slots.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -98,8 +98,8 @@ export class NodeSlots {
     const { address: volume, plugin } = seeker;
     for (;;) {
       const answer = await this.#ask(seeker, { plugin, volume, reservation });
-      if (answer === 'full') {
-        if (!(await this.#releaseUnused(seeker))) throw this.#fullError(seeker);
+      if (answer instanceof StagecraftError) {
+        if (!(await this.#releaseUnused(seeker))) throw answer;
       } else if (answer.status === 'not-counted') {
         await this.#within(seeker, () => this.#count(seeker, answer.number));
       } else {
@@ -108,10 +108,8 @@ export class NodeSlots {
     }
   }
 
-  /** Asks the node for the slot. Skips that if the committed record shows a full node, which saves a commit. */
-  async #ask({ nodeId, limit }: SlotSeeker, request: SlotRequest): Promise<SlotAnswer | 'full'> {
-    const node = this.#nodeAt(nodeId);
-    if (node && slotRefusal(node, request)) return 'full';
+  /** Asks the node for the slot. @returns error of a node that is full */
+  async #ask({ nodeId, limit }: SlotSeeker, request: SlotRequest): Promise<SlotAnswer | StagecraftError> {
     try {
       // The node machine answers with a SlotAnswer.
       return (await this.#nodes.ask(
@@ -120,18 +118,9 @@ export class NodeSlots {
         { signal: limit },
       )) as SlotAnswer;
     } catch (error) {
-      if (error instanceof StagecraftError && error.code === 'NODE_FULL') return 'full';
+      if (error instanceof StagecraftError && error.code === 'NODE_FULL') return error;
       throw error;
     }
-  }
-
-  #fullError({ address: volume, nodeId, plugin }: SlotSeeker): StagecraftError {
-    const node = this.#nodeAt(nodeId);
-    const refusal = node && slotRefusal(node, { plugin, volume });
-    return new StagecraftError(
-      'NODE_FULL',
-      refusal?.message ?? `node ${nodeId} has no room for another volume of plugin '${plugin}'`,
-    );
   }
 
   /**

@@ -2,7 +2,7 @@
  * Claims of this node if the controller side is in the same process: the methods of `runtime.volumes` behind the
  * port. The port: mounts/claim-client.ts
  */
-import { isReadOnly } from '../../machines/volume/claims.js';
+import { neverGranted } from '../../machines/volume/claims.js';
 import { isKeptOn } from '../../machines/volume/letting-go.js';
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
@@ -13,7 +13,7 @@ import { refuseAborted } from '../abort.js';
 import { asData } from '../engine/machine/data.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from '../mounts/claim-client.js';
-import { addressOf, capabilityOf } from '../volumes/volume-checks.js';
+import { addressOf } from '../volumes/volume-checks.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 
 type Volumes = Pick<
@@ -110,12 +110,11 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
  * Refuses what nobody can ever have: that is no conflict which passes.
  * @throws StagecraftError INVALID_ARGUMENT
  */
-function refuseUseless(context: VolumeContext, { mode, accessMode, attachmentMode }: SlotRequest): void {
-  const { key } = context;
-  capabilityOf(key, context, { accessMode, attachmentMode });
-  if (mode === 'read' || !isReadOnly(accessMode)) return;
-  const message = `${nameOf(key)}: ${accessMode} has no writers: claim it for reading`;
-  throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(key), faults: [`mode: ${message}`] });
+function refuseUseless(context: VolumeContext, request: SlotRequest): void {
+  const why = neverGranted(context, request);
+  if (why === undefined) return;
+  const message = `${nameOf(context.key)}: ${why}`;
+  throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(context.key), faults: [message] });
 }
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;

@@ -1,6 +1,7 @@
 /** Binds the effects of the two snapshot machines to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
+import { refusalOf } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { snapshotParts, snapshotPathOf } from '../../machines/snapshot/states.js';
 import type {
@@ -190,6 +191,7 @@ function kindOf(
     topic: () => ways.topic,
     pathOf: snapshotPathOf,
     parts: snapshotParts,
+    refusalOf,
     migrations: snapshotMigrations,
     effects: {
       createSnapshot: effect<CreateSnapshotCall, MadeSnapshot>(

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
-import { snapshotName, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
+import { snapshotName, snapshotNotThere, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
@@ -181,7 +181,7 @@ export class SnapshotManager<TSpec, TView> {
       const { context } = await this.#present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
       if (!force) await this.#refuseIfCopied(known, context, limit);
-      await this.#ask(known, { type: 'snapshot.delete', force }, limit);
+      await this.#ask(known, { type: 'snapshot.delete', force, ...(uid !== undefined && { uid }) }, limit);
       return context.uid;
     } catch (error) {
       const isGone = error instanceof StagecraftError && error.code === 'SNAPSHOT_NOT_FOUND';
@@ -323,8 +323,8 @@ export class SnapshotManager<TSpec, TView> {
   }
 
   #notFound(key: SnapshotKey): StagecraftError {
-    const message = `there is no ${this.#nameOf(key)}: list them, or create it`;
-    return new StagecraftError('SNAPSHOT_NOT_FOUND', message, { address: this.#addressOf(key) });
+    const { code, message } = snapshotNotThere({ kind: this.#variant.kind, ...key });
+    return new StagecraftError(code, message, { address: this.#addressOf(key) });
   }
 
   #keyOf(key: VolumeKeyInput): SnapshotKey {

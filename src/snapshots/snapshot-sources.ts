@@ -17,7 +17,7 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
-import type { KnownSource } from '../volumes/volume-checks.js';
+import { type KnownSource, notCreated, notFound } from '../volumes/volume-checks.js';
 
 type Secrets = Record<string, SecretRef>;
 
@@ -65,17 +65,14 @@ async function volumeSource(
 ): Promise<SnapshotSource & { plugin: string; secrets: Secrets; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await new ActorsOf(engine, volumeMachine).read(address, limit);
-  const notFound = `there is no ${nameOf(volume)}: list them, or create it`;
-  if (!view || volumeStateOf(view.state, view.context) === 'deleted')
-    throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
+  if (!view || volumeStateOf(view.state, view.context) === 'deleted') throw notFound(volume);
   const { spec, csi, lifecycle, home, driver } = view.context;
-  if (!spec) throw new StagecraftError('VOLUME_NOT_FOUND', notFound, { address });
+  if (!spec) throw notFound(volume);
   if (isLeaving(lifecycle))
     throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: it takes no new snapshots`, {
       address,
     });
-  if (!csi)
-    throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(volume)} is not created yet: wait for that`, { address });
+  if (!csi) throw notCreated(volume);
   const { plugin, secrets } = spec;
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
   return { volume, csiId: csi.id, plugin, secrets, driver: driver ?? undefined, call };

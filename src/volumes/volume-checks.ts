@@ -2,10 +2,9 @@
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { Bytes, CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
-import { onlyLeftovers } from '../../machines/volume/leftovers.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { isOfModes } from '../../machines/volume/modes.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { absenceOf, nameOf, notThere } from '../../machines/volume/requests.js';
 import { sizeOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -18,16 +17,17 @@ import type { CheckedSpec } from './spec.js';
 
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
 
-export const notFound = (key: VolumeKey): StagecraftError =>
-  new StagecraftError('VOLUME_NOT_FOUND', `there is no ${nameOf(key)}: list them, or create it`, {
-    address: addressOf(key),
-  });
-
-/** Makes the error for a deleted volume that is still listed because of its leftovers. */
-export function deleted(key: VolumeKey, context: VolumeContext): StagecraftError {
-  const { code, message } = onlyLeftovers(context);
+/** Makes the error for a volume that nobody can use. @param context record of a deleted one. Absent: there is none */
+export function notFound(key: VolumeKey, context?: VolumeContext): StagecraftError {
+  const { code, message } = context ? absenceOf(context) : notThere(key);
   return new StagecraftError(code, message, { address: addressOf(key) });
 }
+
+/** Makes the error for a volume that nothing can be made from yet. */
+export const notCreated = (key: VolumeKey): StagecraftError =>
+  new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(key)} is not created yet: wait for that`, {
+    address: addressOf(key),
+  });
 
 /** @throws StagecraftError PLUGIN_NOT_FOUND */
 export async function refuseUnknown(plugin: string, { isKnownPlugin, refresh }: KnownPlugins): Promise<void> {
@@ -137,7 +137,7 @@ export async function sourceOf(
     const message = `${nameOf(source.volume)} belongs to plugin '${spec?.plugin}': only that plugin can clone it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
-  if (!csi) throw new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(source.volume)} is not created yet`);
+  if (!csi) throw notCreated(source.volume);
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
   return {
     csiId: csi.id,

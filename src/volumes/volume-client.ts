@@ -4,7 +4,7 @@
  */
 
 import { isDeleted } from '../../machines/volume/lifecycle.js';
-import { nameOf, refusalOf } from '../../machines/volume/requests.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -18,7 +18,7 @@ import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import type { FormerHolders } from './former-holders.js';
-import { addressOf, deleted, failedCreation, notFound } from './volume-checks.js';
+import { addressOf, failedCreation, notFound } from './volume-checks.js';
 import { troubleOf } from './volume-view.js';
 
 /** Codes of refusals and waits that somebody who has the volume causes. */
@@ -38,7 +38,6 @@ export class VolumeClient {
   readonly clock: Clock;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #waits: ActorWaits<typeof volumeMachine>;
-  readonly #underWay = new Map<string, number>();
   readonly #former: Pick<FormerHolders, 'of'> | undefined;
   #closed: StagecraftError | undefined;
 
@@ -63,29 +62,15 @@ export class VolumeClient {
   }
 
   /**
-   * Resolves once the request is committed. If the committed state refuses the request, rejects at once without a commit,
-   * unless the volume has other requests to answer first. A request that seems fulfilled is sent all the same: its opposite
-   * may not be committed yet, or another runtime may lead, which only a commit shows.
+   * Resolves once the request is committed. A request that seems fulfilled is sent all the same: its opposite may not be
+   * committed yet, or another runtime may lead, which only a commit shows.
    * @throws StagecraftError the reason of a refusal
    */
   async ask(key: VolumeKey, request: VolumeRequest, limit?: AbortSignal): Promise<void> {
     try {
-      await this.#ask(addressOf(key), request, limit);
+      await this.#volumes.ask(addressOf(key), request, { signal: limit });
     } catch (error) {
       throw await this.#withHolders(key, error);
-    }
-  }
-
-  async #ask(address: string, request: VolumeRequest, limit: AbortSignal | undefined): Promise<void> {
-    const before = this.#underWay.get(address) ?? 0;
-    this.#underWay.set(address, before + 1);
-    try {
-      if (before === 0) this.#refuse(address, request);
-      await this.#volumes.ask(address, request, { signal: limit });
-    } finally {
-      const left = (this.#underWay.get(address) ?? 0) - 1;
-      if (left > 0) this.#underWay.set(address, left);
-      else this.#underWay.delete(address);
     }
   }
 
@@ -103,13 +88,6 @@ export class VolumeClient {
     if (!context || !this.#former) return [];
     const holders = await this.#former.of(context).catch(() => []);
     return holders.map(({ why }) => why);
-  }
-
-  #refuse(address: string, request: VolumeRequest): void {
-    const view = this.#volumes.peek(address);
-    if (!view || volumeStateOf(view.state, view.context) === 'deleted') return;
-    const refusal = refusalOf(view.context, request);
-    if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }
 
   /**
@@ -162,7 +140,7 @@ export class VolumeClient {
   async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView> {
     const view = await this.view(key, limit);
     if (!view) throw notFound(key);
-    if (volumeStateOf(view.state, view.context) === 'deleted') throw deleted(key, view.context);
+    if (volumeStateOf(view.state, view.context) === 'deleted') throw notFound(key, view.context);
     return view;
   }
 

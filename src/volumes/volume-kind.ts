@@ -12,6 +12,7 @@ import type {
   VolumeCall,
 } from '../../machines/volume/calls.js';
 import { volumeParts } from '../../machines/volume/parts.js';
+import { refusalOf } from '../../machines/volume/requests.js';
 import { volumePathOf } from '../../machines/volume/states.js';
 import type { CreateAnswer, VolumeInput, VolumeSpec } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -159,6 +160,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
     machine: volumeMachine,
     parts: volumeParts,
     pathOf: volumePathOf,
+    refusalOf,
     migrations: volumeMigrations,
     onDemand: true,
     begin: (address, seq): VolumeInput => {

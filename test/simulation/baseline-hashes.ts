@@ -26,10 +26,14 @@ export interface Difference {
   strands: string[];
 }
 
-/** Plays recorded histories again. Yields one difference for each: without strands if all of them are equal. */
-export async function* differences(kind: BaselineKind, recorded: readonly Hashes[]): AsyncGenerator<Difference> {
+/** Plays recorded histories of a version again. Yields one difference for each: without strands if all of them are equal. */
+export async function* differences(
+  kind: BaselineKind,
+  version: string,
+  recorded: readonly Hashes[],
+): AsyncGenerator<Difference> {
   for (const { seed, hashes: before } of recorded) {
-    const { hashes } = hashesOf(seed, (await played(kind, seed)).lines);
+    const { hashes } = hashesOf(seed, (await played(kind, seed, version === '3')).lines);
     yield { seed, strands: strands.filter((_, at) => hashes[at] !== before[at]) };
   }
 }

@@ -19,6 +19,9 @@ const judged = new Map([
   ...[6_501, 7_001, 7_126].map(
     (seed) => [`volumes ${seed}`, 'two answers of one moment come in the other order'] as const,
   ),
+  ...['volumes 1876', 'volumes 4001', 'snapshots 100699', 'snapshots 102074', 'snapshots 102306'].map(
+    (seed) => [seed, 'a refusal has other words: there is no such volume, or it is being deleted'] as const,
+  ),
   ['volumes 5126', 'a delete first asks whether a replaced agent has the volume: two deletes share no commit any more'],
   ['limits 265', 'a snapshot whose creation waits goes on waiting when its deletion is asked for: one commit less'],
 ]);
@@ -38,7 +41,7 @@ describe('histories of version 3 of the machines', function () {
       const step = Math.max(1, Math.floor(recorded.length / count));
       const some = recorded.filter((_, at) => at % step === 0).slice(0, count);
       expect(some).to.have.lengthOf(count);
-      const found = await differing(kind, some);
+      const found = await differing(kind, '3', some);
       expect(found.filter(({ seed }) => !judged.has(`${kind} ${seed}`))).to.deep.equal([]);
     });
 
@@ -46,7 +49,7 @@ describe('histories of version 3 of the machines', function () {
     const { lines } = await played('volumes', 9);
     const at = lines.findIndex(({ of }) => of === 'answers');
     const changed = lines.map((line, n) => (n === at ? { ...line, text: `${line.text}!` } : line));
-    expect(await differing('volumes', [hashesOf(9, lines)])).to.deep.equal([]);
-    expect(await differing('volumes', [hashesOf(9, changed)])).to.deep.equal([{ seed: 9, strands: ['answers'] }]);
+    expect(await differing('volumes', '4', [hashesOf(9, lines)])).to.deep.equal([]);
+    expect(await differing('volumes', '4', [hashesOf(9, changed)])).to.deep.equal([{ seed: 9, strands: ['answers'] }]);
   });
 });

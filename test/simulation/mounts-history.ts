@@ -45,6 +45,8 @@ export interface MountsHistoryOptions extends TranscriptOptions {
   stores?: SubjectKind;
   /** Limits that differ from those of an engine by default. */
   policy?: Partial<ActorPolicy>;
+  /** Plays a history that was recorded with version 3, or an earlier one: asked-as-before.ts */
+  isAskedAsBefore?: boolean;
 }
 
 export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOptions = {}): Promise<MountsEnd> {
@@ -257,6 +259,7 @@ export class MountsRun {
       store: this.#seen(this.#witness.before(this.#written(this.#subject.connect()))),
       plugins: (caller) => this.#world.port(caller),
       policy: this.#options.policy ?? {},
+      isAskedAsBefore: this.#options.isAskedAsBefore ?? false,
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

@@ -29,6 +29,7 @@ import { Stats } from '../../src/mounts/volume-stats.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { noFormerMounts } from '../support/no-former-mounts.js';
+import { committingRefusals } from './asked-as-before.js';
 import { chance, mixed } from './dice.js';
 import { lifeStore } from './life-store.js';
 import type { MountsAllocs } from './mounts-allocs.js';
@@ -72,6 +73,7 @@ export interface MountsLifeOptions {
   store: Store;
   plugins(life: MountsLife): PluginPort;
   policy: Partial<ActorPolicy>;
+  isAskedAsBefore: boolean;
 }
 
 export interface Ending {
@@ -101,7 +103,7 @@ export class MountsLife implements NodeCaller {
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
 
-  constructor({ host, number, store, plugins, policy }: MountsLifeOptions) {
+  constructor({ host, number, store, plugins, policy, isAskedAsBefore }: MountsLifeOptions) {
     const { seed, timeline, traits, kernel, paths, places, logger } = host;
     this.#host = host;
     this.number = number;
@@ -171,7 +173,7 @@ export class MountsLife implements NodeCaller {
       compare: (volumes) => this.watch.compare(volumes),
     });
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
-    engine.host([
+    const kinds = [
       mountKind({
         ...{
           nodeId,
@@ -196,7 +198,8 @@ export class MountsLife implements NodeCaller {
         blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
-    ]);
+    ];
+    engine.host(isAskedAsBefore ? kinds.map(committingRefusals) : kinds);
   }
 
   get name(): string {

@@ -55,6 +55,8 @@ export interface HistoryOptions extends TranscriptOptions {
   stores?: SubjectKind;
   /** Limits that differ from those of an engine by default. */
   policy?: Partial<ActorPolicy>;
+  /** Plays a history that was recorded with version 3, or an earlier one: asked-as-before.ts */
+  isAskedAsBefore?: boolean;
 }
 
 const presentVersions = new Map<string, string | undefined>(
@@ -357,6 +359,7 @@ export class VolumesRun {
       logger: this.#logger(),
       tell,
       policy: this.#options.policy ?? {},
+      isAskedAsBefore: this.#options.isAskedAsBefore ?? false,
     });
     this.#lives.push(life);
     if (this.#isOver) life.spare();

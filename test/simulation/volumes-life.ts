@@ -27,6 +27,7 @@ import { OrphanedVolumes } from '../../src/volumes/orphaned-volumes.js';
 import { Reconciler } from '../../src/volumes/reconciler.js';
 import { volumeKind } from '../../src/volumes/volume-kind.js';
 import { VolumeManager } from '../../src/volumes/volume-manager.js';
+import { askedAsBefore, committingRefusals } from './asked-as-before.js';
 import { chance, mixed } from './dice.js';
 import { lifeStore } from './life-store.js';
 import type { Mood, Outage } from './plan.js';
@@ -58,6 +59,7 @@ export interface VolumesLifeOptions {
   tell(line: string): void;
   /** See HistoryOptions. */
   policy?: Partial<ActorPolicy>;
+  isAskedAsBefore?: boolean;
 }
 
 interface Ending {
@@ -105,12 +107,13 @@ export class VolumesLife implements Caller {
       lease: { name: 'node/n1', holder: this.name, ttlMs: traits.leaseTtlMs },
       policy: options.policy ?? {},
     });
+    const engine = options.isAskedAsBefore ? askedAsBefore(this.engine) : this.engine;
     const ports = { engine: this.engine, clock };
     const ids = { volumes: new IdOwners(ports, volumeIds), snapshots: new IdOwners(ports, snapshotIds) };
     const sources = new CopySources(ids);
     this.nodes = new NodeManager({ engine: this.engine, clock, witness: { contradicts: async () => undefined } });
     const target = (node: string, plugin: string): NodeTarget => this.nodes.target(node, plugin);
-    const admission = new NodeAdmission({ engine: this.engine, clock, random, target });
+    const admission = new NodeAdmission({ engine, clock, random, target });
     const troubles = new TroubleLog({ clock, logger });
     const fence = new NodeFence({ engine: this.engine, clock, logger, troubles, admission });
     const orphans = new OrphanedVolumes({ changed: () => {} });
@@ -130,7 +133,7 @@ export class VolumesLife implements Caller {
     this.volumes = new VolumeManager({
       publishesHere: () => false,
       former: { of: async () => [] },
-      engine: this.engine,
+      engine,
       clock,
       random,
       namePrefix: 'sc',
@@ -148,11 +151,12 @@ export class VolumesLife implements Caller {
     this.snapshots = snapshotManager(managed);
     this.groupSnapshots = groupSnapshotManager(managed);
     const timeoutMs = callTimeoutMs;
-    this.engine.host([
+    const kinds = [
       volumeKind({ controller, calls, timeoutMs, ids: ids.volumes, sources, topologiesOf: () => new Map() }),
       nodeKind({ afterMs: traits.fencingAfterMs, clock, fence }),
       ...snapshotKinds({ snapshots: csiSnapshots({ timeoutMs }), calls, timeoutMs, ids: ids.snapshots, sources }),
-    ]);
+    ];
+    this.engine.host(options.isAskedAsBefore ? kinds.map(committingRefusals) : kinds);
   }
 
   get name(): string {

@@ -49,7 +49,8 @@ function asKnown(line: Recorded, before: Recorded): Recorded {
 
 async function played(seed: number): Promise<Recorded[]> {
   const commits: Commit[] = [];
-  await volumesHistory(fullPlanOf(seed), { committed: (commit) => commits.push(commit), policy: policyOfThen });
+  const committed = (commit: Commit): unknown => commits.push(commit);
+  await volumesHistory(fullPlanOf(seed), { committed, policy: policyOfThen, isAskedAsBefore: true });
   return linesOf(seed, commits, [volumesPrefix]);
 }
 

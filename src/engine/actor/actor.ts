@@ -8,7 +8,7 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorWork } from '../actor-system.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import { neededMarks } from '../delivery/marks.js';
-import type { ActorKind } from '../effects/effects.js';
+import { type ActorKind, refusalIn } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import { unreadable } from '../storage/pages.js';
@@ -350,7 +350,7 @@ export class Actor implements Author, ActorDefinition {
         if (!this.#isFading) this.#host.rested(this);
         return;
       }
-      if (this.#isRepeat(message)) continue;
+      if (this.#isRepeat(message) || this.#isRefused(message)) continue;
       const step = this.#step(message);
       if (step) this.#commit(step);
       else if (!this.stopped) this.#refuseAbsent(message);
@@ -412,6 +412,16 @@ export class Actor implements Author, ActorDefinition {
       answer(message, this.address, recorded?.[1] ?? undefined);
     }
     return true;
+  }
+
+  /** Answers a request that the committed state refuses: there is nothing to write. @returns whether it does */
+  #isRefused(message: Message): boolean {
+    const { snapshot } = this.#state;
+    // Once the lease has lapsed another runtime may have changed the actor: a commit shows that.
+    if (message.kind !== 'request' || !snapshot || !this.#host.holdsLease()) return false;
+    const error = refusalIn(this.kind, snapshot, message.event);
+    if (error) answer(message, this.address, { error });
+    return error !== undefined;
   }
 
   #refuseAbsent(message: Message): void {

@@ -1,5 +1,6 @@
 /** Port for effects: the work that the engine does for a machine once a snapshot is committed. */
-import type { AnyEventObject, AnyStateMachine, StateValue } from 'xstate';
+import type { AnyEventObject, AnyMachineSnapshot, AnyStateMachine, StateValue } from 'xstate';
+import type { Failure } from '../../../machines/kit/host.js';
 import type { PartView } from '../../../machines/kit/parts.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 
@@ -161,8 +162,27 @@ export interface ActorKind {
   parts?: (context: never) => PartView[];
   /** Path of the state as people see it, for inspectors. Default: the path of its value. */
   pathOf?: (value: StateValue, context: never) => string;
+  /**
+   * Reason why the machine refuses a request in this context: the function that the machine itself asks. What the committed state
+   * refuses is answered without a commit. Absent: every request leads to a commit.
+   */
+  refusalOf?: (context: never, request: never) => Failure | undefined;
   /** Migrations from each older version that may be stored to the next one. */
   migrations?: Migration[];
+}
+
+/** Reason why an actor in this state refuses a request; undefined: it takes it, or its machine has to say. */
+export function refusalIn(
+  { refusalOf }: Pick<ActorKind, 'refusalOf'>,
+  { context }: AnyMachineSnapshot,
+  request: AnyEventObject,
+): Failure | undefined {
+  try {
+    return refusalOf?.(context as never, request as never);
+  } catch {
+    // The machine throws the same in its step, which counts as a crash.
+    return undefined;
+  }
 }
 
 /** Migrates snapshots of one version of a machine to a later one. Pure. */
