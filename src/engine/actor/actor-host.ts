@@ -139,7 +139,7 @@ export function actorHost(parts: EngineParts): ActorHost {
           }
           failed(error);
           const message = `the store can't say what it holds of an actor: ${messageOf(error)}`;
-          troubles.failed(task, { subject: storeSubject, fields: { address }, message });
+          troubles.failed(task, { subject: storeSubject, fields: { address }, message, cause: error });
           await pause(clock, retryMs, stopped);
         }
       }

@@ -325,7 +325,7 @@ export class Actors {
         if (actor.loading) this.#restoreRecord(actor, record);
       } catch (error) {
         const message = `the store can't load an actor now: ${messageOf(error)}`;
-        troubles.failed(actor, { subject: storeSubject, fields: { address: actor.address }, message });
+        troubles.failed(actor, { subject: storeSubject, fields: { address: actor.address }, message, cause: error });
         actor.unreachable(error);
         await pause(clock, loadRetryMs, this.#stop.signal);
       }

@@ -99,7 +99,7 @@ export class Committer {
       if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
       const message = `the store does not say whether commits were written, and is asked again: ${messageOf(error)}`;
-      const failure = { subject: storeSubject, fields: { commits: batch.length }, message };
+      const failure = { subject: storeSubject, fields: { commits: batch.length }, message, cause: error };
       for (const submission of batch) this.#troubles.failed(submission, failure);
       this.#writes.failed();
       if (attempt === 1) for (const submission of batch) this.#answer(submission, { status: 'unanswered', error });

@@ -77,7 +77,7 @@ export class Reminders {
     } catch (error) {
       nextMs = retryMs;
       const message = `the store cannot list due timers now: ${messageOf(error)}`;
-      if (!this.#isStopped) troubles.failed(this, { subject: storeSubject, message });
+      if (!this.#isStopped) troubles.failed(this, { subject: storeSubject, message, cause: error });
     }
     if (this.#isStopped) return;
     timers.after(nextMs, () => void this.watch(prefixes));

@@ -57,7 +57,7 @@ export class Redelivery {
         return;
       } catch (error) {
         const message = `the store cannot list the outbox of an actor now: ${messageOf(error)}`;
-        troubles.failed(task, { subject: storeSubject, fields: { address }, message });
+        troubles.failed(task, { subject: storeSubject, fields: { address }, message, cause: error });
         await pause(clock, retryMs, stopped);
       }
     }

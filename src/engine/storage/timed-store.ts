@@ -17,6 +17,13 @@ export interface TimedStore extends Store {
 /** Time in which a healthy store answers a call. */
 export const longMs = 1_000;
 
+/** A call of the store has had no answer, or has none yet. */
+export class NoAnswer extends Error {
+  constructor(call: string, forMs: number) {
+    super(`no answer to ${call} for ${forMs} ms`);
+  }
+}
+
 export interface TimedStoreOptions {
   clock: Clock;
   timers: TimerHeap;
@@ -43,7 +50,7 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
         if (answers === answersBefore) silentSince ??= askedAt;
         reject(error);
       };
-      const late = timers.after(limitMs, () => fail(new Error(`no answer to ${call} within ${limitMs} ms`)));
+      const late = timers.after(limitMs, () => fail(new NoAnswer(call, limitMs)));
       const take = (value: T): void => {
         timers.cancel(late);
         unanswered.delete(pending);
@@ -62,10 +69,10 @@ export function timedStore(store: Store, { clock, timers, limitMs }: TimedStoreO
       return silentSince;
     },
     trouble(forMs = longMs) {
-      if (silentSince !== undefined) return new Error(messageOf(lastError), { cause: lastError });
+      if (silentSince !== undefined) return lastError instanceof Error ? lastError : new Error(messageOf(lastError));
       const [oldest] = unanswered;
       const waitedMs = oldest ? Math.round(clock.monotonicMs() - oldest.atMs) : 0;
-      return oldest && waitedMs >= forMs ? new Error(`no answer to ${oldest.call} for ${waitedMs} ms`) : undefined;
+      return oldest && waitedMs >= forMs ? new NoAnswer(oldest.call, waitedMs) : undefined;
     },
     open: (events) => store.open(events),
     close: () => store.close(),

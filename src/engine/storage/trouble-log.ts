@@ -1,11 +1,12 @@
 /**
- * Logs repeated failures in few lines: one at the start, one at the end, and between them some at pauses that double. Many
- * tasks can share one subject: an absent store is one trouble, however many actors wait for it. Runs no timer: the first
- * failure after a pause writes its line.
+ * Logs repeated failures in few lines: one at the start, one at the end, and between them some at pauses that double, up to an
+ * hour. Many tasks can share one subject: an absent store is one trouble, however many actors wait for it. A failure for another
+ * reason waits for a minute at most. Runs no timer: the first failure after a pause writes its line.
  */
-import { StagecraftError } from '../../errors.js';
+import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, systemClock } from '../clock.js';
 import type { Logger } from '../logger.js';
+import { NoAnswer } from './timed-store.js';
 
 /** Subject of every failure of a store that gives no answer. */
 export const storeSubject = 'the store';
@@ -21,7 +22,10 @@ export interface Failure {
   subject: string;
   fields?: object;
   message: string;
-  /** If the cause is STORE_UNAVAILABLE, the failure counts for the store instead of `subject`. */
+  /**
+   * Tells one trouble of the subject from another; default: `message`. If it is STORE_UNAVAILABLE, the failure counts for the
+   * store instead of `subject`.
+   */
   cause?: unknown;
 }
 
@@ -30,13 +34,18 @@ interface Subject {
   sinceMs: number;
   sinceMonotonicMs: number;
   loggedAtMs: number;
-  /** Time without a line after that. */
+  /** Time without a line after that, for reasons that were logged. */
   pauseMs: number;
+  /** Reasons that were logged. */
+  reasons: Set<string>;
   failures: number;
   tasks: number;
 }
 
 const firstPauseMs = 60_000;
+const lastPauseMs = 3_600_000;
+/** Reasons of one subject that are told apart. */
+const mostReasons = 10;
 
 export class TroubleLog {
   readonly #clock: Clock;
@@ -55,17 +64,13 @@ export class TroubleLog {
    * @param task any value that identifies the task: a string, or an object
    */
   failed(task: unknown, { subject: own, fields = {}, message, cause }: Failure): void {
-    const isStore = cause instanceof StagecraftError && cause.code === 'STORE_UNAVAILABLE';
-    const subject = this.#join(task, isStore ? storeSubject : own);
+    const subject = this.#join(task, isOfStore(cause) ? storeSubject : own);
     subject.failures += 1;
+    if (!this.#isDue(subject, reasonIn(cause ?? message))) return;
     if (subject.failures === 1) {
       this.#logger.warn(fields, message);
       return;
     }
-    const nowMs = this.#clock.monotonicMs();
-    if (nowMs - subject.loggedAtMs < subject.pauseMs) return;
-    subject.loggedAtMs = nowMs;
-    subject.pauseMs *= 2;
     const { failures, sinceMs } = subject;
     const since = new Date(sinceMs).toISOString();
     this.#logger.warn({ ...fields, failures, since }, `${message} (${failures} failures since ${since})`);
@@ -87,6 +92,18 @@ export class TroubleLog {
     this.#leave(task);
   }
 
+  /** Whether a line is due for this reason; if so, the next pause begins. */
+  #isDue(subject: Subject, reason: string): boolean {
+    const { failures, loggedAtMs, pauseMs, reasons } = subject;
+    const nowMs = this.#clock.monotonicMs();
+    const isNew = !reasons.has(reason) && reasons.size < mostReasons;
+    if (failures > 1 && nowMs - loggedAtMs < (isNew ? firstPauseMs : pauseMs)) return false;
+    if (!isNew) subject.pauseMs = Math.min(pauseMs * 2, lastPauseMs);
+    subject.loggedAtMs = nowMs;
+    reasons.add(reason);
+    return true;
+  }
+
   #join(task: unknown, name: string): Subject {
     const before = this.#tasks.get(task);
     if (before?.name === name) return before;
@@ -100,7 +117,7 @@ export class TroubleLog {
   #begin(name: string): Subject {
     const nowMs = this.#clock.monotonicMs();
     const since = { sinceMs: this.#clock.now(), sinceMonotonicMs: nowMs, loggedAtMs: nowMs, pauseMs: firstPauseMs };
-    const subject = { name, ...since, failures: 0, tasks: 0 };
+    const subject: Subject = { name, ...since, reasons: new Set(), failures: 0, tasks: 0 };
     this.#subjects.set(name, subject);
     return subject;
   }
@@ -113,4 +130,13 @@ export class TroubleLog {
     if (subject.tasks === 0) this.#subjects.delete(subject.name);
     return subject;
   }
+}
+
+const isOfStore = (cause: unknown): cause is StagecraftError =>
+  cause instanceof StagecraftError && cause.code === 'STORE_UNAVAILABLE';
+
+/** Text that is the same as long as the trouble is: without numbers, and without the call that was not answered. */
+function reasonIn(cause: unknown): string {
+  if (isOfStore(cause) && cause.cause !== undefined) return reasonIn(cause.cause);
+  return cause instanceof NoAnswer ? 'no answer' : messageOf(cause).replaceAll(/\d+/g, '');
 }

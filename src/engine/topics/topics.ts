@@ -161,7 +161,7 @@ export class Topics {
         // Entries of a commit stay in its outbox, which survives this process too.
         const message = `events can't be appended: ${messageOf(error)}`;
         if (delayMs === longestRetryMs)
-          this.#troubles.failed(topic, { subject: storeSubject, fields: { topic: feed.name }, message });
+          this.#troubles.failed(topic, { subject: storeSubject, fields: { topic: feed.name }, message, cause: error });
         topic.waiting.unshift(...batch);
         if (this.#stop.signal.aborted) break;
         await pause(this.#clock, delayMs, this.#stop.signal);

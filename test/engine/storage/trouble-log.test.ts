@@ -1,5 +1,6 @@
-/** Repeated failures are logged at their start, once a minute, and at their end. */
+/** Repeated failures are logged at their start, at pauses that double up to an hour, and at their end. */
 import { expect } from 'chai';
+import { NoAnswer } from '../../../src/engine/storage/timed-store.js';
 import { TroubleLog } from '../../../src/engine/storage/trouble-log.js';
 import { StagecraftError } from '../../../src/errors.js';
 import { type SimulatedClock, simulatedClock } from '../../../src/testing/index.js';
@@ -15,7 +16,8 @@ describe('TroubleLog', () => {
     troubles = new TroubleLog({ clock, logger: { warn: (_, message) => void lines.push(message) } });
   });
 
-  const fail = (task: unknown = 'a', subject = 'the disk', cause?: unknown): void =>
+  const away = (cause: unknown): StagecraftError => new StagecraftError('STORE_UNAVAILABLE', 'away', { cause });
+  const fail = (task: unknown = 'a', subject = 'the disk', cause: unknown = new Error('no')): void =>
     troubles.failed(task, { subject, message: `${subject} refuses ${task}`, cause });
 
   it('failure logged at once; repeats within a minute are not', async () => {
@@ -36,6 +38,53 @@ describe('TroubleLog', () => {
       'the disk refuses a',
       ...[1, 3, 7, 15, 31].map((minute) => `the disk refuses a (${minute * 60 + 1} failures since ${since})`),
     ]);
+  });
+
+  it('34 trouble of two days: after the first hour it is logged once an hour', async () => {
+    for (let minute = 0; minute < 48 * 60; minute += 1) {
+      fail();
+      await clock.advance(60_000);
+    }
+    expect(lines).to.have.length.within(50, 54);
+  });
+
+  it('34 another trouble of the same subject is logged within a minute, however long the pause is', async () => {
+    for (let minute = 0; minute < 10; minute += 1) {
+      fail();
+      await clock.advance(60_000);
+    }
+    lines.length = 0;
+    fail('a', 'the disk', new Error('it is broken'));
+    fail('a', 'the disk', new Error('it is gone'));
+    await clock.advance(60_000);
+    fail('a', 'the disk', new Error('it is gone'));
+    expect(lines.map((line) => line.replace(/ since.*/, ''))).to.deep.equal(
+      [11, 13].map((count) => `the disk refuses a (${count} failures`),
+    );
+  });
+
+  it('34 other numbers, or a call without an answer beside another one, are no other trouble', async () => {
+    for (const ms of [1_000, 2_000]) fail('a', 'the disk', new Error(`late by ${ms} ms`));
+    for (const call of ['load', 'list']) fail('b', 'the store', new NoAnswer(call, 10_000));
+    await clock.advance(60_000);
+    fail('a', 'the disk', new Error('late by 3 ms'));
+    fail('c', 'the disk', away(new NoAnswer('commit', 1_000)));
+    await clock.advance(60_000);
+    fail('a', 'the disk', new Error('late by 4 ms'));
+    fail('c', 'the disk', away(new NoAnswer('load', 1_000)));
+    expect(lines.filter((line) => !line.includes('failures'))).to.deep.equal([
+      'the disk refuses a',
+      'the store refuses b',
+    ]);
+    expect(lines).to.have.length(4);
+  });
+
+  it('34 ever new trouble of one subject: ten lines more in an hour', async () => {
+    for (let minute = 0; minute < 60; minute += 1) {
+      fail('a', 'the disk', new Error(`${'x'.repeat(minute + 1)} is broken`));
+      await clock.advance(60_000);
+    }
+    expect(lines).to.have.length.within(12, 16);
   });
 
   it('end logged once, with the duration and the number of failures', async () => {
@@ -85,15 +134,14 @@ describe('TroubleLog', () => {
   });
 
   it('STORE_UNAVAILABLE counts as trouble of the store, whatever task failed', () => {
-    const away = new StagecraftError('STORE_UNAVAILABLE', 'no answer');
-    fail('a', 'the disk', away);
-    fail('b', 'the network', away);
+    fail('a', 'the disk', away(new Error('no')));
+    fail('b', 'the network', away(new Error('no')));
     for (const task of ['a', 'b']) troubles.over(task);
     expect(lines).to.deep.equal(['the disk refuses a', 'the store: in order again after 0 s and 2 failures']);
   });
 
   it('task that fails for another reason than before begins the other trouble', () => {
-    fail('a', 'the disk', new StagecraftError('STORE_UNAVAILABLE', 'no answer'));
+    fail('a', 'the disk', away(undefined));
     fail('a', 'the disk');
     troubles.over('a');
     expect(lines).to.deep.equal([
