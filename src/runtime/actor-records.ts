@@ -290,8 +290,8 @@ async function elsewhereOf(
   context: object,
 ): Promise<FormerHolder[]> {
   const [machine, nodeId = '', namespace = '', id = ''] = addressParts(address);
+  if (machine === 'volume') return former.of(context as VolumeContext);
   // A record that can't be read now says nothing: the actor itself is what was asked for.
-  if (machine === 'volume') return former.of(context as VolumeContext).catch(() => []);
   const why = machine === 'mount' && (await former.on(nodeId, { namespace, id }).catch(() => undefined));
   return why ? [{ nodeId, why }] : [];
 }

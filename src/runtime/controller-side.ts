@@ -153,7 +153,7 @@ export class ControllerSide {
     };
     const sources = new CopySources(ids);
     const stored = this.#recordsOfNodes();
-    const former = new FormerHolders({ stored });
+    const former = new FormerHolders({ stored, clock, trouble: () => engine.storeTrouble() });
     this.former = former;
     this.nodes = new NodeManager({
       ...{ engine, clock },

@@ -70,24 +70,23 @@ export class VolumeClient {
     try {
       await this.#volumes.ask(addressOf(key), request, { signal: limit });
     } catch (error) {
-      throw await this.#withHolders(key, error);
+      throw await this.#withHolders(key, error, limit);
     }
   }
 
   /** Names those who may have the volume mounted at another place: without them nobody knows what the refusal waits for. */
-  async #withHolders(key: VolumeKey, error: unknown): Promise<unknown> {
+  async #withHolders(key: VolumeKey, error: unknown, limit: AbortSignal | undefined): Promise<unknown> {
     if (!(error instanceof StagecraftError && isInTheWay.has(error.code))) return error;
-    const whys = await this.#holders(this.#volumes.peek(addressOf(key))?.context);
+    const whys = await this.#holders(this.#volumes.peek(addressOf(key))?.context, limit);
     if (whys.length === 0) return error;
     const address = addressOf(key);
     return new StagecraftError(error.code, [error.message, ...whys].join('; '), { address, cause: error });
   }
 
-  /** Says where the volume may be mounted at another place. A record that can't be read now says nothing. */
-  async #holders(context: VolumeContext | undefined): Promise<string[]> {
+  /** Says where the volume may be mounted at another place. */
+  async #holders(context: VolumeContext | undefined, limit?: AbortSignal): Promise<string[]> {
     if (!context || !this.#former) return [];
-    const holders = await this.#former.of(context).catch(() => []);
-    return holders.map(({ why }) => why);
+    return (await this.#former.of(context, limit)).map(({ why }) => why);
   }
 
   /**

@@ -4,7 +4,9 @@ import type { ActorView } from '../../src/engine/actor-system.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import type { FormerHolders } from '../../src/volumes/former-holders.js';
 import { VolumeClient } from '../../src/volumes/volume-client.js';
+import { contextOf } from '../machines/volume/situations.js';
 import { refusalOf } from '../refusal.js';
 import { actorSystem } from '../support/actor-system.js';
 
@@ -64,5 +66,23 @@ describe('waiting for a volume', () => {
     const waiting = waits.until({ key, goal: 'created', reached: () => undefined, timeoutMs: 1_000, signal });
     expect(await refusalOf(waiting)).to.include({ code: 'ABORTED' });
     await clock.advance(2_000);
+  });
+
+  it('34.32 refused, as somebody has it: the limit of the caller ends the search for names, too', async () => {
+    const engine = actorSystem({
+      ask: () => Promise.reject(new StagecraftError('VOLUME_IN_USE', 'web has it')),
+      peek: () => ({ state: 'created', context: contextOf({}), seq: 3 }),
+    });
+    const limits: (AbortSignal | undefined)[] = [];
+    const former: Pick<FormerHolders, 'of'> = {
+      of: async (_, limit) => {
+        limits.push(limit);
+        return [{ nodeId: 'n', why: 'so has n' }];
+      },
+    };
+    const client = new VolumeClient({ engine, clock: simulatedClock(), former });
+    const { signal } = new AbortController();
+    const refusal = await refusalOf(client.ask(key, { type: 'volume.delete', force: false }, signal));
+    expect([refusal.message, limits]).to.deep.equal(['web has it; so has n', [signal]]);
   });
 });
