@@ -1,11 +1,18 @@
 /** Errors about mounts as the kernel shows them, with advice. */
+import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountCall, NodePublishCall } from '../../machines/mount/calls.js';
 import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
 import { subjectAt } from './index-files.js';
 import { coveredBy, replacedBy, turnedReadOnly } from './mount-seen.js';
 import type { MountPath } from './paths.js';
+
+export const mountNotFound = (key: VolumeKey, node: string): StagecraftError =>
+  new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${node}: list what is`, {
+    address: mountAddress(node, key.namespace, key.id),
+  });
 
 export const notMounted = ({ path }: MountPath): StagecraftError =>
   new StagecraftError(

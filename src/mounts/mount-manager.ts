@@ -4,17 +4,15 @@
  */
 
 import { z } from 'zod';
-import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn } from '../../machines/kit/parts.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
-import { refuseNoObject, StagecraftError } from '../errors.js';
+import { refuseNoObject, type StagecraftError } from '../errors.js';
 import {
   type AwaitOptions,
   awaitSchema,
@@ -29,6 +27,7 @@ import type { FormerMounts } from './former-mounts.js';
 import type { Holds } from './holds.js';
 import { type MountClient, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
+import { mountNotFound } from './mount-faults.js';
 import { mountsTopic } from './mount-kind.js';
 import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
@@ -253,8 +252,3 @@ export class MountManager {
 }
 
 const pathSchema = z.string();
-
-export const mountNotFound = (key: VolumeKey, node: string): StagecraftError =>
-  new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${node}: list what is`, {
-    address: mountAddress(node, key.namespace, key.id),
-  });

@@ -25,6 +25,7 @@ import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 import { limited } from '../requests/limited.js';
 import { forEachLimited } from './for-each-limited.js';
 import type { FormerMounts } from './former-mounts.js';
+import { mountNotFound } from './mount-faults.js';
 import type { NodePort, NodeStats, VolumePlace } from './node-port.js';
 import type { MountPaths } from './paths.js';
 
@@ -172,10 +173,7 @@ export class Stats {
     const context = this.#mounts.peek(address)?.context;
     const user = context?.users.find((one) => isIn(one, 'published'));
     const isStagedHere = context !== undefined && isStaged(context.staging);
-    if (!context?.volume || (!user && !isStagedHere))
-      throw new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${nodeId}: list what is`, {
-        address,
-      });
+    if (!context?.volume || (!user && !isStagedHere)) throw mountNotFound(key, nodeId);
     const { plugin, driver, csiId } = context.volume;
     const told = (path: string): string => paths.toPlugin(plugin, path, baseDirOf(plugin));
     const staging = told(paths.staging(plugin, key).path);

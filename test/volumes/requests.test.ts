@@ -1,5 +1,7 @@
 /** Tests requests to volumes: repeats, refusals, and waits that are given up. */
 import { expect } from 'chai';
+import { nobody } from '../../machines/volume/changes.js';
+import { refusalOf as volumeRefusalOf } from '../../machines/volume/requests.js';
 import { fileSecrets } from '../../src/index.js';
 import { refusalOf } from '../refusal.js';
 import { type DataHouse, inDataHouse, key } from './data-house.js';
@@ -393,6 +395,21 @@ describe('requests to a volume', () => {
     expect(await refusalOf(house.volumes.publish(key, 'nowhere'))).to.include({ code: 'NODE_NOT_FOUND' });
   });
 
+  it('V2, 35.8 no such volume, whoever asks: the same words', async () => {
+    const message = 'there is no volume default/data: list them, or create it';
+    await house.volumes.create(spec('data'));
+    await house.volumes.delete(key);
+    for (const request of [
+      house.volumes.retry(key),
+      house.volumes.expand(key, { requiredBytes: 1 }),
+      house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: 1 }),
+      house.runtime.snapshots.create({ id: 'friday', volume: key }),
+    ])
+      expect(await refusalOf(request)).to.include({ code: 'VOLUME_NOT_FOUND', message });
+    const record = nobody({ namespace: 'default', id: 'data', seq: 0 });
+    expect(volumeRefusalOf(record, { type: 'volume.retry' })).to.include({ code: 'VOLUME_NOT_FOUND', message });
+  });
+
   it('V1 refused by the committed state: no commit', async () => {
     const claim = {
       nodeId: 'a',
@@ -416,6 +433,8 @@ describe('requests to a volume', () => {
       [house.volumes.unpublish(key, 'a'), 'VOLUME_IN_USE', 'alloc w1'],
       [house.volumes.claim(key, { ...claim, allocId: 'w2' }), 'CLAIM_CONFLICT', 'alloc w1'],
       [house.volumes.create(spec('data', { parameters: { another: 'one' } })), 'VOLUME_EXISTS', 'another spec'],
+      [house.volumes.acknowledge(key), 'NOTHING_LEFT', 'not deleted'],
+      [house.runtime.nodes.reportUnstaged('a', key, { claimGeneration: 1 }), 'VOLUME_IN_USE', 'alloc w1'],
     ] as const) {
       const error = await refusalOf(refused);
       expect(error).to.include({ code, address: 'volume/default/data' });

@@ -98,6 +98,13 @@ const rows: Row[] = [
     broadcasts: [{ type: 'deleted' }],
   },
   {
+    name: 'V13, 35.8 the deletion is meant for one that had this key before: this one stays',
+    record: ['ready', { csi: snap }],
+    event: { type: 'snapshot.delete', force: true, uid: 'another' },
+    calls: [],
+    becomes: ['ready', 'ready'],
+  },
+  {
     name: 'V13 deleted while a repeat waits: the wait goes on, and its id is found out then',
     record: ['create-in-doubt', { awaiting: away }],
     event: { type: 'snapshot.delete', force: false },
