@@ -21,6 +21,13 @@ export interface CallWords {
   unneeded?: { health: Health; words: string };
 }
 
+/** Words of a phase whose call is made once more, as it may have taken effect. @param purpose of the repeat, if not its effect */
+export const repeated = (what: string, purpose = ''): CallWords => ({
+  waiting: what,
+  calling: `${what}, being repeated${purpose && ` ${purpose}`}`,
+  restsAfter: what,
+});
+
 /** Statement of a state for people. An inner state adds to the statement of the state around it. */
 export interface StateWords {
   /** Absent: `working` while its call is under way, else `waiting`. */

@@ -1,4 +1,5 @@
 import { Chart, type Part } from '../kit/parts.js';
+import { repeated } from '../kit/state-words.js';
 import { stagingSetup } from './staging-setup.js';
 
 /** Found dead: recovered at once, or only once somebody asks. */
@@ -95,7 +96,7 @@ export const stagingMachine = stagingSetup.createMachine({
         call: 'stage',
         health: 'in-doubt',
         words: {
-          ...{ waiting: 'stage in doubt', calling: 'stage in doubt, being repeated', restsAfter: 'stage in doubt' },
+          ...repeated('stage in doubt'),
           unneeded: { health: 'in-doubt', words: 'stage in doubt, no alloc needs it now' },
         },
       },
@@ -154,15 +155,7 @@ export const stagingMachine = stagingSetup.createMachine({
     },
     /** No target is left; the volume may be staged. */
     'unstage-in-doubt': {
-      meta: {
-        call: 'unstage',
-        health: 'in-doubt',
-        words: {
-          waiting: 'unstage in doubt',
-          calling: 'unstage in doubt, being repeated',
-          restsAfter: 'unstage in doubt',
-        },
-      },
+      meta: { call: 'unstage', health: 'in-doubt', words: repeated('unstage in doubt') },
       on: {
         ...unstageInDoubt,
         'stage.wanted': 'in-doubt',

@@ -1,4 +1,5 @@
 import { Chart, type Part } from '../kit/parts.js';
+import { repeated } from '../kit/state-words.js';
 import { type MountUserState, targetSetup } from './target-setup.js';
 
 /** Nothing is mounted: the alloc has let go. The last alloc waits until the volume is unstaged. */
@@ -94,12 +95,7 @@ export const targetMachine = targetSetup.createMachine({
     },
     /** Wanted; an earlier call may have mounted it, or may still. */
     'publish-in-doubt': {
-      meta: {
-        shownAs: 'wanted',
-        call: 'publish',
-        health: 'in-doubt',
-        words: { waiting: 'mount in doubt', calling: 'mount in doubt, being repeated', restsAfter: 'mount in doubt' },
-      },
+      meta: { shownAs: 'wanted', call: 'publish', health: 'in-doubt', words: repeated('mount in doubt') },
       on: {
         ...wanted,
         leave: { target: 'pending-unpublish', actions: ['beginLeaving', 'doubt'] },
@@ -222,10 +218,7 @@ export const targetMachine = targetSetup.createMachine({
     },
     /** Unmounted; the alloc lets go once the volume is unstaged. */
     'waiting-for-unstage': {
-      meta: {
-        ...{ shownAs: 'detached', health: 'waiting' },
-        words: 'unmounted, released once the volume is unstaged',
-      },
+      meta: { shownAs: 'detached', health: 'waiting', words: 'unmounted, released once the volume is unstaged' },
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: {}, 'let-go': 'released' },
     },
     /** Could not be mounted; nothing is left at the target. */

@@ -6,7 +6,7 @@
 import { assign, setup } from 'xstate';
 import { maxUnproven } from '../kit/call-outcomes.js';
 import { Chart, type Part, type PhaseMeta } from '../kit/parts.js';
-import type { StateWords } from '../kit/state-words.js';
+import { repeated, type StateWords } from '../kit/state-words.js';
 import {
   attemptFailed,
   begun,
@@ -82,11 +82,7 @@ export const snapshotPhases = phaseSetup.createMachine({
   states: {
     /** Nothing is there: it was never made, or is deleted. */
     absent: {
-      meta: {
-        shownAs: 'deleted',
-        health: 'gone',
-        words: '',
-      },
+      meta: { shownAs: 'deleted', health: 'gone', words: '' },
       on: { 'snapshot.create': { target: 'pending-create', actions: becomes(begun) } },
     },
     /** No call was sent that may have made it, but for the present one. */
@@ -117,16 +113,7 @@ export const snapshotPhases = phaseSetup.createMachine({
     },
     /** An earlier call may have made a snapshot of another moment: one that is made now can't be trusted. */
     'create-in-doubt': {
-      meta: {
-        shownAs: 'pending-create',
-        call: 'create',
-        health: 'in-doubt',
-        words: {
-          waiting: 'create in doubt',
-          calling: 'create in doubt, being repeated',
-          restsAfter: 'create in doubt',
-        },
-      },
+      meta: { shownAs: 'pending-create', call: 'create', health: 'in-doubt', words: repeated('create in doubt') },
       on: {
         ...madeOnceMore,
         'snapshot.retry': { actions: again },
@@ -185,11 +172,7 @@ export const snapshotPhases = phaseSetup.createMachine({
       },
     },
     ready: {
-      meta: {
-        shownAs: 'ready',
-        health: 'healthy',
-        words: '',
-      },
+      meta: { shownAs: 'ready', health: 'healthy', words: '' },
       on: {
         'snapshot.retry': { actions: again },
         'snapshot.delete': { target: 'pending-delete', actions: asked },
@@ -226,11 +209,7 @@ export const snapshotPhases = phaseSetup.createMachine({
         shownAs: 'pending-create',
         call: 'create',
         health: 'in-doubt',
-        words: {
-          waiting: 'create in doubt and given up',
-          calling: 'create in doubt and given up, being repeated to learn its id',
-          restsAfter: 'create in doubt and given up',
-        },
+        words: repeated('create in doubt and given up', 'to learn its id'),
       },
       on: {
         ...madeOnceMore,
@@ -273,11 +252,7 @@ export const snapshotPhases = phaseSetup.createMachine({
     },
     /** Deleted with force: the plugin may still have something. */
     'left-behind': {
-      meta: {
-        shownAs: 'deleted',
-        health: 'failed',
-        words: 'something may be left behind',
-      },
+      meta: { shownAs: 'deleted', health: 'failed', words: 'something may be left behind' },
       on: {
         'snapshot.retry': [
           { guard: 'isIdUnknown', target: 'finding-out', actions: becomes(retriedLeftovers) },

@@ -7,6 +7,7 @@ import { assign, setup } from 'xstate';
 import type { CallFailure, CapacityRange, Tries } from '../kit/csi-types.js';
 import { Chart, type Part, type PhaseMeta } from '../kit/parts.js';
 import type { StateWords } from '../kit/state-words.js';
+import type { FailedWork } from './wishes.js';
 
 export interface ChangeData<TWish> {
   /** Present wish. */
@@ -36,7 +37,7 @@ export type ChangeOutcome =
   | { type: 'change.done' }
   /** The plugin would refuse the same call again. */
   | { type: 'change.refused'; failure: CallFailure }
-  | { type: 'change.failed'; failure: CallFailure; tries: Tries }
+  | ({ type: 'change.failed' } & FailedWork)
   /** The runtime ended while the call was under way: no attempt. */
   | { type: 'change.interrupted' };
 

@@ -6,12 +6,13 @@ import type { Failure } from '../kit/host.js';
 import { isIn } from '../kit/parts.js';
 import { type ChangeOutcome, expansionChart, modificationChart } from './change.js';
 import { atPlugin, type Draft, drafted } from './draft.js';
-import { isFailedInDoubt, isLeaving, type Lifecycle, type LifecycleOutcome, lifecycleChart } from './lifecycle.js';
+import { isFailedInDoubt, isLeaving, type Lifecycle, lifecycleChart } from './lifecycle.js';
+import type { LifecycleOutcome } from './lifecycle-setup.js';
 import { nodesWithIt } from './node-expansion.js';
 import type { PublicationOutcome } from './publication-setup.js';
 import { stepTo } from './publications.js';
 import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
-import type { ExpandAnswer, PublishAnswer } from './wishes.js';
+import type { ExpandAnswer, FailedWork, PublishAnswer } from './wishes.js';
 
 export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
   known ? change : { ...change, context: { ...change.context, driver } };
@@ -100,13 +101,13 @@ export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =
   });
 
 /** @param before attempts at the same goal */
-const outcomeOf = (attempt: FailedAttempt, before: Tries | undefined): { failure: CallFailure; tries: Tries } => ({
+const outcomeOf = (attempt: FailedAttempt, before: Tries | undefined): FailedWork => ({
   failure: attempt.failure,
   tries: counted(before, attempt),
 });
 
 /** Whether a forced deletion goes on without this step. */
-const isGivenUp = ({ lifecycle }: Draft, { failure, tries }: ReturnType<typeof outcomeOf>): boolean =>
+const isGivenUp = ({ lifecycle }: Draft, { failure, tries }: FailedWork): boolean =>
   lifecycle.force === true && (failure.final || tries.count >= forcedAttempts);
 
 function creationFailed(draft: Draft, attempt: FailedAttempt): void {
@@ -194,7 +195,7 @@ function changeOutcome(attempt: FailedAttempt, before: Tries | undefined): Chang
   const { failure } = attempt;
   if (attempt.status === 'interrupted') return { type: 'change.interrupted' };
   if (failure.final) return { type: 'change.refused', failure };
-  return { type: 'change.failed', failure, tries: counted(before, attempt) };
+  return { type: 'change.failed', ...outcomeOf(attempt, before) };
 }
 
 /** Gives the outcome to the publication: its chart decides. */

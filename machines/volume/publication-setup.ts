@@ -4,7 +4,7 @@ import type { CallFailure, Tries } from '../kit/csi-types.js';
 import type { PhaseMeta } from '../kit/parts.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
-import type { AttachedBy, PublicationState, PublishWish, QueuedWish, WorkKind } from './wishes.js';
+import type { AttachedBy, Calling, FailedWork, PublicationState, PublishWish, QueuedWish } from './wishes.js';
 
 export interface PublicationData extends QueuedWish {
   /** Number of the publication; rises with each later one on the same node. */
@@ -26,17 +26,6 @@ export interface PublicationData extends QueuedWish {
   /** Wish that is published next on this node, once this publication is removed. */
   next?: QueuedWish | undefined;
   failure?: CallFailure | undefined;
-}
-
-/** Call about this publication that is under way and may take effect. Absent: none is, or it waits. */
-interface Calling {
-  underWay: WorkKind | undefined;
-}
-
-interface FailedCall {
-  failure: CallFailure;
-  /** Includes this attempt. */
-  tries: Tries;
 }
 
 export type PublicationEvent = PublicationRequest | PublicationOutcome;
@@ -71,19 +60,19 @@ export type PublicationOutcome =
   | { type: 'call.not-made' }
   | { type: 'publish.done'; publishContext: Record<string, string>; attachedBy: AttachedBy }
   /** The plugin would refuse the same call again. */
-  | ({ type: 'publish.refused' } & FailedCall)
-  | ({ type: 'unpublish.refused' } & FailedCall)
+  | ({ type: 'publish.refused' } & FailedWork)
+  | ({ type: 'unpublish.refused' } & FailedWork)
   /** No call was made. */
-  | ({ type: 'publish.not-sent' } & FailedCall)
+  | ({ type: 'publish.not-sent' } & FailedWork)
   /** The call may have taken effect, or may still. */
-  | ({ type: 'publish.unknown' } & FailedCall)
+  | ({ type: 'publish.unknown' } & FailedWork)
   /** The runtime ended while the call was under way: no attempt, but the call may have taken effect. */
   | { type: 'publish.interrupted' }
   | { type: 'unpublish.interrupted' }
   | { type: 'unpublish.done' }
   /** The plugin does not know the volume, which alone proves nothing. */
-  | ({ type: 'unpublish.not-found' } & FailedCall)
-  | ({ type: 'unpublish.failed' } & FailedCall)
+  | ({ type: 'unpublish.not-found' } & FailedWork)
+  | ({ type: 'unpublish.failed' } & FailedWork)
   /** A forced deletion goes on without the plugin's confirmation. */
   | { type: 'unpublish.given-up' };
 

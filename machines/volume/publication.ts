@@ -4,6 +4,7 @@
  * (generated).
  */
 import { Chart, type Part } from '../kit/parts.js';
+import { repeated } from '../kit/state-words.js';
 import { publicationSetup } from './publication-setup.js';
 import type { PublicationState } from './wishes.js';
 
@@ -66,16 +67,7 @@ export const publicationMachine = publicationSetup.createMachine({
     },
     /** Wanted; an earlier call may have attached the volume, or may still. */
     'in-doubt': {
-      meta: {
-        shownAs: 'pending-publish',
-        call: 'publish',
-        health: 'in-doubt',
-        words: {
-          waiting: 'publish in doubt',
-          calling: 'publish in doubt, being repeated',
-          restsAfter: 'publish in doubt',
-        },
-      },
+      meta: { shownAs: 'pending-publish', call: 'publish', health: 'in-doubt', words: repeated('publish in doubt') },
       on: {
         retry: { actions: 'restart' },
         withdrawn: { target: 'cancelling', actions: 'restartResolving' },
@@ -142,11 +134,7 @@ export const publicationMachine = publicationSetup.createMachine({
         shownAs: 'pending-publish',
         call: 'publish',
         health: 'in-doubt',
-        words: {
-          waiting: 'publish cancelled in doubt',
-          calling: 'publish cancelled in doubt, being repeated to learn its outcome',
-          restsAfter: 'publish cancelled in doubt',
-        },
+        words: repeated('publish cancelled in doubt', 'to learn its outcome'),
       },
       on: {
         withdrawn: {},

@@ -1,5 +1,5 @@
 /** Types shared by the parts of a volume: its requested use, and the volume that its plugin has made. */
-import type { Bytes, Capability, Segments } from '../kit/csi-types.js';
+import type { Bytes, CallFailure, Capability, Segments, Tries } from '../kit/csi-types.js';
 
 export interface VolumeKey {
   namespace: string;
@@ -17,6 +17,18 @@ export type PublicationState =
  * Kinds of calls of a volume. `remove`: deletes a volume that may lack the content of its source, before it is made again.
  */
 export type WorkKind = 'create' | 'remove' | 'delete' | 'publish' | 'unpublish' | 'expand' | 'modify';
+
+/** Call about the part that is under way and may take effect. Absent: none is, or it waits. */
+export interface Calling {
+  underWay: WorkKind | undefined;
+}
+
+/** Failed attempt at the work of a part. */
+export interface FailedWork {
+  failure: CallFailure;
+  /** Includes this attempt. */
+  tries: Tries;
+}
 
 /** How a node is to get the volume. */
 export interface PublishWish {

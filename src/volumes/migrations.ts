@@ -5,7 +5,7 @@
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { topState } from '../../machines/kit/parts.js';
 import type { ChangeData } from '../../machines/volume/change.js';
-import type { LifecycleData } from '../../machines/volume/lifecycle.js';
+import type { LifecycleData } from '../../machines/volume/lifecycle-setup.js';
 import type { PublicationData } from '../../machines/volume/publication-setup.js';
 import type { Leftover, VolumeOrigin, VolumeSpec, Work } from '../../machines/volume/types.js';
 import type { CreatedVolume, VolumeKey } from '../../machines/volume/wishes.js';

@@ -31,7 +31,7 @@ import type { RegistryEvent } from '../../machines/registry/registry.js';
 import type { SnapshotMachineEvent, SnapshotOutcome, SnapshotPhaseEvent } from '../../machines/snapshot/types.js';
 import type { TaskEvent, TaskSpec } from '../../machines/task/task-types.js';
 import type { ChangeEvent } from '../../machines/volume/change.js';
-import type { LifecycleEvent } from '../../machines/volume/lifecycle.js';
+import type { LifecycleEvent } from '../../machines/volume/lifecycle-setup.js';
 import type { PublicationEvent } from '../../machines/volume/publication-setup.js';
 import type { VolumeMachineEvent, VolumeSpec } from '../../machines/volume/types.js';
 import type { PublishWish } from '../../machines/volume/wishes.js';

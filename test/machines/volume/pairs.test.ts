@@ -13,12 +13,8 @@ import {
   expansionChart,
   expansionMachine,
 } from '../../../machines/volume/change.js';
-import {
-  type LifecycleData,
-  type LifecycleEvent,
-  lifecycleChart,
-  lifecycleMachine,
-} from '../../../machines/volume/lifecycle.js';
+import { lifecycleChart, lifecycleMachine } from '../../../machines/volume/lifecycle.js';
+import type { LifecycleData, LifecycleEvent } from '../../../machines/volume/lifecycle-setup.js';
 import { type Publication, publicationChart, publicationMachine } from '../../../machines/volume/publication.js';
 import type { PublicationData, PublicationEvent } from '../../../machines/volume/publication-setup.js';
 import { type Case, holdsAsText, meeting, missedWays, type Names, type Step, textOf, typesOf } from '../pairs.js';
