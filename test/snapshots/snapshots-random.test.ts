@@ -6,21 +6,11 @@ import { expect } from 'chai';
 import fc from 'fast-check';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Call, Step } from '../volumes/fake-plugin.js';
+import { type Answer, randomAnswer, stepOf } from '../volumes/random-answers.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const key = { id: 'monday' };
-const never = new Promise<never>(() => {});
 
-/** Codes of a call whose work may be done or still under way. */
-const unknown: GrpcCode[] = [
-  'DEADLINE_EXCEEDED',
-  'UNAVAILABLE',
-  'INTERNAL',
-  'UNKNOWN',
-  'CANCELLED',
-  'DATA_LOSS',
-  'RESOURCE_EXHAUSTED',
-];
 /** Codes of a call whose work is not done. */
 const refusals: GrpcCode[] = [
   'ABORTED',
@@ -32,15 +22,11 @@ const refusals: GrpcCode[] = [
   'UNIMPLEMENTED',
 ];
 
-type Answer = { code?: GrpcCode; work: boolean; lateMs?: number; hangs?: true };
-
-const answer: fc.Arbitrary<Answer> = fc.oneof(
-  { weight: 2, arbitrary: fc.constant({ work: true }) },
-  { weight: 3, arbitrary: fc.record({ code: fc.constantFrom(...unknown), work: fc.boolean() }) },
-  { weight: 3, arbitrary: fc.record({ code: fc.constantFrom(...refusals), work: fc.constant(false) }) },
-  { weight: 2, arbitrary: fc.record({ work: fc.constant(true), lateMs: fc.integer({ min: 1, max: 119_000 }) }) },
-  { weight: 1, arbitrary: fc.record({ work: fc.boolean(), hangs: fc.constant(true as const) }) },
-);
+const answer = randomAnswer({
+  unknown: ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'INTERNAL', 'UNKNOWN', 'CANCELLED', 'DATA_LOSS', 'RESOURCE_EXHAUSTED'],
+  refusals,
+  weights: { done: 2, unknown: 3, refused: 3, late: 2, never: 1 },
+});
 
 type Act = { do: 'create' | 'retry' | 'restart' } | { do: 'delete'; force: boolean } | { do: 'wait'; ms: number };
 
@@ -118,13 +104,7 @@ class Run {
   #stepOf({ rpc }: Call): Step | undefined {
     const { makes, removes } = sorts[this.#sort];
     if (rpc !== makes && rpc !== removes) return undefined;
-    const { code, work, lateMs, hangs } = this.#answers.shift() ?? { work: true };
-    const step: Step = { work, ...(code && { code }), ...(hangs && { after: never }) };
-    if (lateMs !== undefined)
-      step.before = new Promise<void>((resolve) => {
-        this.#house.clock.after(lateMs, resolve);
-      });
-    return step;
+    return stepOf(this.#answers.shift() ?? { work: true }, this.#house.clock);
   }
 
   /** Checks that a ready snapshot exists at the plugin, and comes from a call that succeeded. */

@@ -4,24 +4,18 @@
  */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import type { Call, Step } from './fake-plugin.js';
+import { type Answer, randomAnswer, stepOf } from './random-answers.js';
 import { spec, VolumeHouse } from './volume-house.js';
 
 const things = ['first', 'clone', 'restore', 'snapshot', 'group'] as const;
 type Thing = (typeof things)[number];
 
-type Answer = { code?: GrpcCode; work: boolean; lateMs?: number; hangs?: true };
-
-const unknown: GrpcCode[] = ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'INTERNAL', 'CANCELLED'];
-const refusals: GrpcCode[] = ['ABORTED', 'FAILED_PRECONDITION', 'INVALID_ARGUMENT', 'PERMISSION_DENIED'];
-const answer: fc.Arbitrary<Answer> = fc.oneof(
-  { weight: 3, arbitrary: fc.constant({ work: true }) },
-  { weight: 3, arbitrary: fc.record({ code: fc.constantFrom(...unknown), work: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.record({ code: fc.constantFrom(...refusals), work: fc.constant(false) }) },
-  { weight: 3, arbitrary: fc.record({ work: fc.constant(true), lateMs: fc.integer({ min: 1, max: 119_000 }) }) },
-  { weight: 2, arbitrary: fc.record({ work: fc.boolean(), hangs: fc.constant(true as const) }) },
-);
+const answer = randomAnswer({
+  unknown: ['DEADLINE_EXCEEDED', 'UNAVAILABLE', 'INTERNAL', 'CANCELLED'],
+  refusals: ['ABORTED', 'FAILED_PRECONDITION', 'INVALID_ARGUMENT', 'PERMISSION_DENIED'],
+  weights: { done: 3, unknown: 3, refused: 1, late: 3, never: 2 },
+});
 
 type Act =
   | { do: 'make'; of: Thing }
@@ -41,7 +35,6 @@ const act: fc.Arbitrary<Act> = fc.oneof(
   { weight: 5, arbitrary: fc.record({ do: fc.constant('wait' as const), ms: fc.integer({ min: 0, max: 60_000 }) }) },
 );
 
-const never = new Promise<never>(() => {});
 const ignored = (): void => {};
 const first = { namespace: 'default', id: 'first' };
 
@@ -129,13 +122,7 @@ class Run {
 
   #stepOf({ rpc }: Call): Step | undefined {
     if (!/^Create|^Delete|Expand/.test(rpc)) return undefined;
-    const { code, work, lateMs, hangs } = this.#answers.shift() ?? { work: true };
-    const step: Step = { work, ...(code && { code }), ...(hangs && { after: never }) };
-    if (lateMs !== undefined)
-      step.before = new Promise<void>((resolve) => {
-        this.#house.clock.after(lateMs, resolve);
-      });
-    return step;
+    return stepOf(this.#answers.shift() ?? { work: true }, this.#house.clock);
   }
 }
 
