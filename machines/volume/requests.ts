@@ -9,7 +9,7 @@ import { claim } from './claim-changes.js';
 import { conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
 import { asUnstaged, isLeftStaged, isRetryable } from './leftovers.js';
 import { isLeaving } from './lifecycle.js';
-import { excludes, holdersOf, isOfModes, mayBeThere, usualCapability, wishOf } from './modes.js';
+import { excludes, holdersOf, isOfModes, mayBeThere, notMadeFor, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
 import { isBelow, sizeOf } from './size.js';
 import type { Claim, Publication, VolumeContext, VolumeMachineEvent, VolumeRequest, VolumeSpec } from './types.js';
@@ -70,6 +70,8 @@ function publishRefusal(
   const isClaimed = context.claims.some((one) => one.nodeId === nodeId && one.state === 'taken');
   const unused = unusable(context, isClaimed);
   if (unused) return unused;
+  const never = notMadeFor(context.spec?.capabilities ?? [], capability);
+  if (never) return refused('INVALID_ARGUMENT', context, never);
   if (present && asked) {
     const why = `it is published otherwise on ${describePublication(nodeId, present)}: unpublish it there first`;
     return refused('VOLUME_IN_USE', context, why);

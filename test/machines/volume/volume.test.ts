@@ -1,5 +1,6 @@
 /** The volume machine under plain XState: its calls end as the test says. */
 import { expect } from 'chai';
+import { refusalOf } from '../../../machines/volume/requests.js';
 import { capability, create, interrupted, made, mustWait, Scene, unknown, wish } from './volume-scene.js';
 
 describe('the volume machine', () => {
@@ -10,6 +11,23 @@ describe('the volume machine', () => {
     scene.actor.send(create);
     expect(scene.state).to.equal('pending-create.calling');
     expect(scene.context).to.include({ generation: 7, uid: 'u1', name: 'sc-u1' });
+  });
+
+  it('V2, 35.8 published in modes that it was not made for, as another one had its key: refused', async () => {
+    const scene = new Scene();
+    scene.outcomes.push(made);
+    scene.actor.send(create);
+    await scene.rest();
+    const other = { ...capability, accessMode: 'single-node-writer' } as const;
+    const request = { type: 'volume.publish', nodeId: 'a', ...wish, capability: other } as const;
+    scene.actor.send(request);
+    expect(scene.context.publications).to.deep.equal({});
+    expect(refusalOf(scene.context, request)).to.deep.include({
+      code: 'INVALID_ARGUMENT',
+      message:
+        'volume default/data: it was not made for file-system, single-node-writer, but for file-system, ' +
+        'multi-node-multi-writer: ask for one of these',
+    });
   });
 
   it('V10 a request while it backs off: the next attempt is made when it would have been', async () => {
