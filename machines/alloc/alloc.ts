@@ -151,10 +151,11 @@ export const allocMachine = setup({
       failure,
     })),
     forget: assign(nothing),
-    tell: emit(({ context: { node, allocId, failure } }, type: AllocChanged['type']) => ({
+    tell: emit(({ context: { node, allocId, single, failure } }, type: AllocChanged['type']) => ({
       type,
       node,
       allocId,
+      ...(single && { single }),
       ...(failure && { failure }),
     })),
   },

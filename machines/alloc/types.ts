@@ -20,6 +20,8 @@ export interface AllocVolume extends Capability {
 export interface AllocInput {
   node: string;
   allocId: string;
+  /** Volume of a single mount, which is all that this alloc has. */
+  single?: VolumeKey;
 }
 
 /** Request for one volume of an alloc. */
@@ -33,9 +35,7 @@ export interface AllocWish {
   wait?: boolean;
 }
 
-export interface AllocContext extends AllocWish {
-  node: string;
-  allocId: string;
+export interface AllocContext extends AllocWish, AllocInput {
   /** State of each volume, by its name. */
   parts: Record<string, VolumePart>;
   /** Reason why it is undone. */
@@ -74,6 +74,8 @@ export interface AllocChanged {
   type: AllocState | 'claim-lost';
   node: string;
   allocId: string;
+  /** Volume of a single mount. */
+  single?: VolumeKey;
   /** Why it failed, or is released though it was to be prepared. */
   failure?: Failure;
 }

@@ -19,6 +19,14 @@ export const pluginsAddressOf = (instance: string): string =>
   `plugins${instance.slice(instance.indexOf('/'), instance.lastIndexOf('/'))}`;
 export const mountAddress = (node: string, namespace: string, id: string): string => join('mount', node, namespace, id);
 export const allocAddress = (node: string, allocId: string): string => join('alloc', node, allocId);
+/** Address of the alloc of one single mount: no alloc that somebody prepares has it, whatever its id. */
+export const singleMountAddress = (node: string, allocId: string, namespace: string, id: string): string =>
+  join('alloc', node, allocId, namespace, id);
+/** Volume of the alloc of a single mount; undefined: an alloc that somebody prepares. */
+export function singleMountAt(address: string): { namespace: string; id: string } | undefined {
+  const [, , , namespace, id] = addressParts(address);
+  return namespace === undefined || id === undefined ? undefined : { namespace, id };
+}
 export const taskAddress = (node: string, id: string): string => join('task', node, id);
 
 /** Decoded parts of an address; the machine's name is the first. */

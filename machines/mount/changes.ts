@@ -19,7 +19,7 @@ import {
 } from './draft.js';
 import { useRefusal } from './requests.js';
 import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
-import { hasNoTarget, isLeaving, isToUnpublish } from './target.js';
+import { hasNoTarget, isLeaving } from './target.js';
 import type {
   MountContext,
   MountedVolume,
@@ -32,13 +32,11 @@ import type {
 } from './types.js';
 import { isToPublish, nextMountWork, underWay } from './work.js';
 
-/** Drops the holds of an alloc up to a generation: the controller side knows of their release. */
-export const holdReleased = (
-  { unreported = [] }: MountContext,
-  { allocId, generation }: { allocId: string; generation: number },
-): MountChange => ({
-  context: { unreported: unreported.filter((one) => one.allocId !== allocId || one.generation > generation) },
-});
+/** Drops the hold of an alloc: a claim has replaced it, or the alloc has let go. */
+export const holdReleased = ({ holds = [] }: MountContext, allocId: string): MountChange => {
+  const left = holds.filter((one) => one.allocId !== allocId);
+  return { context: { holds: left.length > 0 ? left : undefined } };
+};
 
 /** Context without any mount of the volume. */
 export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
@@ -59,7 +57,7 @@ export const noMount = ({ node, namespace, id }: MountInput): MountContext => ({
 
 export const use = (
   context: MountContext,
-  { volume, capability, allocId, readOnly, isClaimed, hold: given }: MountUse,
+  { volume, capability, allocId, readOnly }: MountUse,
   stamp: Stamped,
 ): MountChange =>
   draftedMount(context, stamp, (draft) => {
@@ -69,14 +67,10 @@ export const use = (
     draft.capability = capability;
     stepStaging(draft, { type: 'retry' });
     const present = draft.users.find((one) => one.allocId === allocId);
-    // A claim covers both the old and the new use.
-    const hold = given ?? present?.hold;
-    const asked = { readOnly, capability, isClaimed: isClaimed || present?.isClaimed === true, hold };
+    const asked = { readOnly, capability };
     dropUnconfirmed(draft, allocId);
-    if (!present) beginTarget(draft, allocId, asked);
-    // A target that leaves has given up its claim.
-    else if (isToUnpublish(present)) stepTarget(draft, present, { type: 'use', use: { ...asked, isClaimed } });
-    else stepTarget(draft, present, { type: 'use', use: asked });
+    if (present) stepTarget(draft, present, { type: 'use', use: asked });
+    else beginTarget(draft, allocId, asked);
   });
 
 /** Returns the volume with the name of its driver: newly known, or accepted instead of the one that made it. */
@@ -90,7 +84,7 @@ export function learnedMount({ volume: before }: MountContext, change: MountChan
     : change;
 }
 
-/** The claim or hold of the alloc is still its own: its targets are worked on. */
+/** The claim of the alloc is still its own: its targets are worked on. */
 export const confirm = (context: MountContext, allocId: string, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => dropUnconfirmed(draft, allocId));
 
@@ -101,20 +95,15 @@ export const hasten = (context: MountContext, stamp: Stamped): MountChange =>
     stepTargets(draft, { type: 'hasten' });
   });
 
-export const leave = (
-  context: MountContext,
-  { allocId, hold = Number.POSITIVE_INFINITY }: { allocId: string; hold?: number },
-  stamp: Stamped,
-): MountChange =>
+export const leave = (context: MountContext, allocId: string, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     const user = draft.users.find((one) => one.allocId === allocId);
-    if (user?.hold !== undefined && user.hold > hold) return;
     // Asked for again: tried now.
     stepStaging(draft, { type: 'hasten' });
     if (user) stepTarget(draft, user, { type: 'leave' });
   });
 
-/** Drops the record of what this host can't show, without a call. Holds are reported as released. */
+/** Drops the record of what this host can't show, without a call. Holds stay until each is released. */
 export const givenUp = (context: MountContext, stamp: Stamped): MountChange =>
   draftedMount(context, stamp, (draft) => {
     for (const user of draft.users)
@@ -199,8 +188,7 @@ function deadGone(draft: MountDraft): void {
 }
 
 /** Whether the target may have lost its mount: it has neither let go nor is about to. */
-const mayHaveLost = (user: Target): boolean =>
-  (user.isClaimed || user.hold !== undefined) && !isLeaving(user) && user.at !== 'waiting-for-unstage';
+const mayHaveLost = (user: Target): boolean => !isLeaving(user) && user.at !== 'waiting-for-unstage';
 
 /** Retries what has failed, and tries now what waits for its time. */
 export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?: string): MountChange =>
@@ -208,7 +196,7 @@ export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?:
     draft.volume = withDriver(draft.volume, acceptDriver);
     stepStaging(draft, { type: 'retry' });
     for (const user of draft.users) {
-      if (!isRetried(user)) stepTarget(draft, user, { type: 'retry' });
+      if (user.at !== 'lost' && user.at !== 'failed') stepTarget(draft, user, { type: 'retry' });
       else if (mayReturn(draft, user)) {
         draft.capability = user.capability;
         stepTarget(draft, user, { type: 'use', use: user });
@@ -216,9 +204,6 @@ export const retryMount = (context: MountContext, stamp: Stamped, acceptDriver?:
     }
     if (draft.expansion) draft.expansion = { capacity: draft.expansion.capacity };
   });
-
-/** A failed target without a claim has no hold any more: it has to be asked for again. */
-const isRetried = (user: Target): boolean => user.at === 'lost' || (user.at === 'failed' && user.isClaimed);
 
 /** Whether a request for the same would be accepted now: other allocs may use the volume in another way. */
 const mayReturn = (draft: MountDraft, { allocId, capability, readOnly }: Target): boolean =>

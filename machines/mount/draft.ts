@@ -33,7 +33,6 @@ export function draftedMount(
   const draft: MountDraft = { broadcasts: [], at, ...before };
   change(draft);
   followUsers(draft);
-  noteReleased(before, draft);
   const { broadcasts, at: _, ...context } = draft;
   return { context, broadcasts };
 }
@@ -43,15 +42,6 @@ export function followUsers(draft: MountDraft): void {
   const { work } = draft;
   const isCalled = work?.isCalling && (work.kind === 'stage' || work.kind === 'unstage');
   if (!isCalled) stepStaging(draft, { type: stagingWish(draft) });
-}
-
-/** Notes users that have let go: their holds are released once the controller side has been told. */
-function noteReleased({ users }: MountContext, draft: MountDraft): void {
-  const released = users.flatMap(({ allocId, hold }) => {
-    const isHeld = draft.users.some((one) => one.allocId === allocId && one.hold !== undefined);
-    return hold === undefined || isHeld ? [] : [{ allocId, generation: hold }];
-  });
-  if (released.length > 0) draft.unreported = [...(draft.unreported ?? []), ...released];
 }
 
 /** Steps the staging. One whose call is under way has to take the outcome still. */
@@ -133,18 +123,11 @@ export function beginTarget(draft: MountDraft, allocId: string, use: TargetUse):
   draft.users = [...draft.users, targetChart.begin({ allocId, ...use, number: draft.number, sinceMs: draft.at })];
 }
 
-/**
- * Drops the holds of what is not here. A target that waits only for the unstage stops waiting if another alloc uses
- * the volume.
- */
+/** A target that waits only for the unstage stops waiting if another alloc uses the volume. */
 export function settleStaging(draft: MountDraft): void {
   const isUsed = draft.users.some((user) => !hasNoTarget(user));
   if (!isUsed && isStagingOwed(draft)) return;
   stepTargets(draft, { type: 'let-go' });
-  // A failed target has nothing here, except perhaps the staging.
-  draft.users = draft.users.map(({ hold, ...user }) =>
-    hold === undefined || user.at === 'failed' ? user : { ...user, hold },
-  );
   if (isUsed) return;
   stepStaging(draft, { type: 'users.gone' });
   draft.expansion = null;

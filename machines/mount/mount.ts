@@ -115,11 +115,11 @@ export const mountMachine = setup({
   initial: 'unstaged',
   on: {
     'mount.use': [refused, changed((context, event) => use(context, event, stampOf(event)))],
-    'mount.leave': changed((context, event) => leave(context, event, stampOf(event))),
+    'mount.leave': changed((context, event) => leave(context, event.allocId, stampOf(event))),
     'mount.expand': changed((context, event) => expandMount(context, event.capacity)),
     'mount.observed': changed((context, event) => observedMounts(context, event, stampOf(event))),
     'mount.confirm': changed((context, event) => confirm(context, event.allocId, stampOf(event))),
-    'mount.hold-released': changed((context, event) => holdReleased(context, event)),
+    'mount.hold-released': changed((context, event) => holdReleased(context, event.allocId)),
     'mount.condition': changed((context, event) => conditionSeen(context, event.condition)),
     'mount.retry': changed((context, event) => retryMount(context, stampOf(event), event.acceptDriver)),
     'mount.hasten': changed((context, event) => hasten(context, stampOf(event))),

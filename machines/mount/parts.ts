@@ -78,8 +78,6 @@ function reasonOf(context: MountContext, user: Target): string | undefined {
   return failure?.message ?? tries?.failure.message;
 }
 
-/** Reason why nothing is mounted for an alloc whose claim or hold may have been taken while the agent was away. */
-export const unconfirmedText = ({ allocId, isClaimed }: Pick<Target, 'allocId' | 'isClaimed'>): string =>
-  isClaimed
-    ? `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`
-    : `it is mounted again once the agent that leads has answered that the volume is still held here for alloc ${allocId}`;
+/** Reason why nothing is mounted for an alloc whose claim may have been taken while the agent was away. */
+export const unconfirmedText = ({ allocId }: Pick<Target, 'allocId'>): string =>
+  `it is mounted once it is known that alloc ${allocId} still has its claim: the status of that alloc says what that waits for`;

@@ -8,11 +8,7 @@ import type { AppearedMount, KernelMount } from './kernel-mount.js';
 /** How an alloc asks for the volume. */
 export interface TargetUse {
   readOnly: boolean;
-  /** The alloc has a claim of the volume. An alloc without one keeps the volume from being given up. */
-  isClaimed: boolean;
   capability: Capability;
-  /** Generation of the hold that the volume keeps for the alloc. Absent: none, as when a claim stands for it. */
-  hold?: number | undefined;
 }
 
 export interface TargetData extends TargetUse {
@@ -98,12 +94,7 @@ interface Taken {
   event: TargetEvent;
 }
 
-const useOf = ({ readOnly, isClaimed, capability, hold }: TargetUse): TargetUse => ({
-  readOnly,
-  isClaimed,
-  capability,
-  hold,
-});
+const useOf = ({ readOnly, capability }: TargetUse): TargetUse => ({ readOnly, capability });
 
 /** Data of a target where nothing is mounted. */
 const noTarget = { found: undefined, appeared: undefined, mayStillArrive: undefined, tries: undefined };
@@ -141,16 +132,13 @@ export const targetSetup = setup({
     beginNext: assign(({ context, event }) => begun({ ...context, ...context.next }, event)),
     beginLeaving: assign(({ event }) => ({ sinceMs: event.atMs, tries: undefined, failure: undefined })),
     /** Mounts it again as before. */
-    replace: assign(({ context: { readOnly, isClaimed, capability }, event }) => ({
+    replace: assign(({ context, event }) => ({
       sinceMs: event.atMs,
-      next: { readOnly, isClaimed, capability },
+      next: useOf(context),
       tries: undefined,
       failure: undefined,
     })),
-    wishNext: assign((taken) => {
-      const use = useIn(taken);
-      return { next: use, hold: use.hold ?? taken.context.hold };
-    }),
+    wishNext: assign((taken) => ({ next: useIn(taken) })),
     dropNext: assign({ next: undefined, failure: undefined }),
     hasten: assign(({ context: { tries } }) => ({ tries: tries && { ...tries, notBeforeMs: 0 } })),
     restart: assign({ tries: undefined }),

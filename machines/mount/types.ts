@@ -74,12 +74,11 @@ export interface MountContext {
   /** Targets: one for each alloc that uses the volume here. */
   users: Target[];
   /**
-   * Allocs whose claim or hold may have been taken while the runtime was away: nothing is made for them until that is
-   * known.
+   * Allocs whose claim may have been taken while the runtime was away: nothing is made for them until that is known.
    */
   unconfirmed: string[];
-  /** Allocs that have let go of the volume here, until the controller side knows of it. Absent: none. */
-  unreported?: Hold[];
+  /** Holds that versions up to 0.3.0 have taken in place of claims, until each is released. Absent: none. */
+  holds?: Hold[] | undefined;
   /** Number of the last mount or staging. */
   number: number;
   /** Boot of the host in which the volume was mounted last; null: never. */
@@ -117,18 +116,17 @@ export interface MountUse extends TargetUse {
 /** Requests; each is answered. */
 export type MountRequest =
   | ({ type: 'mount.use' } & MountUse)
-  /** `hold`: only if the alloc has no newer hold. */
-  | { type: 'mount.leave'; allocId: string; hold?: number }
+  | { type: 'mount.leave'; allocId: string }
   | { type: 'mount.expand'; capacity: CapacityRange }
   /**
    * Mount table, compared with the record as it was before the look. `isStart`: the runtime was away, and claims may
    * be lost.
    */
   | { type: 'mount.observed'; users: MountObservation[]; staging: StagingObservation[]; isStart: boolean }
-  /** The claim or hold of the alloc is still its own. */
+  /** The claim of the alloc is still its own. */
   | { type: 'mount.confirm'; allocId: string }
-  /** The controller side knows that the alloc has let go. */
-  | ({ type: 'mount.hold-released' } & Hold)
+  /** The controller side keeps no hold for the alloc any more. */
+  | { type: 'mount.hold-released'; allocId: string }
   | { type: 'mount.condition'; condition: VolumeCondition | null }
   /** `acceptDriver`: name of the driver that has taken over the volumes of another one. */
   | { type: 'mount.retry'; acceptDriver?: string }

@@ -18,7 +18,7 @@ const oneTarget: ReadonlySet<AccessMode> = new Set([
 /** Whether a volume has one target on a node with this access mode. */
 export const hasOneTarget = (mode: AccessMode): boolean => oneTarget.has(mode);
 
-/** Whether the target is to be mounted, and its claim or hold is known to be its own. */
+/** Whether the target is to be mounted, and its claim is known to be its own. */
 export const isToPublish = ({ unconfirmed }: Pick<MountContext, 'unconfirmed'>, user: Target): boolean =>
   isWanted(user) && !unconfirmed.includes(user.allocId);
 
@@ -94,6 +94,5 @@ export function nextMountWork(context: MountContext, nowMs: number): MountWork |
 export const isUnused = ({ users, staging }: MountContext): boolean =>
   users.length === 0 && !isStaged(staging) && !isInDoubt(staging);
 
-/** True if `isUnused`, and no message is owed to anybody. */
-export const isNotHere = (context: MountContext): boolean =>
-  isUnused(context) && (context.unreported ?? []).length === 0;
+/** True if `isUnused`, and no hold is to be released. */
+export const isNotHere = (context: MountContext): boolean => isUnused(context) && context.holds === undefined;

@@ -3,7 +3,7 @@
 import { type AllocWork, allocMachine } from '../../machines/alloc/alloc.js';
 import { allocParts } from '../../machines/alloc/parts.js';
 import type { AllocInput } from '../../machines/alloc/types.js';
-import { addressParts, nodeOf } from '../../machines/kit/addresses.js';
+import { addressParts, nodeOf, singleMountAt } from '../../machines/kit/addresses.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import type { AllocWorker } from './alloc-work.js';
 
@@ -18,7 +18,10 @@ const lasting = (run: (call: EffectCall<AllocWork>) => Promise<unknown>): Effect
 export const allocKind = (worker: AllocWorker): ActorKind => ({
   machine: allocMachine,
   parts: allocParts,
-  begin: (address): AllocInput => ({ node: nodeOf(address), allocId: addressParts(address)[2] ?? '' }),
+  begin: (address): AllocInput => {
+    const single = singleMountAt(address);
+    return { node: nodeOf(address), allocId: addressParts(address)[2] ?? '', ...(single && { single }) };
+  },
   topic: (address) => allocsTopic(nodeOf(address)),
   effects: {
     prepareAlloc: lasting((call) => worker.prepare(call)),

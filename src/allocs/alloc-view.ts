@@ -5,7 +5,7 @@ import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
 import { type AllocStep, stepOf } from '../../machines/alloc/volume-steps.js';
 import type { Failure } from '../../machines/kit/host.js';
-import type { PartView } from '../../machines/kit/parts.js';
+import { isIn, type PartView } from '../../machines/kit/parts.js';
 import { stateName } from '../../machines/kit/state-path.js';
 import { mountParts } from '../../machines/mount/parts.js';
 import { isStaged } from '../../machines/mount/staging.js';
@@ -14,6 +14,7 @@ import type { MountContext, Target } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import { asData } from '../engine/machine/data.js';
+import { StagecraftError } from '../errors.js';
 import { callIn, type MountStatus } from '../mounts/mount-view.js';
 
 /**
@@ -156,3 +157,14 @@ function volumeStateOf({ allocId, state }: Of, mount: MountContext | undefined):
   if (userState === 'wanted') return mount && isStaged(mount.staging) ? 'staged' : 'waiting';
   return userState === 'published' ? 'mounted' : userState;
 }
+
+/** Whether the alloc is prepared, and a mount of it is known to be gone. */
+export function hasLost({ state, context }: AllocView, mountOf: (key: VolumeKey) => MountContext | undefined): boolean {
+  const { allocId, volumes } = context;
+  const isThere = (mount: MountContext | undefined): boolean =>
+    mount?.users.some((user) => user.allocId === allocId && isIn(user, 'published')) ?? false;
+  return allocStateOf(state) === 'prepared' && volumes.some(({ volume }) => !isThere(mountOf(volume)));
+}
+
+export const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
+  new StagecraftError(code, `${message}${still}`, { ...details, address });

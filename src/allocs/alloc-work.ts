@@ -5,6 +5,7 @@
 
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
+import { singleMountAt } from '../../machines/kit/addresses.js';
 import { onAbort } from '../abort.js';
 import { failureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
@@ -20,7 +21,7 @@ import { StepReport, type VolumeReport } from './step-report.js';
 /** Steps of a mount that an alloc asks for. */
 export type AllocMounting = Pick<
   MountSteps,
-  'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take' | 'refuseUnclaimed'
+  'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take'
 >;
 
 export interface AllocWorkOptions {
@@ -68,7 +69,9 @@ export class AllocWorker {
   /** Fails with the fault of the first volume that can't be had; the others are given up then. */
   async prepare(run: Run): Promise<AllocOutcome> {
     const { wait } = run.input;
-    const mayRetry: MayRetry = (error) => isRetryable(error) && (wait || !isFinal(error));
+    // The caller of a single mount gets each refusal at once; after a restart nobody waits for it.
+    const isToldAtOnce = singleMountAt(run.address) !== undefined && !wait && !run.recovered;
+    const mayRetry: MayRetry = (error) => !isToldAtOnce && isRetryable(error) && (wait || !isFinal(error));
     try {
       return await this.#alone(run, async (report) => {
         const fault = await this.#all({ run, report, mayRetry }, async (one) => {
@@ -151,7 +154,7 @@ export class AllocWorker {
       await Promise.all(
         run.input.volumes.map((volume) =>
           one(this.#workOn(volume, { run, ...all, signal: end.signal })).catch((error: unknown) => {
-            first ??= { name: volume.name, error: named(volume, error) };
+            first ??= { name: volume.name, error: singleMountAt(run.address) ? error : named(volume, error) };
             end.abort(first.error);
           }),
         ),
@@ -180,7 +183,7 @@ export class AllocWorker {
     const claimed = { ...publishing, claim: { allocId, generation } };
     const published = begun.published ?? (await step(() => claims.publish(key, claimed, { signal, onWait })));
     report.step({ type: 'volume.published' });
-    const mount = await step(() => mounting.bring({ ...checked, isClaimed: true }, published, { signal, onWait }));
+    const mount = await step(() => mounting.bring(checked, published, { signal, onWait }));
     report.step({ type: 'volume.mounted', mount: { ...mount, name, taskPath } });
   }
 
@@ -274,7 +277,6 @@ export class AllocWorker {
     ]);
     if (generation !== undefined) {
       report.step({ type: 'claim.released' });
-      await step(async () => mounting.refuseUnclaimed(key));
       await step(() => claims.unstaged(key, { nodeId: node, allocId, generation }, { signal, onWait }));
     }
     report.step({ type: 'slot.freed' });

@@ -8,11 +8,11 @@ import { mountsOf } from '../../machines/alloc/parts.js';
 import { givenUpIn, lateIn } from '../../machines/alloc/refusals.js';
 import type { AllocContext, AllocState, AllocVolume } from '../../machines/alloc/types.js';
 import type { AllocMount } from '../../machines/alloc/volume-steps.js';
-import { allocAddress, mountAddress } from '../../machines/kit/addresses.js';
+import { allocAddress, mountAddress, singleMountAt } from '../../machines/kit/addresses.js';
 import type { Failure } from '../../machines/kit/host.js';
-import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
@@ -37,9 +37,18 @@ import {
 } from '../requests/await-options.js';
 import { inTime } from '../requests/limited.js';
 import { allocsTopic } from './alloc-kind.js';
-import { type AllocStatus, type AllocView, allocStateOf, allocStatusOf, waitsOf } from './alloc-view.js';
+import {
+  type AllocStatus,
+  type AllocView,
+  allocStateOf,
+  allocStatusOf,
+  failedWith,
+  hasLost,
+  waitsOf,
+} from './alloc-view.js';
 import { allWaitsOf, reasonsOf } from './alloc-waits.js';
 import { DefaultModes } from './default-modes.js';
+import type { SingleMounts } from './single-mounts.js';
 
 export interface AllocationsOptions {
   node: string;
@@ -54,6 +63,7 @@ export interface AllocationsOptions {
   former: Pick<FormerMounts, 'why'>;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
+  singles: Pick<SingleMounts, 'has' | 'of'>;
 }
 
 export class Allocations {
@@ -115,6 +125,7 @@ export class Allocations {
     const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
     const volumes = knownVolumes(await this.#openModes.fill(asked, of));
     this.#refuseNew();
+    this.#refuseSingles(id, volumes);
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
@@ -125,7 +136,9 @@ export class Allocations {
       );
       const isStanding = this.#isIn(address, 'prepared');
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
-      if (this.#isLost(address)) await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
+      const standing = this.#allocs.peek(address);
+      if (standing && hasLost(standing, (key) => this.#mountAt(key)))
+        await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
       const mounts = await this.#prepared(id, { left, signal, leave });
       if (isStanding) await this.#refuseHidden(id);
       return mounts;
@@ -162,7 +175,9 @@ export class Allocations {
     const reported = await this.#reportedMounts(this.#volumesAt(address).map(({ volume }) => volume));
     const view = this.#allocs.peek(address);
     if (view) return this.#statusOf(view, reported);
-    throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: list them, or prepare it`);
+    const singles = this.#options.singles.of(id).map(nameOf).join(', ');
+    const todo = singles ? `a program has mounted ${singles} for it by mounts.mount` : 'list them, or prepare it';
+    throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: ${todo}`);
   }
 
   /**
@@ -186,7 +201,9 @@ export class Allocations {
     const tell = (address: string, isNewBoot: boolean): Promise<unknown> =>
       this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot }).catch(unlessQuarantined);
     await Promise.all(
-      this.#all().map(([address, { context }]) => tell(address, context.bootId !== bootId && isHere(context))),
+      [...this.#allocs.views()].map(([address, { context }]) =>
+        tell(address, context.bootId !== bootId && isHere(context)),
+      ),
     );
   }
 
@@ -334,6 +351,17 @@ export class Allocations {
     return view !== undefined && allocStateOf(view.state) === state;
   }
 
+  /**
+   * Refuses volumes that are mounted singly for the alloc: both would share a claim.
+   * @throws StagecraftError CLAIM_CONFLICT
+   */
+  #refuseSingles(id: string, volumes: AllocVolume[]): void {
+    const single = volumes.find(({ volume }) => this.#options.singles.has({ key: volume, allocId: id }));
+    if (!single) return;
+    const message = `${nameOf(single.volume)} is mounted for alloc ${id} by mounts.mount: unmount it there first`;
+    throw new StagecraftError('CLAIM_CONFLICT', message, { address: this.#addressOf(id), final: true });
+  }
+
   /** Refuses to return paths where the mount is hidden or replaced. */
   async #refuseHidden(id: string): Promise<void> {
     const { volumes } = await this.status(id);
@@ -343,16 +371,6 @@ export class Allocations {
     if (hidden.length === 0) return;
     const message = `alloc ${id} is prepared, but what it has is not seen at its path: ${hidden.join('; ')}`;
     throw new StagecraftError('HOST_UNFIT', message, { address: this.#addressOf(id) });
-  }
-
-  /** Whether the alloc is prepared, and a mount of it is known to be gone. */
-  #isLost(address: string): boolean {
-    const view = this.#allocs.peek(address);
-    if (!view || !this.#isIn(address, 'prepared')) return false;
-    const { allocId, volumes } = view.context;
-    const isThere = (mount: MountContext | undefined): boolean =>
-      mount?.users.some((user) => user.allocId === allocId && isIn(user, 'published')) ?? false;
-    return volumes.some(({ volume }) => !isThere(this.#mountAt(volume)));
   }
 
   async #reportedMounts(volumes?: readonly VolumeKey[]): Promise<(key: VolumeKey) => MountStatus | undefined> {
@@ -370,8 +388,9 @@ export class Allocations {
     return this.#mounts.peek(mountAddress(this.#options.node, namespace, id))?.context;
   }
 
+  /** All but single mounts. */
   #all(): [address: string, view: AllocView][] {
-    return [...this.#allocs.views()];
+    return [...this.#allocs.views()].filter(([address]) => !singleMountAt(address));
   }
 
   #addressOf(id: string): string {
@@ -432,6 +451,3 @@ const undoneLater = (address: string, { message }: Failure, cause: Error): Stage
     `${message}; the store gives no answer (${cause.message}): what was begun is undone once it does`,
     { address, outcome: 'unknown', cause },
   );
-
-const failedWith = (address: string, { code, message, ...details }: Failure, still = ''): StagecraftError =>
-  new StagecraftError(code, `${message}${still}`, { ...details, address });

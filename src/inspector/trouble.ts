@@ -1,5 +1,5 @@
 /** Trouble of actors in sentences: what is wrong, why, and what to do. Pure. */
-import { addressParts, pluginsAddress } from '../../machines/kit/addresses.js';
+import { addressParts, pluginsAddress, singleMountAt, volumeAddress } from '../../machines/kit/addresses.js';
 import type { PartView } from '../../machines/kit/parts.js';
 import { creationAdviceAt } from '../../machines/volume/words.js';
 import type { ActorSummary, Trouble } from '../api/actor-routes.js';
@@ -20,6 +20,8 @@ export function nameOf(address: string): string {
   if (machine === 'plugin' || machine === 'plugins') return `${kind} ${parts[2]} (${parts[1]})`;
   const [namespace, id] = parts.slice(-2);
   const isNamespaced = ['volume', 'volume-snapshot', 'group-snapshot', 'mount'].includes(machine);
+  const single = machine === 'alloc' && singleMountAt(address);
+  if (single) return `mount of ${nameOf(volumeAddress(single.namespace, single.id))} for alloc ${parts[1]}`;
   return `${kind} ${isNamespaced && namespace !== 'default' ? `${namespace}/${id}` : (id ?? namespace)}`;
 }
 

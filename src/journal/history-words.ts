@@ -63,7 +63,7 @@ const sentences: Record<string, (event: Fields) => string> = {
   'mount.expand': ({ capacity }) => `asked to grow to ${sizeOf(capacity)}`,
   'mount.observed': () => 'compared with the mount table',
   'mount.confirm': ({ allocId }) => `the claim of alloc ${allocId} is still its own`,
-  'mount.hold-released': ({ allocId }) => `the volume knows that alloc ${allocId} has let go`,
+  'mount.hold-released': ({ allocId }) => `no hold is kept for alloc ${allocId} any more`,
   'mount.condition': ({ condition }) => `condition: ${within(condition, 'message') ?? 'none reported'}`,
   'mount.retry': () => 'asked to try again now',
   'mount.hasten': () => 'asked to undo at once what is to be undone',

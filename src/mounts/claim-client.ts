@@ -22,7 +22,7 @@ export interface KnownVolume {
   secrets: Record<string, SecretRef>;
   /** Expansion to this size whose node part is due: sent back by `expanded` once it is done. */
   expansion?: CapacityRange;
-  /** Holds that keep the volume attached to this node. Absent: none. */
+  /** Holds of agents up to 0.3.0, which keep the volume attached to this node. Absent: none. */
   holds?: Hold[];
 }
 
@@ -32,7 +32,7 @@ export interface PublishedVolume extends KnownVolume {
   volumeContext: Record<string, string>;
   /** Empty if the plugin gives none. */
   publishContext: Record<string, string>;
-  /** Generation of the hold that was asked for. */
+  /** Generation of the hold that an agent up to 0.3.0 has asked for. */
   hold?: number;
 }
 
@@ -80,9 +80,8 @@ export interface ClaimClient {
   /**
    * Has a volume published to the node. Resolves when the controller side has done its part.
    * @param request `readOnly`: reading is enough; if the volume is published for writing already, it stays so, and
-   *   the node keeps readers from writing. `claim`: only for this very claim. `hold`: alloc without a claim that the
-   *   volume is mounted for: the volume is not detached from the node until `holdReleased` reports that the alloc let
-   *   go, or the node is fenced; each request has a higher generation
+   *   the node keeps readers from writing. `claim`: only for this very claim. `hold`: what agents up to 0.3.0 ask for
+   *   in place of a claim: the volume stays attached to the node until `holdReleased`, or a fence
    * @throws StagecraftError VOLUME_IN_USE naming what is in the way; CLAIM_LOST; as `runtime.volumes.publish`
    */
   publish(
@@ -117,10 +116,10 @@ export interface ClaimClient {
     wait: ClaimWait,
   ): Promise<void>;
   /**
-   * Reports that the node has let go of what the holds of this alloc, up to this generation, stood for. Resolves once
-   * the controller side knows; at once if the hold or the volume is gone.
+   * Reports that the holds of this alloc, up to this generation, stand for nothing any more. Resolves once the controller
+   * side knows; at once if the hold or the volume is gone. Optional: without it, there are no holds of agents up to 0.3.0.
    */
-  holdReleased(key: VolumeKey, request: HoldReleased, wait: ClaimWait): Promise<void>;
+  holdReleased?(key: VolumeKey, request: HoldReleased, wait: ClaimWait): Promise<void>;
   /**
    * Reports that the node has done its part of an expansion of that volume to that size. Changes nothing if that is
    * not due any more.

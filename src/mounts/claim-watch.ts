@@ -6,15 +6,18 @@
 
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocContext, AllocState } from '../../machines/alloc/types.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import { claimLost } from '../allocs/alloc-faults.js';
-import { allocStateOf } from '../allocs/alloc-view.js';
+import { type AllocView, allocStateOf } from '../allocs/alloc-view.js';
 import { failureOf } from '../calls/call-failure.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
+import { ActorWaits } from '../requests/actor-waits.js';
 import { limited } from '../requests/limited.js';
 import type { ClaimClient } from './claim-client.js';
 
@@ -37,6 +40,11 @@ interface Held {
 /** States of an alloc whose claims are checked. */
 const holding: ReadonlySet<AllocState> = new Set(['preparing', 'prepared', 'recovering']);
 
+/** Whether the alloc may have taken a claim of the volume that its record does not have yet. */
+const isClaiming = (state: AllocView['state'], { volumes, parts }: AllocContext, volume: VolumeKey): boolean =>
+  holding.has(allocStateOf(state)) &&
+  volumes.some((one) => isSameData(one.volume, volume) && parts[one.name]?.generation === undefined);
+
 const intervalMs = 60_000;
 /** Checks at the same time. */
 const atOnce = 16;
@@ -46,6 +54,7 @@ const limitMs = 10_000;
 export class ClaimWatch {
   readonly #options: ClaimWatchOptions;
   readonly #allocs: ActorsOf<typeof allocMachine>;
+  readonly #waits: ActorWaits<typeof allocMachine>;
   readonly #stop = new AbortController();
   #looking: Promise<void> | undefined;
   #next: Promise<void> | undefined;
@@ -53,6 +62,8 @@ export class ClaimWatch {
   constructor(options: ClaimWatchOptions) {
     this.#options = options;
     this.#allocs = new ActorsOf(options.engine, allocMachine);
+    const { clock } = options;
+    this.#waits = new ActorWaits({ actors: this.#allocs, clock, describe: ({ state }) => allocStateOf(state) });
   }
 
   start(): void {
@@ -71,6 +82,19 @@ export class ClaimWatch {
       return this.#begin();
     });
     return this.#next;
+  }
+
+  /** Checks at once, as a claim there was lost; one that is being taken is checked once the record of its alloc has it. */
+  async lost(volume: VolumeKey): Promise<void> {
+    const claiming = [...this.#allocs.views()].filter(([, { state, context }]) => isClaiming(state, context, volume));
+    const later = claiming.map(async ([address, { context }]) => {
+      const reached = (now: AllocView): true | undefined =>
+        isClaiming(now.state, now.context, volume) ? undefined : true;
+      const awaited = { address, name: `alloc ${context.allocId}`, goal: 'claimed', reached, gone: true } as const;
+      await this.#waits.until({ ...awaited, signal: this.#stop.signal });
+      await this.look();
+    });
+    await Promise.allSettled([this.look(), ...later]);
   }
 
   async #loop(): Promise<void> {

@@ -1,13 +1,15 @@
 /**
  * `runtime.mounts`: volumes on this node. Reads committed records; every change goes through the mailbox of the mount
- * (machines/mount/mount.ts). Steps of a mount: mount-steps.ts. All volumes of an alloc: allocs/allocations.ts
+ * (machines/mount/mount.ts), or of the alloc of a single mount (allocs/single-mounts.ts)
  */
 
 import { z } from 'zod';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn } from '../../machines/kit/parts.js';
-import type { MountContext, Target } from '../../machines/mount/types.js';
+import type { MountContext } from '../../machines/mount/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import type { EarlierHolds } from '../allocs/earlier-holds.js';
+import type { SingleMounts } from '../allocs/single-mounts.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import { byAddress } from '../engine/by-address.js';
 import type { Engine } from '../engine/engine.js';
@@ -22,16 +24,14 @@ import {
 } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
-import type { ClaimClient } from './claim-client.js';
 import type { FormerMounts } from './former-mounts.js';
-import type { Holds } from './holds.js';
 import { type MountClient, userOf } from './mount-client.js';
 import { type MountEvent, mountEventOf } from './mount-events.js';
 import { mountNotFound } from './mount-faults.js';
 import { mountsTopic } from './mount-kind.js';
 import { seenAt, strangenessAt, type ToBeSeen } from './mount-seen.js';
 import { allocIdOf, type KnownMount, knownMount, type MountRequest } from './mount-spec.js';
-import type { MountInfo, MountSteps } from './mount-steps.js';
+import type { Following, MountInfo } from './mount-steps.js';
 import type { MountTables } from './mount-tables.js';
 import { elsewhere, type MountStatus, mountStatusOf } from './mount-view.js';
 import type { OrphanedMount, OrphanedMounts } from './orphaned-mounts.js';
@@ -41,10 +41,9 @@ import type { Stats, VolumeStats } from './volume-stats.js';
 
 export interface MountManagerOptions {
   client: MountClient;
-  mounting: MountSteps;
-  holds: Holds;
+  singles: SingleMounts;
+  holds: Pick<EarlierHolds, 'unmount'>;
   engine: Engine;
-  claims: ClaimClient;
   paths: MountPaths;
   tables: MountTables;
   stats: Stats;
@@ -54,9 +53,6 @@ export interface MountManagerOptions {
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
-
-/** Limit for what a retry asks of others. */
-const retryLimitMs = 10_000;
 
 export class MountManager {
   readonly #options: MountManagerOptions;
@@ -68,59 +64,55 @@ export class MountManager {
   }
 
   /**
-   * Mounts a volume for an alloc, at a path of its own; the same request again has the same result. A volume that is
-   * not published to this node is published first, and stays published when it is unmounted: prepare an alloc to have
-   * that follow claims. From before the first call on, the volume has a hold for the alloc, so that it is neither
-   * unpublished from here nor deleted. Resolves when the kernel shows it.
-   * @throws StagecraftError INVALID_ARGUMENT, CLAIM_CONFLICT naming who has it otherwise, SECRETS_UNAVAILABLE,
-   *   HOST_UNFIT, unless `wait`: nothing was called; VOLUME_NOT_FOUND, VOLUME_IN_USE, NOT_LEADER, as
-   *   `volumes.publish`; CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS; TIMEOUT, ABORTED: the work goes on
+   * Mounts a volume for an alloc, at a path of its own, with a claim; the same request again has the same result. The
+   * volume is published to this node, and unpublished with the last claim here. Resolves when the kernel shows it.
+   * @param options `wait`: waits for what may come, such as the claim of another alloc, in place of a refusal. The end of
+   *   `timeoutMs`, or `signal`, ends the wait only
+   * @throws StagecraftError INVALID_ARGUMENT; CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_IN_USE,
+   *   NOT_LEADER, SECRETS_UNAVAILABLE, HOST_UNFIT, CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS: what was begun is undone;
+   *   TIMEOUT, ABORTED: the work goes on
    * @see CSI specification, NodeStageVolume and NodePublishVolume
    */
   async mount(request: MountRequest, options: WaitOptions = {}): Promise<MountInfo> {
     this.#client.refuseIfClosed();
     const asked = knownMount(request);
-    const { timeoutMs, signal, wait } = checkedOptions(waitSchema, options);
-    const { mounting, claims, holds } = this.#options;
-    const work = async (given: AbortSignal): Promise<MountInfo> => {
-      const mount = await mounting.check(asked, given, { wait });
-      if (this.#shownFor(mount)) await this.#options.compare([mount.key]);
-      const publishing = { ...mounting.publishing(mount), hold: mount.allocId };
-      const published = await claims.publish(mount.key, publishing, { signal: given });
-      // A mount that was given up may have lost its hold by now.
-      given.throwIfAborted();
-      const used = { ...mount, isClaimed: false };
-      await mounting.use(used, published);
-      // Checks the hold again: it may have gone before this commit, when there was no mount to end.
-      void holds.lookAt(mount.key);
-      return mounting.mounted(used, published, { signal: given });
-    };
-    return this.#client.within({ timeoutMs, signal }, asked, (given) => holds.mounting(asked, given, work));
+    const { wait, ...limits } = checkedOptions(waitSchema, options);
+    const { singles } = this.#options;
+    return this.#within(limits, asked, (following) => singles.mount(asked, { ...following, wait }));
   }
 
   /**
    * Unmounts a volume of an alloc, and unstages it after the last alloc; does nothing if it is not mounted. Gives up
-   * a mount that somebody waits for. Resolves when the kernel does not show it any more and the controller side
-   * knows.
-   * @throws StagecraftError INVALID_ARGUMENT; TIMEOUT, ABORTED: the work is repeated until it is done
+   * a mount that somebody waits for. Resolves when the kernel does not show it any more, and its claim is released.
+   * @throws StagecraftError INVALID_ARGUMENT; CLAIM_CONFLICT: the alloc has it by `allocations.prepare`; TIMEOUT, ABORTED:
+   *   the work is repeated until it is done
    * @see CSI specification, NodeUnpublishVolume and NodeUnstageVolume
    */
   async unmount(request: Omit<MountRequest, 'usage'> & { usage?: unknown }, options: AwaitOptions = {}): Promise<void> {
     this.#client.refuseIfClosed();
     refuseNoObject(request, 'the request');
     const { volume, allocId } = request;
-    const { timeoutMs, signal } = checkedOptions(awaitSchema, options);
+    const limits = checkedOptions(awaitSchema, options);
     const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
-    const { mounting, holds } = this.#options;
+    const { singles, holds } = this.#options;
+    await this.#within(limits, asked, async (following) => {
+      if (await singles.unmount(asked, following)) return;
+      singles.refuseOfAlloc(asked);
+      await holds.unmount(asked, following);
+    });
+  }
+
+  /** Runs a request within its limits, and names what it waits for if they end it. */
+  async #within<T>(
+    limits: AwaitOptions,
+    asked: Pick<KnownMount, 'key' | 'allocId'>,
+    work: (following: Following) => Promise<T>,
+  ): Promise<T> {
     let reason: string | null = null;
     const onWait = (why: string | null): void => {
       reason = why;
     };
-    await this.#client.within({ timeoutMs, signal }, { ...asked, trouble: () => reason }, async (given) => {
-      await holds.endMounts(asked, given);
-      await mounting.take(asked, { signal: given });
-      await holds.released(asked, { signal: given, onWait });
-    });
+    return this.#client.within(limits, { ...asked, trouble: () => reason }, (signal) => work({ signal, onWait }));
   }
 
   /** Whether the alloc has the volume in this way, and the kernel shows it. @throws StagecraftError INVALID_ARGUMENT */
@@ -189,23 +181,7 @@ export class MountManager {
     if (!this.#client.contextAt(known)?.volume) throw mountNotFound(known, this.#client.node);
     await this.#options.compare([known]);
     await this.#client.ask(known, { type: 'mount.retry', ...accepting });
-    const users = this.#client.contextAt(known)?.users ?? [];
-    const unclaimed = users.filter((user) => isIn(user, 'failed') && !user.isClaimed);
-    await Promise.all(unclaimed.map((user) => this.#useAgain(known, user)));
-  }
-
-  /** Takes a new hold: a failed mount without a claim has none any more. */
-  async #useAgain(key: VolumeKey, { allocId, readOnly, capability }: Target): Promise<void> {
-    const { mounting, holds, claims } = this.#options;
-    const mount = { key, allocId, readOnly, usage: capability, capability, isClaimed: false };
-    await this.#client.within({ timeoutMs: retryLimitMs }, mount, (given) =>
-      holds.mounting(mount, given, async (signal) => {
-        const published = await claims.publish(key, { ...mounting.publishing(mount), hold: allocId }, { signal });
-        signal.throwIfAborted();
-        await mounting.use(mount, published);
-        void holds.lookAt(key);
-      }),
-    );
+    await this.#options.singles.retry(known);
   }
 
   /**

@@ -1,13 +1,9 @@
-/**
- * Steps of one volume for one alloc: mount, look, let go. For single mounts (mount-manager.ts) and for the volumes of
- * allocs (allocs/alloc-work.ts).
- */
+/** Steps of one volume for one alloc: mount, look, let go. Used by allocs/alloc-work.ts. */
 import type { CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { useRefusal } from '../../machines/mount/requests.js';
 import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
-import { isStagingOwed } from '../../machines/mount/work.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -18,7 +14,7 @@ import type { WaitReporting } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import type { FormerMounts } from './former-mounts.js';
-import { isHere, type MountClient, userOf } from './mount-client.js';
+import { type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
@@ -45,9 +41,6 @@ export interface CheckedMount extends KnownMount {
   known: KnownVolume;
   capability: Capability;
 }
-
-/** A mount for an alloc, with a claim or without. */
-export type UsedMount = Omit<CheckedMount, 'known'> & { isClaimed: boolean };
 
 /** Options of a wait without a time limit: only `signal` ends it. */
 export interface Following extends WaitReporting {
@@ -114,33 +107,17 @@ export class MountSteps {
   }
 
   /**
-   * Asks for a published volume to be mounted.
-   * @throws StagecraftError reason of the refusal
-   */
-  async use(mount: UsedMount, published: PublishedVolume): Promise<void> {
-    const { key, allocId, capability, readOnly, isClaimed } = mount;
-    const volume = mountedVolume(published);
-    const { hold } = published;
-    const use = { volume, capability, allocId, readOnly, isClaimed };
-    await this.#client.ask(key, { type: 'mount.use', ...use, ...(hold !== undefined && { hold }) });
-    if (published.expansion) await this.#client.ask(key, { type: 'mount.expand', capacity: published.expansion });
-  }
-
-  /**
    * Mounts a published volume.
-   * @throws StagecraftError as `mount`
+   * @throws StagecraftError reason of the refusal or the failure; ABORTED: unmounted meanwhile
    */
-  async bring(mount: UsedMount, published: PublishedVolume, following: Following): Promise<MountInfo> {
-    await this.use(mount, published);
-    return this.mounted(mount, published, following);
-  }
-
-  /**
-   * Resolves when the volume is mounted for the alloc.
-   * @throws StagecraftError as `mount`
-   */
-  async mounted(mount: UsedMount, published: PublishedVolume, { signal, onWait }: Following): Promise<MountInfo> {
-    const { key, allocId, capability, readOnly } = mount;
+  async bring(
+    { key, allocId, capability, readOnly }: Omit<CheckedMount, 'known'>,
+    published: PublishedVolume,
+    { signal, onWait }: Following,
+  ): Promise<MountInfo> {
+    const use = { volume: mountedVolume(published), capability, allocId, readOnly };
+    await this.#client.ask(key, { type: 'mount.use', ...use });
+    if (published.expansion) await this.#client.ask(key, { type: 'mount.expand', capacity: published.expansion });
     const reached = (now: MountContext): true | undefined => {
       const user = userOf(now, allocId);
       onWait?.(mountTrouble(now)?.message ?? null);
@@ -204,27 +181,6 @@ export class MountSteps {
       return user ? undefined : true;
     };
     await this.#client.until(key, { goal: `unmounted for alloc ${allocId}`, reached, gone: true, signal });
-  }
-
-  /**
-   * Refuses to give up the claim of an alloc that has let go, if the volume is here, or may be, for an alloc without
-   * a claim, which would lose it.
-   * @throws StagecraftError VOLUME_IN_USE naming those
-   */
-  refuseUnclaimed(key: VolumeKey): void {
-    const context = this.#client.contextAt(key);
-    if (!context) return;
-    const users = context.users.filter(isHere);
-    const unclaimed = users.filter(({ isClaimed }) => !isClaimed);
-    const names = unclaimed.map(({ allocId }) => allocId).join(', ');
-    const refuse = (why: string): never => {
-      throw this.#error('VOLUME_IN_USE', key, why);
-    };
-    if (unclaimed.length > 0)
-      refuse(`is mounted without a claim for ${names}, and would be taken from there: unmount that first`);
-    // Allocs with a claim give it up in their turn.
-    if (users.length === 0 && isStagingOwed(context))
-      refuse('is or may be staged here without a claim: it is unstaged first');
   }
 
   /** Retries all waiting undo work now. */

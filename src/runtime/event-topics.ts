@@ -6,6 +6,7 @@ import {
   nodeAddress,
   pluginAddress,
   registryAddress,
+  singleMountAddress,
   snapshotAddress,
   taskAddress,
   volumeAddress,
@@ -145,7 +146,11 @@ export function toldOf(topic: EventTopic, row: FollowedRow, node: string): Told<
     }
     case 'allocations': {
       const event = allocEventOf(row);
-      return told(topic, event, { address: allocAddress(event.node, event.allocId), kind: event.kind });
+      const { node, allocId, single, kind } = event;
+      const address = single
+        ? singleMountAddress(node, allocId, single.namespace, single.id)
+        : allocAddress(node, allocId);
+      return told(topic, event, { address, kind });
     }
     case 'leadership': {
       const event = leadershipEventOf(row);

@@ -10,6 +10,8 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { allocKind } from '../allocs/alloc-kind.js';
 import { AllocWorker } from '../allocs/alloc-work.js';
 import { Allocations } from '../allocs/allocations.js';
+import { EarlierHolds } from '../allocs/earlier-holds.js';
+import { SingleMounts } from '../allocs/single-mounts.js';
 import { PluginAccess } from '../calls/plugin-access.js';
 import { PluginCalls } from '../calls/plugin-calls.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
@@ -29,7 +31,6 @@ import { ClaimWatch } from '../mounts/claim-watch.js';
 import { blockDeviceAt } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
 import { FormerMounts } from '../mounts/former-mounts.js';
-import { Holds } from '../mounts/holds.js';
 import { hostTool } from '../mounts/host-tool.js';
 import type { MountClient } from '../mounts/mount-client.js';
 import { hostMountDirectories } from '../mounts/mount-directories.js';
@@ -95,7 +96,8 @@ export class NodeSide {
   readonly #claimWatch: ClaimWatch;
   readonly #expansions: Expansions;
   readonly #former: FormerMounts;
-  readonly #holds: Holds;
+  readonly #singles: SingleMounts;
+  readonly #holds: EarlierHolds;
   readonly #stats: Stats;
   /** Called once the stored mounts have been compared with the kernel. */
   #tellCompared: () => void = () => {};
@@ -150,15 +152,17 @@ export class NodeSide {
       onPluginLoss: runtime.onPluginLoss ?? 'remount',
     });
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
-    this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
+    this.#singles = singles;
+    this.#holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, mounting, engine, claims, paths, tables, access, orphans, former, compare },
+      ...{ client, singles, engine, paths, tables, access, orphans, former, compare },
       holds: this.#holds,
       stats: this.#stats,
     });
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, former, compare },
+      ...{ node: nodeId, engine, clock, claims, bootId, former, compare, singles },
       mounts: (volumes) => this.mounter.told(volumes),
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
@@ -237,11 +241,11 @@ export class NodeSide {
     if (this.#isRefusing) return;
     await this.#watch.start();
     await this.#untilDone('the recovery of allocs', () => this.allocations.recover());
-    await this.#holds.look();
     if (this.#isRefusing) return;
     this.#tellCompared();
     this.#isStarted = true;
-    for (const part of [this.#claimWatch, this.#expansions, this.#former, this.#holds, this.#stats]) part.start();
+    for (const part of [this.#claimWatch, this.#expansions, this.#former, this.#singles, this.#holds, this.#stats])
+      part.start();
   }
 
   /** Repeats a part of the start until the store takes it. */
@@ -267,8 +271,7 @@ export class NodeSide {
   noticed({ kind, volume }: NodeNotice): void {
     if (!this.#isStarted || this.#isRefusing) return;
     if (kind === 'expanded') void this.#expansions.look(volume);
-    else if (kind === 'claim-lost') void this.#claimWatch.look();
-    else void this.#holds.lookAt(volume);
+    else void this.#claimWatch.lost(volume);
   }
 
   /**

@@ -123,7 +123,7 @@ const storeMethods: Methods<Store> = {
 };
 const claimMethods: Methods<ClaimClient> = {
   ...{ look: true, claim: true, holds: true, keeps: true, publish: true },
-  ...{ release: true, unstaged: true, holdReleased: true, expanded: true },
+  ...{ release: true, unstaged: true, expanded: true },
 };
 const clockMethods: Methods<Clock> = { now: true, monotonicMs: true, after: true };
 const randomMethods: Methods<Random> = { next: true, id: true };

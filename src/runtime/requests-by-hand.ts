@@ -96,7 +96,11 @@ const requests: Record<RequestByHand, Send> = {
   ),
   'snapshot.acknowledge': taking(nothing, (runtime, parts) => snapshotsOf(runtime, parts).acknowledge(parts.key)),
   'mount.retry': taking(retryFields, ({ mounts }, { key }, fields) => mounts.retry(key, fields)),
-  'alloc.release': taking(nothing, ({ allocations }, { name }) => allocations.release(name, { timeoutMs })),
+  'alloc.release': taking(nothing, ({ allocations, mounts }, { all: [, , allocId = '', ...single], key }) =>
+    single.length > 0
+      ? mounts.unmount({ volume: key, allocId }, { timeoutMs })
+      : allocations.release(allocId, { timeoutMs }),
+  ),
   'node.down': taking(nothing, ({ nodes }, { name }) => nodes.down(name)),
   'node.fence': taking(z.strictObject({ reason: z.string() }), ({ nodes }, { name }, { reason }) =>
     nodes.fence(name, reason),

@@ -32,6 +32,7 @@ interface Slot {
 
 export class AllocLab {
   readonly lab = new Lab();
+  readonly #address: string;
   /** By the id of a volume: who has its slot. */
   readonly slots = new Map<string, Slot>();
   /** Ids of the volumes that are mounted for the alloc. */
@@ -41,6 +42,11 @@ export class AllocLab {
   readonly faults = new Map<string, 'hangs' | 'loses its answer' | StagecraftError>();
   #generation = 0;
   #life: Life | undefined;
+
+  /** @param of address of the alloc */
+  constructor(of = address) {
+    this.#address = of;
+  }
 
   get life(): Life {
     if (!this.#life) throw new Error('it is not started');
@@ -57,7 +63,7 @@ export class AllocLab {
   }
 
   async ask(event: { type: string } & Record<string, unknown>): Promise<void> {
-    await Promise.all([this.life.engine.ask(address, event), this.lab.rest()]);
+    await Promise.all([this.life.engine.ask(this.#address, event), this.lab.rest()]);
     await this.lab.rest();
   }
 
@@ -66,12 +72,12 @@ export class AllocLab {
   }
 
   view(): AllocView | undefined {
-    return new ActorsOf(this.life.engine, allocMachine).peek(address);
+    return new ActorsOf(this.life.engine, allocMachine).peek(this.#address);
   }
 
   /** The record as it is stored. */
   async stored(): Promise<{ seq: number; envelope: ActorRecord }> {
-    const record = await this.lab.data.load(address);
+    const record = await this.lab.data.load(this.#address);
     if (!record) throw new Error('nothing is stored');
     return { seq: record.seq, envelope: JSON.parse(record.text) };
   }
@@ -136,7 +142,6 @@ export class AllocLab {
       take: ({ key: of }) => this.#call('take', of, () => void this.mounted.delete(of.id)),
       reachable: (of) => this.#call('reachable', of, () => {}),
       standing: ({ key: of }) => this.#call('standing', of, () => (this.mounted.has(of.id) ? infoOf(of) : undefined)),
-      refuseUnclaimed: () => {},
       confirm: async () => {},
     };
   }

@@ -68,7 +68,6 @@ function scene(generations: Record<string, number>) {
     take: async () => void calls.push('take'),
     reachable: () => back,
     standing: async () => (state.isStanding ? info : undefined),
-    refuseUnclaimed: () => {},
     confirm: async () => void calls.push('confirm'),
   };
   const worker = new AllocWorker({

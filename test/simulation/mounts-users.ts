@@ -118,7 +118,7 @@ export class MountUsers {
           throw error;
         });
       } else {
-        await life.mounter.mount({ volume: { id: volume }, ...request }, { wait: true, ...limitOf(step) });
+        await life.mounter.mount({ volume: { id: volume }, ...request }, limitOf(step));
       }
       const name = `${volume} ${alloc}`;
       if (isLast() && !this.#unmounts.get(name)) this.answered.set(name, { is: 'mounted', readOnly: isReadOnly });

@@ -3,6 +3,7 @@ import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
 import { AllocWorker } from '../../src/allocs/alloc-work.js';
 import { Allocations } from '../../src/allocs/allocations.js';
+import { SingleMounts } from '../../src/allocs/single-mounts.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
 import { PluginCalls } from '../../src/calls/plugin-calls.js';
 import type { PluginPort } from '../../src/calls/plugin-port.js';
@@ -15,7 +16,6 @@ import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
 import { ClaimWatch } from '../../src/mounts/claim-watch.js';
-import { Holds } from '../../src/mounts/holds.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
@@ -53,7 +53,6 @@ export class Worker {
   readonly #nodeId: string;
   readonly #watch: MountReconciler;
   readonly #claimWatch: ClaimWatch;
-  readonly #holds: Holds;
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
 
@@ -96,14 +95,14 @@ export class Worker {
       onPluginLoss: 'remount',
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
-    this.#holds = new Holds({ nodeId, engine, client, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
     const mounter = new MountManager({
-      ...{ client, mounting, engine, claims, paths, tables, access, orphans, former, stats, compare },
-      holds: this.#holds,
+      ...{ client, singles, engine, paths, tables, access, orphans, former, stats, compare },
+      holds: { unmount: async () => {} },
     });
     this.allocations = new Allocations({
-      ...{ node: nodeId, engine, clock, claims, bootId, compare, former },
+      ...{ node: nodeId, engine, clock, claims, bootId, compare, singles, former },
       mounts: (volumes) => mounter.told(volumes),
     });
     engine.host([
@@ -132,10 +131,8 @@ export class Worker {
     await this.#engine.restore(['mount', 'alloc'].map((kind) => nodeOwnedPrefix(kind, this.#nodeId)));
     await this.#watch.start();
     await this.allocations.recover();
-    await this.#holds.look();
     this.#tellCompared();
     this.#claimWatch.start();
-    this.#holds.start();
   }
 }
 

@@ -8,7 +8,7 @@ import { found, many, volume } from './mount-scene.js';
 
 const stamp = { at: 1_000, random: 0.5 };
 const user = (at: Target['at']): Target => ({
-  ...{ allocId: 'a', readOnly: false, isClaimed: true, capability: many, number: 1, sinceMs: 0 },
+  ...{ allocId: 'a', readOnly: false, capability: many, number: 1, sinceMs: 0 },
   at,
 });
 
@@ -19,7 +19,7 @@ function during(kind: MountWorkKind, more: Partial<MountContext>, isCalling = tr
   return { ...noMount({ node: 'n', namespace: 'default', id: 'data' }), volume, capability: many, work, ...more };
 }
 
-const asked = { volume, capability: many, allocId: 'a', readOnly: false, isClaimed: true };
+const asked = { volume, capability: many, allocId: 'a', readOnly: false };
 const published = { found, bootId: 'b' };
 const lost = { ...stamp, status: 'failed', failure: { code: 'CSI_ERROR', message: 'lost', final: false } } as const;
 
@@ -27,10 +27,10 @@ describe('the one call of a mount', () => {
   it('M2 a target can not be let go of, nor begin anew, while its call is under way', () => {
     const context = during('publish', { users: [user('failed')], number: 1 });
     const why = /while its call is under way \(publish\)/;
-    expect(() => leave(context, { allocId: 'a' }, stamp)).to.throw(why);
+    expect(() => leave(context, 'a', stamp)).to.throw(why);
     expect(() => use(context, asked, stamp)).to.throw(why);
     const waits = { ...context, awaiting: { reason: 'away', for: 'plugin' } } as const;
-    expect(leave(waits, { allocId: 'a' }, stamp).context.users).to.deep.equal([]);
+    expect(leave(waits, 'a', stamp).context.users).to.deep.equal([]);
   });
 
   it('M2 a staging can not be given up while its call is under way', () => {

@@ -418,7 +418,7 @@ describe('the mount machine over a dead staging path', () => {
   });
 
   it('M6 H6 hastened while it is made anew: it is mounted again all the same', async () => {
-    const scene = await Scene.mounted('a', { isClaimed: false });
+    const scene = await Scene.mounted('a');
     const before = scene.calls.length;
     seenDead(scene, { isMended: true });
     await scene.answer(failed({}));

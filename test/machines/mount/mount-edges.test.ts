@@ -387,15 +387,6 @@ describe('the mount machine, at its edges', () => {
     expect(scene.states()).to.deep.equal([]);
   });
 
-  it('M3 who has no claim is mounted again at a start without being asked about', async () => {
-    const scene = new Scene();
-    scene.actor.send(use('a', { isClaimed: false }));
-    await scene.answer(failed({}));
-    scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
-    scene.clock.increment(1_000);
-    expect(scene.calls).to.deep.equal(['stage', 'stage']);
-  });
-
   const askedAgain: [string, MountEvent][] = [
     ['asked to leave once more', leave('a')],
     ['at a start', { type: 'mount.observed', users: [], staging: [], isStart: true }],
@@ -422,15 +413,16 @@ describe('the mount machine, at its edges', () => {
     });
   }
 
-  it('M3 at a start, a stage that backs off is tried now', async () => {
+  it('M3 at a start, a stage that backs off is tried once the claim is confirmed', async () => {
     const scene = new Scene();
-    scene.actor.send(use('a', { isClaimed: false }));
+    scene.actor.send(use('a'));
     for (let attempt = 0; attempt < 12; attempt += 1) {
       await scene.answer(failed({}));
       if (attempt < 11) scene.clock.increment(300_000);
     }
     const calls = scene.calls.length;
     scene.actor.send({ type: 'mount.observed', users: [], staging: [], isStart: true });
+    scene.actor.send({ type: 'mount.confirm', allocId: 'a' });
     expect(scene.calls.slice(calls)).to.deep.equal(['stage']);
   });
 

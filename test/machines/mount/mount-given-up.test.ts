@@ -4,7 +4,6 @@ import type { CallOutcome } from '../../../machines/kit/csi-types.js';
 import { failed, leave, published, Scene, staged, unpublished, use } from './mount-scene.js';
 
 const waits: CallOutcome<never> = { status: 'must-wait', reason: 'of the agent of another place', for: 'compared' };
-const unclaimed = { isClaimed: false, hold: 5 };
 
 async function used(...answers: CallOutcome<unknown>[]): Promise<Scene> {
   const scene = new Scene();
@@ -50,15 +49,6 @@ describe('a mount whose volume was given up', () => {
       expect([staging.at, scene.actor.getSnapshot().hasTag('absent')]).to.deep.equal(['not-staged', true]);
       expect(scene.calls).to.have.length(length);
     });
-
-  it('34.32 an alloc without a claim: the end of its hold is reported first', async () => {
-    const scene = await Scene.mounted('a', unclaimed);
-    scene.actor.send({ type: 'mount.given-up' });
-    expect([scene.context.unreported, scene.state]).to.deep.equal([[{ allocId: 'a', generation: 5 }], 'unstaged']);
-    expect(scene.actor.getSnapshot().hasTag('absent')).to.equal(false);
-    scene.actor.send({ type: 'mount.hold-released', allocId: 'a', generation: 5 });
-    expect(scene.actor.getSnapshot().hasTag('absent')).to.equal(true);
-  });
 
   it('34.32 those who may have it mounted are told that it is lost, others nothing', async () => {
     const scene = await Scene.mounted('a');

@@ -163,7 +163,7 @@ class Life {
   #use(allocId: string): void {
     this.story.push(`use ${allocId}`);
     this.#unconfirmed.delete(allocId);
-    this.#actor.send({ type: 'mount.use', volume, capability, allocId, readOnly: false, isClaimed: true });
+    this.#actor.send({ type: 'mount.use', volume, capability, allocId, readOnly: false });
   }
 
   #leave(allocId: string): void {

@@ -29,7 +29,7 @@ export const volume: MountedVolume = {
   secrets: {},
 };
 export const use = (allocId: string, more: object = {}) =>
-  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, isClaimed: true, ...more }) as const;
+  ({ type: 'mount.use', volume, capability: many, allocId, readOnly: false, ...more }) as const;
 export const leave = (allocId: string) => ({ type: 'mount.leave', allocId }) as const;
 
 export const found = { device: '8:1', root: '/data' };

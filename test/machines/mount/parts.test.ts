@@ -10,7 +10,7 @@ import { earlier } from './staging-table.js';
 
 const capability = { accessMode: 'single-node-multi-writer', attachmentMode: 'file-system' } as const;
 const user = (allocId: string, at: Target['at'], more: Partial<Target> = {}): Target => ({
-  ...{ allocId, readOnly: false, isClaimed: true, capability, number: 1, sinceMs: 0, ...more },
+  ...{ allocId, readOnly: false, capability, number: 1, sinceMs: 0, ...more },
   at,
 });
 const contextOf = (more: Partial<MountContext>): MountContext => ({

@@ -1,0 +1,225 @@
+/**
+ * Single mounts (`runtime.mounts.mount`): each is an alloc of one volume at an address of its own, and so has a claim.
+ * Nobody lists it as an alloc. Why: docs/decisions/0038-a-single-mount-is-an-alloc.md
+ */
+import { allocMachine } from '../../machines/alloc/alloc.js';
+import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';
+import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { AllocMount } from '../../machines/alloc/volume-steps.js';
+import { allocAddress, mountAddress, singleMountAddress, singleMountAt } from '../../machines/kit/addresses.js';
+import type { Failure } from '../../machines/kit/host.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import { mountMachine } from '../../machines/mount/mount.js';
+import type { MountContext } from '../../machines/mount/types.js';
+import { nameOf } from '../../machines/volume/requests.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { ActorsOf } from '../engine/actors-of.js';
+import type { Clock } from '../engine/clock.js';
+import type { Engine } from '../engine/engine.js';
+import type { Logger } from '../engine/logger.js';
+import { asData } from '../engine/machine/data.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { KnownMount } from '../mounts/mount-spec.js';
+import type { Following, MountInfo } from '../mounts/mount-steps.js';
+import { ActorWaits } from '../requests/actor-waits.js';
+import { type AllocView, allocStateOf, failedWith, hasLost } from './alloc-view.js';
+
+export interface SingleMountsOptions {
+  node: string;
+  engine: Engine;
+  clock: Clock;
+  logger: Logger;
+  /** Id of the present boot of the host. */
+  bootId: string;
+  /** Compares these with the kernel. */
+  compare(volumes: readonly VolumeKey[]): Promise<void>;
+}
+
+type Of = Pick<KnownMount, 'key' | 'allocId'>;
+
+export class SingleMounts {
+  readonly #options: SingleMountsOptions;
+  readonly #allocs: ActorsOf<typeof allocMachine>;
+  readonly #mounts: ActorsOf<typeof mountMachine>;
+  readonly #waits: ActorWaits<typeof allocMachine>;
+  /** Mounts whose request is not sent yet, by the address of their alloc. */
+  readonly #turns = new Map<string, Set<{ isGivenUp: boolean }>>();
+
+  constructor(options: SingleMountsOptions) {
+    this.#options = options;
+    const { engine, clock } = options;
+    this.#allocs = new ActorsOf(engine, allocMachine);
+    this.#mounts = new ActorsOf(engine, mountMachine);
+    this.#waits = new ActorWaits({ actors: this.#allocs, clock, describe: ({ state }) => allocStateOf(state) });
+  }
+
+  /** Forgets those that have failed, from here on: their callers know why, and nobody else asks for them. */
+  start(): void {
+    const forget = (address: string, view: AllocView | undefined): void => {
+      if (!view || allocStateOf(view.state) !== 'failed' || !singleMountAt(address)) return;
+      this.#allocs.report(address, { type: 'alloc.release' }).catch((error: unknown) => {
+        this.#options.logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
+      });
+    };
+    this.#allocs.observe(({ address, view }) => forget(address, view));
+    for (const [address, view] of this.#allocs.views()) forget(address, view);
+  }
+
+  has(of: Of): boolean {
+    return this.#allocs.has(this.#addressOf(of));
+  }
+
+  /**
+   * Has the volume claimed, published and mounted; the same again is the same. One that is being unmounted is awaited.
+   * A refusal is told at once, unless `wait`.
+   * @throws StagecraftError CLAIM_CONFLICT: the alloc has it otherwise, or by `prepare`; why it can't be had
+   */
+  async mount(asked: KnownMount, { signal, onWait, wait }: Following & { wait: boolean }): Promise<MountInfo> {
+    const { bootId, compare } = this.#options;
+    const { key } = asked;
+    const address = this.#addressOf(asked);
+    const volumes = [volumeOf(asked)];
+    const request = { type: 'alloc.prepare', volumes, untilMs: null, bootId, wait } as const;
+    await this.#inTurn(asked, signal, () => this.#allocs.ask(address, request, { signal }));
+    if (this.#stateOf(asked) === 'prepared') await compare([key]);
+    const view = this.#allocs.peek(address);
+    if (view && hasLost(view, (one) => this.#mountAt(one)))
+      await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
+    const { name: _, taskPath: __, ...mount } = await this.#mounted(asked, { signal, onWait });
+    return mount;
+  }
+
+  /**
+   * Has the volume unmounted and its claim released; mounts that wait for their turn are given up.
+   * @returns whether there was a single mount; at once if there was none
+   */
+  async unmount(of: Of, { signal, onWait }: Following): Promise<boolean> {
+    const address = this.#addressOf(of);
+    for (const turn of this.#turns.get(address) ?? []) turn.isGivenUp = true;
+    if (!this.has(of)) return false;
+    await this.#allocs.ask(address, { type: 'alloc.release' }, { signal });
+    const reached = (view: AllocView): true | undefined => {
+      onWait?.(waitOf(view) ?? null);
+      // Mounted again since.
+      return allocStateOf(view.state) === 'releasing' ? undefined : true;
+    };
+    await this.#waits.until({ address, name: nameOf(of.key), goal: 'unmounted', reached, gone: true, signal });
+    return true;
+  }
+
+  /** Mounts again what waits for that since the host was booted. */
+  async retry(key: VolumeKey): Promise<void> {
+    const { bootId } = this.#options;
+    for (const [address, { state, context }] of this.#allocs.views()) {
+      if (!isSameData(singleMountAt(address), key) || allocStateOf(state) !== 'recovering') continue;
+      const { volumes } = context;
+      await this.#allocs.ask(address, { type: 'alloc.prepare', volumes, untilMs: null, bootId });
+    }
+  }
+
+  /** Volumes that are mounted singly for an alloc, or are to be. */
+  of(allocId: string): VolumeKey[] {
+    return [...this.#allocs.views()].flatMap(([address, { context }]) => {
+      const key = context.allocId === allocId ? singleMountAt(address) : undefined;
+      return key ? [key] : [];
+    });
+  }
+
+  /**
+   * Refuses a volume that the alloc has, or is to have, by `prepare`: both would share its claim.
+   * @throws StagecraftError CLAIM_CONFLICT
+   */
+  refuseOfAlloc({ key, allocId }: Of): void {
+    const address = allocAddress(this.#options.node, allocId);
+    const view = this.#allocs.peek(address);
+    if (!view || allocStateOf(view.state) === 'failed') return;
+    if (!view.context.volumes.some(({ volume }) => isSameData(volume, key))) return;
+    const message = `${nameOf(key)} belongs to what alloc ${allocId} was prepared with: prepare it again, or release it`;
+    throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
+  }
+
+  async #mounted({ key, allocId }: Of, { signal, onWait }: Following): Promise<AllocMount> {
+    const address = this.#addressOf({ key, allocId });
+    const at = this.#mountAddressOf(key);
+    let failure: Failure | null = null;
+    const reached = (view: AllocView): AllocMount | undefined => {
+      const { state, context } = view;
+      failure = context.failure;
+      const reason = waitOf(view);
+      onWait?.(reason ?? null);
+      if (allocStateOf(state) === 'prepared') return asData(mountsOf(context)?.[0]);
+      if (!failure && allocStateOf(state) === 'releasing') throw this.#unmounted({ key, allocId });
+      if (failure && allocStateOf(state) === 'failed') throw failedWith(at, failure);
+      if (failure && reason !== undefined)
+        throw failedWith(at, failure, `; what was begun is being undone still (${reason})`);
+      return undefined;
+    };
+    const awaited = { address, name: nameOf(key), goal: `mounted for alloc ${allocId}`, reached, signal };
+    const mount = await this.#waits.until<AllocMount | null>({ ...awaited, gone: null });
+    if (mount) return mount;
+    throw failure ? failedWith(at, failure) : this.#unmounted({ key, allocId });
+  }
+
+  #unmounted({ key, allocId }: Of): StagecraftError {
+    const message = `${nameOf(key)} was unmounted for alloc ${allocId} meanwhile`;
+    return new StagecraftError('ABORTED', message, { address: this.#mountAddressOf(key) });
+  }
+
+  /** Sends a request once nothing is being unmounted or undone. @throws StagecraftError ABORTED: unmounted meanwhile */
+  async #inTurn(of: Of, signal: AbortSignal, ask: () => Promise<unknown>): Promise<void> {
+    const address = this.#addressOf(of);
+    const turn = { isGivenUp: false };
+    const turns = this.#turns.get(address) ?? new Set();
+    this.#turns.set(address, turns.add(turn));
+    let asked: Promise<unknown>;
+    try {
+      if (this.has(of)) await this.#settled(of, signal);
+      if (turn.isGivenUp) throw this.#unmounted(of);
+      this.refuseOfAlloc(of);
+      asked = ask();
+    } finally {
+      turns.delete(turn);
+      if (turns.size === 0) this.#turns.delete(address);
+    }
+    await asked;
+  }
+
+  /** Resolves when it is not being unmounted or undone. */
+  async #settled(of: Of, signal: AbortSignal): Promise<void> {
+    const reached = ({ state }: AllocView): true | undefined =>
+      allocStateOf(state) === 'releasing' || allocStateOf(state) === 'failed' ? undefined : true;
+    const awaited = {
+      address: this.#addressOf(of),
+      name: nameOf(of.key),
+      goal: 'unmounted',
+      reached,
+      gone: true,
+    } as const;
+    await this.#waits.until({ ...awaited, signal, standing: 'nothing was asked for' });
+  }
+
+  #stateOf(of: Of): string | undefined {
+    const view = this.#allocs.peek(this.#addressOf(of));
+    return view && allocStateOf(view.state);
+  }
+
+  #mountAt(key: VolumeKey): MountContext | undefined {
+    return this.#mounts.peek(this.#mountAddressOf(key))?.context;
+  }
+
+  #mountAddressOf({ namespace, id }: VolumeKey): string {
+    return mountAddress(this.#options.node, namespace, id);
+  }
+
+  #addressOf({ key: { namespace, id }, allocId }: Of): string {
+    return singleMountAddress(this.#options.node, allocId, namespace, id);
+  }
+}
+
+const waitOf = ({ context }: AllocView): string | undefined => Object.values(reasonsOf(context))[0];
+
+/** The one volume of the alloc. Nobody has said where its workload has it. */
+const volumeOf = ({ key, usage, readOnly }: KnownMount): AllocVolume => ({
+  ...{ name: key.id, volume: key, mode: readOnly ? 'read' : 'write', readOnly, taskPath: '' },
+  ...usage,
+});
