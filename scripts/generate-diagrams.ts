@@ -4,9 +4,11 @@
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { cardsOf } from './diagrams/cards.js';
 import { shown } from './diagrams/machines.js';
+import { notesOf, openIn } from './diagrams/notes.js';
 import { filesOf, type GeneratedFile, indexOf } from './diagrams/page.js';
-import { faultsOf, unexplainedIn } from './diagrams/prose.js';
+import { faultsOf } from './diagrams/prose.js';
 
 const directory = fileURLToPath(new URL('../docs/machines/', import.meta.url));
 
@@ -26,8 +28,10 @@ const common = textAt('prose/words.md');
 const files: GeneratedFile[] = [indexOf(texts, common)];
 const faults: string[] = [];
 for (const { prose, name, ...one } of texts) {
-  const { machine, partOf } = one;
-  const found = [...faultsOf(machine, prose), ...(partOf ? unexplainedIn(machine, prose, common) : [])];
+  const { machine, isExplained } = one;
+  const cards = cardsOf(machine);
+  const open = isExplained ? openIn(cards, notesOf(cards, prose, common)) : [];
+  const found = [...faultsOf(machine, prose), ...open];
   faults.push(...found.map((fault) => `docs/machines/${name} ${fault}`));
   try {
     files.push(...(await filesOf(one, prose, common)));

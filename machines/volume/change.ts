@@ -51,7 +51,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: 'expand' 
       meta: PhaseMeta<never, 'expand' | 'modify'> & StateWords;
     },
     guards: {
-      isUnderWay: ({ event }) => event.type === 'asked' && event.isUnderWay,
+      isCallUnderWay: ({ event }) => event.type === 'asked' && event.isUnderWay,
     },
     actions: {
       count: assign(({ event }) => ({ tries: event.type === 'change.failed' ? event.tries : undefined })),
@@ -85,12 +85,12 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: 'expand' 
     states: {
       /** Asked for, and not done. */
       pending: {
-        meta: { call, words: { calling: 'under way', restsAfter: 'not done yet' } },
+        meta: { call, words: { calling: 'being changed', restsAfter: 'not done yet' } },
         on: {
           hasten: { actions: 'restart' },
           retry: { actions: 'restart' },
           asked: [
-            { guard: 'isUnderWay', target: 'overtaken', actions: 'keepNext' },
+            { guard: 'isCallUnderWay', target: 'overtaken', actions: 'keepNext' },
             { actions: ['replaceWish', 'restart'] },
           ],
           'change.done': 'done',
@@ -104,7 +104,7 @@ const changeMachine = <TWish, const TId extends string>(id: TId, call: 'expand' 
         meta: {
           call,
           health: 'working',
-          words: { calling: 'under way, a newer request comes next', restsAfter: 'a newer request comes next' },
+          words: { calling: 'being changed, a newer request comes next', restsAfter: 'a newer request comes next' },
         },
         on: {
           hasten: { actions: 'restart' },

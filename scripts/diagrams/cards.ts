@@ -76,13 +76,16 @@ const plainCard = (name: string, words: string, ways: Way[]): Card => ({
 function cardOf(machine: AnyStateMachine, node: AnyStateNode): Card {
   const name = pathOf(node);
   const around = withParents(node);
-  const said = saidIn(machine, `${name}.calling`) ?? saidIn(machine, name);
+  const calling = saidIn(machine, `${name}.calling`);
+  const resting = saidIn(machine, name);
+  const said = calling ?? resting;
   const runs = activitiesOf(node).filter((activity) => activity !== 'awaitAdmission');
   const why = isTransient(node) ? 'never rests: takes the first row that holds' : (said?.why ?? '');
-  const words = [name.endsWith(why) ? '' : why, node.type === 'final' ? 'the end' : ''];
+  const unneeded = calling && resting ? `while no call is needed: ${resting.why}` : '';
+  const words = [name.endsWith(why) ? '' : why, unneeded, node.type === 'final' ? 'the end' : ''];
   const shownAs = around.flatMap(({ meta }): string[] => meta?.shownAs ?? [])[0] ?? '';
   return {
-    states: [{ name, runs: runs.join(', '), words: words.filter((part) => part !== '').join(', ') }],
+    states: [{ name, runs: runs.join(', '), words: words.filter((part) => part !== '').join('; ') }],
     rows: rowsOf(waysFrom(around, name)),
     shownAs: name.split('.')[0] === shownAs ? '' : shownAs,
     isFailure: said?.health === 'failed',
@@ -120,7 +123,9 @@ function rowsOf(ways: Way[]): Row[] {
 
 /** Reads where events lead. An inner state comes before those around it: what it does in any case hides theirs. */
 function waysFrom(nodes: AnyStateNode[], name: string): Way[] {
-  const arrows = grouped(nodes.flatMap(arrowsFrom), ({ event }) => event);
+  // A request that raises `settle` is one of any request.
+  const own = nodes.flatMap(arrowsFrom).filter(({ to, actions }) => to || !actions.includes('settle'));
+  const arrows = grouped(own, ({ event }) => event);
   arrows.delete('*');
   return [...arrows].flatMap(([event, all]) => {
     const last = all.findIndex(({ guard }) => guard === '');
@@ -144,9 +149,11 @@ function covering(conditions: string[]): string[] {
 
 /** Name of the event. Calls of an actor end alike. */
 function nameOf(event: string, nodes: AnyStateNode[]): string {
+  if (event === 'always' && !nodes.some(isTransient)) return 'at once';
   const [, id, outcome] = /^(.+) (ended|failed)$/.exec(event) ?? [];
   const isCall = nodes.some((node) => callOf(node) && node.invoke.some((one) => one.id === id));
-  return ownEvents[event] ?? (isCall ? `the call ${outcome}` : event);
+  const ofCall = outcome === 'ended' ? 'the call ended' : 'the agent ended during the call';
+  return ownEvents[event] ?? (isCall ? ofCall : event);
 }
 
 interface End {

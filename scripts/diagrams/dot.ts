@@ -11,6 +11,10 @@ const palette = ['#1f4e9c', '#1b7a3d', '#7a3ea8', '#9a5b00', '#00707a', '#a0236a
 const colourOfFailures = '#b3261e';
 const grey = '#666666';
 const faint = '#bbbbbb';
+const shade = '#f0f0f0';
+
+/** Arrows that people can still follow; beyond that, names and colours in the rows say more. */
+const mostArrows = 25;
 
 /** Table in the text of a picture, in points. */
 export interface Box {
@@ -34,9 +38,10 @@ export function tablesOf(cards: Card[], notes: Note[], longest: number): string[
 /** Tables without places and arrows, to measure them. */
 export const loose = (tables: string[]): string => graphOf(tables.map((table, at) => nodeOf(table, at)));
 
-export function placed(tables: string[], places: Placed[], cards: Card[]): string {
+/** @param arrows of `arrowsOf` */
+export function placed(tables: string[], places: Placed[], arrows: string[]): string {
   const nodes = tables.map((table, at) => nodeOf(table, at, places[at]));
-  return graphOf([...nodes, ...arrowsOf(cards)]);
+  return graphOf([...nodes, ...arrows]);
 }
 
 const graphOf = (lines: string[]): string =>
@@ -52,16 +57,20 @@ const graphOf = (lines: string[]): string =>
 const nodeOf = (table: string, at: number, place?: Placed): string =>
   `t${at} [${place ? `pos="${place.x + place.width / 2},${-place.y - place.height / 2}" ` : ''}label=<${table}>]`;
 
-/** Arrows have the colour of the card to which they lead, and so has its name in a row. Ways into failures and out are faint. */
-function arrowsOf(cards: Card[]): string[] {
+/**
+ * Arrows have the colour of the card to which they lead, and so has its name in a row. Ways into failures and out are faint.
+ * None if they are too many to follow.
+ */
+export function arrowsOf(cards: Card[]): string[] {
   const colourOf = coloursOf(cards);
-  return cards.flatMap((card, from) => {
+  const arrows = cards.flatMap((card, from) => {
     const ends = cards.filter((other) => other !== card && card.rows.some(({ to }) => isOf(other, to)));
     return ends.map((end) => {
       const colour = card.isFailure || end.isFailure ? faint : colourOf(end.states[0]?.name ?? '');
       return `t${from} -> t${cards.indexOf(end)} [color="${colour}"]`;
     });
   });
+  return arrows.length > mostArrows ? [] : arrows;
 }
 
 const isOf = ({ states }: Card, name: string): boolean => states.some((state) => state.name === name);
@@ -77,16 +86,17 @@ function cardTable({ states, shownAs, rows }: Card, colourOf: (name: string) => 
   const [colour] = states.map(({ name }) => colourOf(name));
   const heads = states.flatMap(({ name, runs, words }) => {
     const title = coloured(colour, escaped(name), 11);
-    return [
-      runs === '' ? wholeLine(title) : lineOf(title, escaped(runs)),
-      ...(words === '' ? [] : [wholeLine(coloured(grey, wrapped(words.split(' '), ' ', longest + 20)))]),
-    ];
+    const said = coloured(grey, wrapped(words.split(' '), ' ', longest + 20));
+    // On a shared card, words below a name look as if they were about all.
+    if (words !== '' && runs === '' && states.length > 1) return [lineOf(title, said)];
+    return [runs === '' ? wholeLine(title) : lineOf(title, escaped(runs)), ...(words === '' ? [] : [wholeLine(said)])];
   });
-  const lines = rows.map(({ events, to }) =>
-    to === ''
-      ? wholeLine(coloured(grey, wrapped(events.map(textOf), ', ', longest + 20, 'stays: ')))
-      : lineOf(wrapped(events.map(textOf), ', ', longest), coloured(colourOf(to), `→ ${escaped(to)}`)),
-  );
+  const lines = rows.map(({ events, to }, at) => {
+    const texts = events.map(textOf);
+    if (to === '') return wholeLine(coloured(grey, wrapped(texts, ', ', longest + 20, 'stays: ')));
+    const cells = [wrapped(texts, ', ', longest), coloured(colourOf(to), `→ ${escaped(to)}`)];
+    return at % 2 === 0 ? lineOf(...cells) : shadedLine(...cells);
+  });
   const shown = shownAs === '' ? [] : [wholeLine(coloured(grey, `users see: ${shownAs}`))];
   return tableOf(colour ?? grey, [...heads, ...shown, ...(lines.length > 0 ? ['<HR/>'] : []), ...lines]);
 }
@@ -98,9 +108,12 @@ const noteTable = ({ title, lines }: Note, longest: number): string =>
   ]);
 
 const tableOf = (colour: string, lines: string[]): string =>
-  `<TABLE BGCOLOR="white" STYLE="ROUNDED" BORDER="1.5" COLOR="${colour}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">${lines.join('')}</TABLE>`;
+  `<TABLE BGCOLOR="white" BORDER="1.5" COLOR="${colour}" CELLBORDER="0" CELLSPACING="0" CELLPADDING="2">${lines.join('')}</TABLE>`;
 
 const lineOf = (...cells: string[]): string => `<TR>${cells.map((cell) => cellOf(cell)).join('')}</TR>`;
+/** Every second row is shaded, so that people see which events belong to which arrow. */
+const shadedLine = (...cells: string[]): string =>
+  `<TR>${cells.map((cell) => cellOf(cell, ` BGCOLOR="${shade}"`)).join('')}</TR>`;
 const wholeLine = (text: string): string => `<TR>${cellOf(text, ' COLSPAN="2"')}</TR>`;
 const cellOf = (text: string, more = ''): string => `<TD ALIGN="LEFT" BALIGN="LEFT"${more}>${text}</TD>`;
 const coloured = (colour = grey, text: string, size = fontSize): string =>

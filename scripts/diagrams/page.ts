@@ -75,6 +75,7 @@ export function indexOf(
     '- Below the name stand the words that people get for the state, and the state that users see, if it has another name.',
     ...howToRead.lines.map(({ name, text }) => `- \`${name}\`: ${text}.`),
     '- An arrow, and the name of the state in the row, have the colour of the card to which they lead. Arrows to failures and from failures are faint.',
+    '- A picture with more than 25 arrows has none: nobody could follow them, and the rows say the same.',
     '- Grey cards explain the events and conditions of the chart.',
     '',
     '## Words of all parts',

@@ -8,7 +8,7 @@ import { arrowsFrom, inWords, isHidden, nodesOf, pathOf, topStatesOf } from './w
  * @returns faults; empty if there are none
  */
 export function faultsOf(machine: AnyStateMachine, prose: string): string[] {
-  const listed = linesIn(prose, '- ');
+  const listed = linesIn(prose);
   const tops = topStatesOf(machine).filter((node) => !isHidden(node));
   const missing = tops.filter(({ key }) => listed.filter((name) => name === key).length !== 1);
   const known = namesOf(machine);
@@ -19,37 +19,12 @@ export function faultsOf(machine: AnyStateMachine, prose: string): string[] {
   ];
 }
 
-/**
- * Checks that the prose, or the common text, has a line for each event and each condition. Ends of effects and timers need
- * none: the index explains them.
- * @param common text for all parts; `*.done` stands for all events that end with `.done`
- * @returns faults; empty if there are none
- */
-export function unexplainedIn(machine: AnyStateMachine, prose: string, common: string): string[] {
-  const arrows = nodesOf(machine.root).flatMap(arrowsFrom);
-  const isOf = (event: string, name: string): boolean =>
-    name.startsWith('*') ? event.endsWith(name.slice(1)) : event === name;
-  const explained = [...linesIn(prose, '- on '), ...linesIn(common, '- on ')];
-  const conditions = [...linesIn(prose, '- if '), ...linesIn(common, '- if ')];
-  const events = arrows
-    .map(({ event }) => event)
-    .filter((event) => event !== 'always' && !/^after | (ended|failed)$/.test(event))
-    .filter((event) => !explained.some((name) => isOf(event, name)));
-  const guards = arrows
-    .map(({ guard }) => inWords(guard))
-    .filter((guard) => guard !== '' && !conditions.includes(guard));
-  return [
-    ...[...new Set(events)].map((event) => `needs a line that begins with "- on \`${event}\`: "`),
-    ...[...new Set(guards)].map((guard) => `needs a line that begins with "- if \`${guard}\`: "`),
-  ];
-}
-
 /** Names at the start of list lines. Several names in one line are separated by commas. */
-const linesIn = (prose: string, start: '- ' | '- on ' | '- if '): string[] =>
+const linesIn = (prose: string): string[] =>
   prose
     .split('\n')
-    .filter((line) => line.startsWith(`${start}\``))
-    .flatMap((line) => line.slice(start.length).split(': ')[0]?.split(', ') ?? [])
+    .filter((line) => line.startsWith('- `'))
+    .flatMap((line) => line.slice(2).split(': ')[0]?.split(', ') ?? [])
     .map((name) => name.replaceAll('`', ''));
 
 function namesOf(machine: AnyStateMachine): Set<string> {

@@ -1,7 +1,7 @@
 /** Draws cards and notes as a picture that fits one screen: in columns, in their order. */
 import { Graphviz } from '@hpcc-js/wasm/graphviz';
 import type { Card } from './cards.js';
-import { type Box, escaped, font, fontSize, loose, type Placed, placed, tablesOf } from './dot.js';
+import { arrowsOf, type Box, escaped, font, fontSize, loose, type Placed, placed, tablesOf } from './dot.js';
 import { faultsIn } from './legibility.js';
 import type { Note } from './notes.js';
 
@@ -14,8 +14,12 @@ const fonts = `${font},Verdana,Helvetica,Arial,sans-serif`;
 
 /** Longest lines of text to try, in characters. */
 const lengths = [26, 32, 38];
-/** Space between columns, where arrows go, and between cards, in points. */
-const gap = { x: 30, y: 12 };
+/** Space between columns and between cards, in points. */
+interface Gap {
+  x: number;
+  y: number;
+}
+const gaps = { withArrows: { x: 30, y: 12 }, withoutArrows: { x: 10, y: 8 } };
 
 /** Number of layouts to try, those with the largest letters first. */
 const mostTries = 20;
@@ -23,19 +27,21 @@ const mostTries = 20;
 /** Draws the picture. The same cards give the same picture. @throws Error if no layout can be read on one screen */
 export async function pictureOf(cards: Card[], notes: Note[]): Promise<string> {
   const widths = await widthsOfLetters();
+  const arrows = arrowsOf(cards);
+  const gap = arrows.length > 0 ? gaps.withArrows : gaps.withoutArrows;
   const layouts: { tables: string[]; places: Placed[]; scale: number }[] = [];
   for (const longest of lengths) {
     const tables = tablesOf(cards, notes, longest);
     const boxes = await measured(tables);
-    for (const height of heightsOf(boxes)) {
-      const places = inColumns(boxes, height);
+    for (const height of heightsOf(boxes, gap)) {
+      const places = inColumns(boxes, height, gap);
       layouts.push({ tables, places, scale: scaleOf(sizeOf(places)) });
     }
   }
   layouts.sort((one, other) => other.scale - one.scale);
   const faults = new Set([shrunk(layouts[0]?.scale ?? 1)]);
   for (const { tables, places } of layouts.filter(({ scale }) => scale >= smallestScale).slice(0, mostTries)) {
-    const svg = await laidOut(placed(tables, places, cards), 'svg', 'nop2');
+    const svg = await laidOut(placed(tables, places, arrows), 'svg', 'nop2');
     const scale = Math.min(1, scaleOf(pointsOf(svg)));
     const found = scale < smallestScale ? [shrunk(scale)] : faultsIn(svg, widths);
     if (found.length === 0) return scaled(svg, scale);
@@ -69,19 +75,21 @@ async function measured(tables: string[]): Promise<Box[]> {
   return sizes.toSorted((one, other) => one.at - other.at);
 }
 
-const heightOf = (column: Box[]): number => column.reduce((sum, { height }) => sum + height + gap.y, -gap.y);
+const heightOf = (column: Box[], gap: Gap): number => column.reduce((sum, { height }) => sum + height + gap.y, -gap.y);
 
 /** Heights of all columns that can be. */
-const heightsOf = (boxes: Box[]): Set<number> =>
+const heightsOf = (boxes: Box[], gap: Gap): Set<number> =>
   new Set(
-    boxes.flatMap((_, from) => boxes.slice(from).map((_box, more) => heightOf(boxes.slice(from, from + more + 1)))),
+    boxes.flatMap((_, from) =>
+      boxes.slice(from).map((_box, more) => heightOf(boxes.slice(from, from + more + 1), gap)),
+    ),
   );
 
 /** Puts each box into the first column that has room for it. @param most height of a column */
-function inColumns(boxes: Box[], most: number): Placed[] {
+function inColumns(boxes: Box[], most: number, gap: Gap): Placed[] {
   const columns: Box[][] = [];
   for (const box of boxes) {
-    const column = columns.find((one) => heightOf([...one, box]) <= most);
+    const column = columns.find((one) => heightOf([...one, box], gap) <= most);
     if (column) column.push(box);
     else columns.push([box]);
   }
@@ -90,7 +98,7 @@ function inColumns(boxes: Box[], most: number): Placed[] {
     const at = columns.findIndex((column) => column.includes(box));
     const x = widths.slice(0, at).reduce((sum, width) => sum + width + gap.x, 0);
     const above = columns[at]?.slice(0, columns[at].indexOf(box)) ?? [];
-    return { ...box, x, y: heightOf(above) + gap.y };
+    return { ...box, x, y: heightOf(above, gap) + gap.y };
   });
 }
 

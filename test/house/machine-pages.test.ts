@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { cardsOf, textOf } from '../../scripts/diagrams/cards.js';
 import { faultsIn } from '../../scripts/diagrams/legibility.js';
-import { notesOf } from '../../scripts/diagrams/notes.js';
-import { faultsOf, unexplainedIn } from '../../scripts/diagrams/prose.js';
+import { notesOf, openIn } from '../../scripts/diagrams/notes.js';
+import { faultsOf } from '../../scripts/diagrams/prose.js';
 import { pictureOf, widthsOfLetters } from '../../scripts/diagrams/render.js';
 
 const work = {
@@ -41,10 +41,10 @@ const hub = createMachine({
         { target: 'idle' },
       ],
     },
-    idle: { on: { settle: 'choosing' } },
+    idle: { on: { ask: { actions: ['keep', 'settle'] }, settle: 'choosing' } },
     a: { invoke: { id: 'callA', src: 'callA', onDone: 'choosing', onError: 'choosing' } },
     b: { on: { settle: 'choosing' } },
-    c: { on: { settle: 'choosing' } },
+    c: { on: { settle: 'choosing' }, always: { guard: 'isOver', target: 'idle' } },
   },
 });
 
@@ -89,12 +89,13 @@ describe('pages of machines', () => {
     expect(find('removed')).to.include({ words: 'the end' });
   });
 
-  it('35.4b states that lead to the same states in the same way share a card; a scheduler never rests', () => {
+  it('35.4b states that lead on in the same way share a card; a request that settles is any request', () => {
     expect(listsOf(hub)).to.deep.equal([
       ['start', ' → idle'],
       ['choosing', '[next: a] → a', '[next: b] → b', '[next: c] → c', '[otherwise] → idle'],
-      ['idle, b, c', 'any request → choosing'],
+      ['idle, b', 'any request → choosing'],
       ['a', 'callA ended, callA failed → choosing'],
+      ['c', 'any request → choosing', 'at once [over] → idle'],
     ]);
     expect(statesOf(hub)).to.deep.include({
       ...{ name: 'choosing', runs: '', words: 'never rests: takes the first row that holds' },
@@ -169,16 +170,37 @@ describe('pages of machines', () => {
     expect(faultsOf(job, '')).to.have.length(4);
   });
 
-  it('prose of a part without a line for an event or a condition is refused', () => {
-    const common = '- on `*.lost`, `again`: something.\n- on `failed`: something.\n';
-    const own = '- on `done`, `lost`: something.\n- on `turn`: something.\n- on `remove`: something.\n';
-    const conditions = '- if `known`: something.\n- if `last`, `same`: something.\n';
-    expect(unexplainedIn(job, `${own}${conditions}- on \`withdrawn\`: something.\n`, common)).to.deep.equal([]);
-    expect(unexplainedIn(job, own, common)).to.deep.equal([
-      'needs a line that begins with "- on `withdrawn`: "',
-      'needs a line that begins with "- if `known`: "',
-      'needs a line that begins with "- if `last`: "',
+  it('35.4b an event or a condition that no note explains is refused', () => {
+    const prose =
+      '- on `turn`: something.\n- on `withdrawn`: something.\n- on `remove`: something.\n- if `last`: something.\n';
+    const common = '- on `*ed`: something.\n- on `lost`: something.\n- if `known`: something.\n';
+    expect(openIn(cardsOf(job), notesOf(cardsOf(job), prose, common))).to.deep.equal([
+      'needs a line that begins with "- on `done`: "',
+      'needs a line that begins with "- on `again`: "',
       'needs a line that begins with "- if `same`: "',
     ]);
+  });
+
+  it('35.4b notes that claim one answer of the plugin for two events are refused', () => {
+    const notesThat = (...texts: string[]) => [
+      { title: 'Events', lines: texts.map((text, at) => ({ name: `event-${at}`, text })) },
+    ];
+    const apart = notesThat('OK, or NOT_FOUND to DeleteJob', 'ABORTED, or NOT_FOUND to DoJob', 'OK');
+    expect(openIn([], apart)).to.deep.equal([]);
+    expect(openIn([], notesThat('ABORTED', 'timeout, ABORTED to DoJob'))).to.deep.equal([
+      'says twice what ABORTED to DoJob means',
+    ]);
+  });
+
+  it('35.4b a picture with more arrows than people can follow has none', async () => {
+    const withEnds = (count: number) => {
+      const ends = Array.from({ length: count }, (_, at) => `end-${at}`);
+      const states = Object.fromEntries(ends.map((end) => [end, { type: 'final' as const }]));
+      const on = Object.fromEntries(ends.map((end) => [end, end]));
+      return cardsOf(createMachine({ id: 'fan', initial: 'hub', states: { hub: { on }, ...states } }));
+    };
+    const arrowsIn = async (count: number) => (await pictureOf(withEnds(count), [])).split('class="edge"').length - 1;
+    expect(await arrowsIn(10)).to.equal(11);
+    expect(await arrowsIn(30)).to.equal(0);
   });
 });
