@@ -28,7 +28,7 @@ import { publicationMachine } from './volume/publication.js';
 import { volumePathOf } from './volume/states.js';
 import { volumeMachine } from './volume/volume.js';
 
-export interface CatalogEntry {
+interface CatalogEntry {
   machine: AnyStateMachine;
   /** Charts that its parts follow. */
   charts: readonly AnyStateMachine[];

@@ -69,10 +69,11 @@ const whenLost = {
   ],
 };
 
-const finish = {
-  type: 'finishReleasing' as const,
-  params: ({ event }: { event: { output: AllocOutcome } }) => stepsIn(event.output),
-};
+interface Ended {
+  event: { output: AllocOutcome };
+}
+
+const finish = { type: 'finishReleasing', params: ({ event }: Ended) => stepsIn(event.output) } as const;
 
 /** Gives the volumes back, for as long as it takes. */
 const givingBack = <const TDone extends object>(whileResting: string, whenDone: TDone) => ({
@@ -94,6 +95,19 @@ const givingBack = <const TDone extends object>(whileResting: string, whenDone: 
     },
   },
 });
+
+/** The host was booted again: nothing is mounted any more. */
+const onNewBoot = {
+  guard: { type: 'isNewBoot', params: ({ event }: { event: { isNewBoot: boolean } }) => event.isNewBoot },
+  target: '#alloc.recovering.awaiting-prepare',
+  actions: 'reboot',
+} as const;
+
+const onPrepared = {
+  guard: { type: 'isDone', params: ({ event }: Ended) => event.output },
+  target: '#alloc.prepared',
+  actions: { type: 'finishPreparing', params: ({ event }: Ended) => stepsIn(event.output) },
+} as const;
 
 export const allocMachine = setup({
   types: {} as {
@@ -198,11 +212,7 @@ export const allocMachine = setup({
         src: 'prepareAlloc',
         input: workOf,
         onDone: [
-          {
-            guard: { type: 'isDone', params: ({ event }) => event.output },
-            target: 'prepared',
-            actions: { type: 'finishPreparing', params: ({ event }) => stepsIn(event.output) },
-          },
+          onPrepared,
           {
             target: 'releasing.undoing',
             actions: { type: 'undo', params: ({ event }) => blameIn(event.output) },
@@ -220,11 +230,7 @@ export const allocMachine = setup({
           actions: { type: 'keepLimit', params: ({ event }) => event.untilMs },
         },
         'alloc.recover': [
-          {
-            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-            target: 'recovering.awaiting-prepare',
-            actions: 'reboot',
-          },
+          onNewBoot,
           // The run before does not know what was claimed since it began.
           { target: 'preparing', reenter: true, actions: 'restart' },
         ],
@@ -257,14 +263,7 @@ export const allocMachine = setup({
       meta: { health: 'healthy', words: 'prepared' },
       entry: { type: 'tell', params: 'prepared' },
       on: {
-        'alloc.recover': [
-          {
-            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-            target: 'recovering.awaiting-prepare',
-            actions: 'reboot',
-          },
-          { target: 'recovering.working', actions: 'restart' },
-        ],
+        'alloc.recover': [onNewBoot, { target: 'recovering.working', actions: 'restart' }],
         'alloc.lost': whenLost,
       },
     },
@@ -279,11 +278,7 @@ export const allocMachine = setup({
             src: 'recoverAlloc',
             input: workOf,
             onDone: [
-              {
-                guard: { type: 'isDone', params: ({ event }) => event.output },
-                target: '#alloc.prepared',
-                actions: { type: 'finishPreparing', params: ({ event }) => stepsIn(event.output) },
-              },
+              onPrepared,
               {
                 target: '#alloc.releasing.undoing',
                 actions: [
@@ -326,14 +321,7 @@ export const allocMachine = setup({
       },
       on: {
         'alloc.lost': whenLost,
-        'alloc.recover': [
-          {
-            guard: { type: 'isNewBoot', params: ({ event }) => event.isNewBoot },
-            target: '.awaiting-prepare',
-            actions: 'reboot',
-          },
-          { actions: 'restart' },
-        ],
+        'alloc.recover': [onNewBoot, { actions: 'restart' }],
       },
     },
     releasing: {

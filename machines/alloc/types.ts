@@ -42,7 +42,7 @@ export interface AllocContext extends AllocWish, AllocInput {
   failure: CallFailure | null;
 }
 
-export type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
+type AllocRequest = ({ type: 'alloc.prepare' } & AllocWish) | { type: 'alloc.release' };
 
 /** Step that one of the volumes has reached. */
 export type NamedStep = { name: string } & ReportedStep;

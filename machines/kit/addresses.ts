@@ -52,7 +52,7 @@ export const snapshotsPrefix = 'volume-snapshot/';
 export const snapshotAddress = (namespace: string, id: string): string => join('volume-snapshot', namespace, id);
 export const groupSnapshotsPrefix = 'group-snapshot/';
 export const groupSnapshotAddress = (namespace: string, id: string): string => join('group-snapshot', namespace, id);
-export const nodesPrefix = 'node/';
+const nodesPrefix = 'node/';
 /** Address prefixes of actors that belong to no node: the leader works on them. Restored in this order. */
 export const clusterOwnedPrefixes = [nodesPrefix, volumesPrefix, snapshotsPrefix, groupSnapshotsPrefix];
 export const isClusterOwned = (address: string): boolean =>

@@ -35,7 +35,7 @@ type OuterOf<TPath> = TPath extends `${infer Outer}.${infer Inner}` ? Outer | `$
 type Innermost<TPath> = Exclude<TPath, OuterOf<TPath>>;
 
 /** States that a chart can be in, as dotted paths. */
-export type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<StateValueFrom<TMachine>>>;
+type StatePath<TMachine extends AnyStateMachine> = Innermost<PathOf<StateValueFrom<TMachine>>>;
 
 /** Data of a part, and the path of its state: `{ at: 'pending-publish', … }`. */
 export type Part<TMachine extends AnyStateMachine> = ContextFrom<TMachine> & { at: StatePath<TMachine> };

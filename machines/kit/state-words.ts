@@ -11,7 +11,7 @@ export const healths = ['healthy', 'working', 'waiting', 'in-doubt', 'failed', '
 export type Health = (typeof healths)[number];
 
 /** Words of a phase that wants a call, by how far that is. */
-export interface CallWords {
+interface CallWords {
   /** Put before the reason of a wait: `waits for its turn`, or `waits for the plugin`. */
   waiting?: string;
   calling: string;

@@ -12,7 +12,7 @@ export interface MountCall extends VolumeCall {
 }
 
 /** A call that makes something: carries all that the controller side knows. */
-export interface MakingCall extends MountCall {
+interface MakingCall extends MountCall {
   capability: Capability;
   volumeContext: Record<string, string>;
   publishContext: Record<string, string>;

@@ -48,7 +48,7 @@ function stagingView(context: MountContext): PartView {
 }
 
 /** Id of the part that is the target of this alloc. */
-export const targetId = (allocId: string): string => `target/${allocId}`;
+const targetId = (allocId: string): string => `target/${allocId}`;
 
 /** Phase of a target, and how far the call is that it wants. */
 function targetStep(context: MountContext, user: Target): string {

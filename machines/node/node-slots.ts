@@ -11,7 +11,7 @@ export interface Slot {
   reservation: string;
 }
 
-export interface PluginSlots {
+interface PluginSlots {
   /** Rises when the plugin's limit ends: counts that began before are void. */
   number: number;
   /** Whether each volume on the node has its slot. Until then no other slot is reserved. */
@@ -26,7 +26,7 @@ export type NodeSlots = Record<string, PluginSlots>;
 export type SlotAnswer = { status: 'reserved' | 'not-limited' } | { status: 'not-counted'; number: number };
 
 /** Limit of a plugin on a node. */
-export interface SlotLimit {
+interface SlotLimit {
   name: string;
   maxVolumes?: number;
 }

@@ -37,7 +37,7 @@ export interface ReportMark {
 }
 
 /** Fence of a node: its volumes are given up, on record. */
-export interface Fence {
+interface Fence {
   reason: string;
   /** Milliseconds since the epoch. */
   at: number;

@@ -19,7 +19,7 @@ interface OnItsWay extends Running {
 }
 
 /** A machine after an event: its context and states, and requests of the step's actions. */
-export type Moved = Pick<OnItsWay, 'context' | 'states' | 'asked'>;
+type Moved = Pick<OnItsWay, 'context' | 'states' | 'asked'>;
 
 /** Events that XState takes otherwise than others. */
 const ofXState: ReadonlySet<string> = new Set(['*', 'xstate.init', 'xstate.stop']);

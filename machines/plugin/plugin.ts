@@ -47,7 +47,7 @@ export interface Fingerprint {
   capabilities?: string[];
 }
 
-export interface PluginInput {
+interface PluginInput {
   info: PluginInfo;
 }
 

@@ -6,7 +6,7 @@ import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
 import type { PluginInfo } from './plugin.js';
 
-export interface PluginsInput {
+interface PluginsInput {
   node: string;
 }
 

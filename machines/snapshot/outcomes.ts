@@ -51,11 +51,10 @@ export function requested(context: SnapshotContext, request: SnapshotRequest): S
   return change;
 }
 
-export const made = (context: SnapshotContext, answer: MadeSnapshot, stamp: Stamped): SnapshotChange =>
-  stepped(context, { type: 'create.done', made: answer, ...stamp });
-
-export const looked = (context: SnapshotContext, answer: MadeSnapshot, stamp: Stamped): SnapshotChange =>
-  stepped(context, { type: 'look.done', made: answer, ...stamp });
+export const doneWith =
+  (type: 'create.done' | 'look.done') =>
+  (context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange =>
+    stepped(context, { type, made, ...stamp });
 
 export const removed = (context: SnapshotContext, _: null, stamp: Stamped): SnapshotChange =>
   stepped(context, { type: 'remove.done', ...stamp });

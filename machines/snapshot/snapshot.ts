@@ -10,7 +10,7 @@ import { isIn } from '../kit/parts.js';
 import { changed, refusing, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import { chosen, createCallOf, lookCallOf, removeCallOf, wantedCall } from './calls.js';
-import { failed, learned, looked, made, notMade, removed, requested, type SnapshotChange } from './outcomes.js';
+import { doneWith, failed, learned, notMade, removed, requested, type SnapshotChange } from './outcomes.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
 import { refusalOf } from './refusals.js';
 import type {
@@ -36,8 +36,8 @@ const { isRefused, refused } = refusing(refusalOf);
 const call = callChart(
   '#deciding',
   {
-    create: { state: 'pending-create', src: 'createSnapshot', input: createCallOf, done: made },
-    look: { state: 'waiting-until-ready', src: 'lookAtSnapshot', input: lookCallOf, done: looked },
+    create: { state: 'pending-create', src: 'createSnapshot', input: createCallOf, done: doneWith('create.done') },
+    look: { state: 'waiting-until-ready', src: 'lookAtSnapshot', input: lookCallOf, done: doneWith('look.done') },
     remove: {
       ...{ state: 'removing-untrusted', src: 'deleteSnapshot', id: 'removeUntrusted' },
       ...{ input: removeCallOf, done: removed },

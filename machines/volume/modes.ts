@@ -22,7 +22,7 @@ export const isInUse = (publication: Publication): boolean =>
   publication.at === 'published' || publication.at === 'failed.was-published' || isIn(publication, 'republishing');
 
 /** Whether the node was given what it needs to stage the volume, and may have it staged. */
-export const isHandedOut = (publication: Publication): boolean =>
+const isHandedOut = (publication: Publication): boolean =>
   isInUse(publication) || isIn(publication, 'pending-node-unpublish');
 
 /**

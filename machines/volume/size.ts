@@ -3,7 +3,7 @@ import type { Bytes, CapacityRange } from '../kit/csi-types.js';
 import type { VolumeContext } from './types.js';
 
 /** Data that the size follows from. */
-export type Sized = Pick<VolumeContext, 'csi' | 'expandedTo' | 'spec'>;
+type Sized = Pick<VolumeContext, 'csi' | 'expandedTo' | 'spec'>;
 
 export const isBelow = (bytes: Bytes | undefined, other: Bytes | undefined): boolean =>
   bytes !== undefined && other !== undefined && BigInt(bytes) < BigInt(other);

@@ -50,7 +50,7 @@ export interface PublishRequest extends Omit<PublishWish, 'capability'> {
   reservation?: string;
 }
 
-export type ClaimState = 'taken' | 'unpublishing' | 'node-detached' | 'controller-detached' | 'released';
+type ClaimState = 'taken' | 'unpublishing' | 'node-detached' | 'controller-detached' | 'released';
 
 export interface ClaimRequest {
   allocId: string;
