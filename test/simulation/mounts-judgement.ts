@@ -120,7 +120,10 @@ export class MountsJudge {
       const [volume = '', alloc = ''] = name.split(' ');
       const user = this.#userOf(volume, alloc);
       if (answer.is === 'unmounted' && user) this.faults.push(`${name} was unmounted, and is ${user.state}`);
-      if (answer.is === 'mounted' && !user) this.faults.push(`${name} was mounted, and is not known any more`);
+      // One whose claim was taken hears so later: nobody asks about it again for the same mount.
+      const isLost = this.#options.claims.fencedAtMs.has(name);
+      if (answer.is === 'mounted' && !user && !isLost)
+        this.faults.push(`${name} was mounted, and is not known any more`);
     }
     this.#restOfKernel();
   }

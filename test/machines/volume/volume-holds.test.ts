@@ -84,6 +84,22 @@ describe('holds of a volume', () => {
     }
   });
 
+  it('C6, 35.6 an alloc claims what it has a hold of, then the hold is released: it stays for the claim', async () => {
+    const scene = await volumeWith(attached, detached);
+    scene.actor.send(publish('web'));
+    await scene.rest();
+    scene.actor.send({ type: 'volume.claim', claim, wait: false });
+    scene.actor.send({ ...publish(), claim: { allocId: 'web', generation: 9 } });
+    scene.actor.send(released('web', 8));
+    await scene.rest();
+    const { at, holds } = scene.context.publications.a ?? {};
+    expect([at, holds, scene.calls]).to.deep.equal(['published', undefined, ['create', 'publish']]);
+    scene.actor.send({ type: 'volume.release', allocId: 'web' });
+    scene.actor.send({ type: 'volume.unstaged', nodeId: 'a', claimGeneration: 9, allocId: 'web' });
+    await scene.rest();
+    expect([scene.context.publications, scene.context.claims]).to.deep.equal([{}, []]);
+  });
+
   it('C6 held after its claim was reported as unstaged: it is published again for the hold', async () => {
     const scene = await volumeWith(attached, detached, attached);
     scene.actor.send({ type: 'volume.claim', claim, wait: false });
