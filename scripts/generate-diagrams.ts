@@ -28,10 +28,9 @@ const common = textAt('prose/words.md');
 const files: GeneratedFile[] = [indexOf(texts, common)];
 const faults: string[] = [];
 for (const { prose, name, ...one } of texts) {
-  const { machine, isExplained } = one;
+  const { machine } = one;
   const cards = cardsOf(machine);
-  const open = isExplained ? openIn(cards, notesOf(cards, prose, common)) : [];
-  const found = [...faultsOf(machine, prose), ...open];
+  const found = [...faultsOf(machine, prose), ...openIn(cards, notesOf(cards, prose, common))];
   faults.push(...found.map((fault) => `docs/machines/${name} ${fault}`));
   try {
     files.push(...(await filesOf(one, prose, common)));

@@ -276,7 +276,7 @@ export const snapshotPhases = phaseSetup.createMachine({
         },
         /** The plugin may have a snapshot. */
         'in-doubt': {
-          meta: { words: 'create refused, but an earlier attempt may have created it' },
+          meta: { words: 'create refused or no room, and an attempt may have created it' },
           on: {
             'snapshot.retry': { target: '#snapshot.create-in-doubt', actions: again },
             'snapshot.delete': { target: '#snapshot.finding-out', actions: asked },

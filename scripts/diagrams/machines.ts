@@ -7,8 +7,6 @@ export interface Shown {
   source: string;
   /** Machine that keeps this machine as a value in its context. */
   partOf?: AnyStateMachine;
-  /** Its picture has to explain each event and condition: it is a part, or an actor with parts. */
-  isExplained: boolean;
 }
 
 const sources: Record<string, string> = {
@@ -34,12 +32,12 @@ const sources: Record<string, string> = {
 /** Each once: two machines can have parts that follow one chart. */
 export const shown: Shown[] = [...catalog.values()]
   .flatMap(({ machine, charts }): Shown[] => [
-    { ...shownOf(machine), isExplained: charts.length > 0 },
-    ...charts.map((chart) => ({ ...shownOf(chart), partOf: machine, isExplained: true })),
+    shownOf(machine),
+    ...charts.map((chart) => ({ ...shownOf(chart), partOf: machine })),
   ])
   .filter(({ machine }, at, all) => all.findIndex((one) => one.machine === machine) === at);
 
-function shownOf(machine: AnyStateMachine): Pick<Shown, 'machine' | 'source'> {
+function shownOf(machine: AnyStateMachine): Shown {
   const source = sources[machine.id];
   if (!source) throw new Error(`scripts/diagrams/machines.ts names no source of machine ${machine.id}`);
   return { machine, source };
