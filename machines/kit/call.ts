@@ -53,6 +53,16 @@ export function callStepOf(caller: Caller, isOwn: boolean, tries: Tries | undefi
   return tries && tries.notBeforeMs > 0 ? 'backing-off' : 'due';
 }
 
+/**
+ * The piece of work that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
+ * @param pieces in the order of their importance
+ */
+export function firstDue<TPiece extends { dueAtMs: number }>(pieces: Iterable<TPiece>): TPiece | null {
+  let next: TPiece | null = null;
+  for (const one of pieces) if (!next || one.dueAtMs < next.dueAtMs) next = one;
+  return next;
+}
+
 /** One kind of call. */
 interface Call<TContext, TChange> {
   /** State of the machine while this call is under way. */

@@ -78,6 +78,8 @@ interface Taken {
 const triesIn = ({ event }: Taken): Tries | undefined => ('tries' in event ? event.tries : undefined);
 const now = (tries: Tries | undefined): Tries | undefined => tries && { ...tries, notBeforeMs: 0 };
 
+const nothing = { found: undefined, appeared: undefined, tries: undefined, unstageTries: undefined };
+
 /** Conditions and actions of the chart (staging.ts). */
 export const stagingSetup = setup({
   types: {} as {
@@ -91,30 +93,12 @@ export const stagingSetup = setup({
   },
   actions: {
     /** Nothing is left of what was tried, or seen. */
-    reset: assign({ found: undefined, appeared: undefined, tries: undefined, unstageTries: undefined }),
+    reset: assign(nothing),
     keepStaged: assign(({ event }) =>
-      'number' in event
-        ? {
-            number: event.number,
-            found: 'found' in event ? event.found : undefined,
-            appeared: undefined,
-            tries: undefined,
-            unstageTries: undefined,
-          }
-        : {},
+      'number' in event ? { ...nothing, number: event.number, found: 'found' in event ? event.found : undefined } : {},
     ),
     /** The plugin may have taken the dead mount for staged. */
-    keepStagedDead: assign(({ event }) =>
-      'number' in event
-        ? {
-            number: event.number,
-            found: undefined,
-            appeared: undefined,
-            tries: undefined,
-            unstageTries: undefined,
-          }
-        : {},
-    ),
+    keepStagedDead: assign(({ event }) => ('number' in event ? { ...nothing, number: event.number } : {})),
     /** Forgets earlier observations: they say nothing about the next staging. */
     keepUnstaged: assign(({ event }) =>
       'number' in event ? { number: event.number, found: undefined, appeared: undefined, unstageTries: undefined } : {},

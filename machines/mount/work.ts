@@ -1,13 +1,11 @@
 /** Order of the work on a mount: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
-import { callUnderWay } from '../kit/call.js';
+import { callUnderWay, firstDue } from '../kit/call.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
 import { isDead, isInDoubt, isStaged } from './staging.js';
 import type { StagingEvent } from './staging-setup.js';
 import { hasNoTarget, isWanted, needsUnpublish, targetChart } from './target.js';
 import type { MountContext, MountWork, MountWorkKind, Target } from './types.js';
-
-type Piece = Omit<MountWork, 'isCalling'>;
 
 const oneTarget: ReadonlySet<AccessMode> = new Set([
   'single-node-writer',
@@ -55,13 +53,12 @@ export function stagingWish(
 }
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
-function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
+function* pieces(context: MountContext, nowMs: number): Generator<MountWork> {
   const { users, staging, capability, expansion } = context;
-  const piece = (kind: MountWorkKind, tries: Tries | undefined, allocId?: string): Piece => ({
-    kind,
-    dueAtMs: dueAtMs(tries, nowMs),
-    ...(allocId !== undefined && { allocId }),
-  });
+  const piece = (kind: MountWorkKind, tries: Tries | undefined, allocId?: string): MountWork => {
+    const from = dueAtMs(tries, nowMs);
+    return { kind, dueAtMs: from, ...(allocId !== undefined && { allocId }), isCalling: from <= nowMs };
+  };
   for (const user of users)
     if (targetChart.metaOf(user).call === 'unpublish') yield piece('unpublish', user.tries, user.allocId);
   const wish = stagingWish(context);
@@ -81,14 +78,8 @@ function* pieces(context: MountContext, nowMs: number): Generator<Piece> {
   if (expansion && !expansion.failure && isThere) yield piece('expand', expansion.tries);
 }
 
-/**
- * The piece that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
- */
-export function nextMountWork(context: MountContext, nowMs: number): MountWork | null {
-  let next: Piece | undefined;
-  for (const one of pieces(context, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
-  return next ? { ...next, isCalling: next.dueAtMs <= nowMs } : null;
-}
+export const nextMountWork = (context: MountContext, nowMs: number): MountWork | null =>
+  firstDue(pieces(context, nowMs));
 
 /** Whether nothing of the volume is here, and nothing is to be undone. */
 export const isUnused = ({ users, staging }: MountContext): boolean =>

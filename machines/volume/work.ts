@@ -1,6 +1,6 @@
 /** Order of the work on a volume: the one place that decides what comes next. Pure. */
 import { dueAtMs } from '../kit/backoff.js';
-import { callUnderWay } from '../kit/call.js';
+import { callUnderWay, firstDue } from '../kit/call.js';
 import type { CallFailure, Tries } from '../kit/csi-types.js';
 import { expansionChart, modificationChart } from './change.js';
 import { isLeaving, lifecycleChart } from './lifecycle.js';
@@ -9,7 +9,6 @@ import { publicationChart } from './publication.js';
 import { isCovered } from './size.js';
 import type { Expansion, Lifecycle, Publication, VolumeContext, Work, WorkKind } from './types.js';
 
-type Piece = Omit<Work, 'isCalling'>;
 /** Parts of a volume that have work, and the volume that the plugin has made. */
 type Workload = Pick<VolumeContext, 'csi' | 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
 
@@ -39,12 +38,13 @@ const mayHaveArrived = (one: Publication): boolean =>
   one.at === 'in-doubt' || one.at === 'cancelling' || one.mayStillArrive === true;
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
-function pieces(workload: Workload, nowMs: number): Piece[] {
+function pieces(workload: Workload, nowMs: number): Work[] {
   const { csi, lifecycle, publications, expansion, modification } = workload;
-  const found: Piece[] = [];
+  const found: Work[] = [];
   const add = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): void => {
     const from = dueAtMs(tries, nowMs);
-    found.push(nodeId === undefined ? { kind, dueAtMs: from } : { kind, dueAtMs: from, nodeId });
+    const isCalling = from <= nowMs;
+    found.push(nodeId === undefined ? { kind, dueAtMs: from, isCalling } : { kind, dueAtMs: from, nodeId, isCalling });
   };
   const { call: kind } = lifecycleChart.metaOf(lifecycle);
   const isMaking = kind === 'create' || kind === 'remove';
@@ -62,17 +62,7 @@ function pieces(workload: Workload, nowMs: number): Piece[] {
   return found;
 }
 
-/**
- * The piece that is due first, so that one that fails again and again keeps no other waiting; null if there is none.
- */
-export function nextWork(workload: Workload, nowMs: number): Work | null {
-  let next: Piece | undefined;
-  for (const one of pieces(workload, nowMs)) if (!next || one.dueAtMs < next.dueAtMs) next = one;
-  if (!next) return null;
-  const { kind, dueAtMs, nodeId } = next;
-  const isCalling = dueAtMs <= nowMs;
-  return nodeId === undefined ? { kind, dueAtMs, isCalling } : { kind, dueAtMs, nodeId, isCalling };
-}
+export const nextWork = (workload: Workload, nowMs: number): Work | null => firstDue(pieces(workload, nowMs));
 
 /** Call of the volume itself, or about its publication on a node, that is under way. Absent: none is, or it waits. */
 export function underWay(context: Pick<VolumeContext, 'work' | 'awaiting'>, nodeId?: string): WorkKind | undefined {
