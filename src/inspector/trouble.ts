@@ -65,6 +65,8 @@ function adviceFor({ address, machine, state }: ActorSummary, part: PartView | u
     case 'group-snapshot':
       return { todo: 'mend what the answer names, then try again', command: command('group-snapshot', 'retry', name) };
     case 'alloc':
+      if (singleMountAt(address))
+        return { todo: 'mend what the reason names, then mount it again', command: command('mount', 'list') };
       return { todo: 'mend what the reason names, then prepare it again', command: command('alloc', 'status', name) };
     case 'task':
       return { todo: 'see why in its log, then start it again', command: command('task', 'logs', name) };

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
+import { singleMountAddress } from '../../machines/kit/addresses.js';
 import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { MountHouse, many, node, single } from './mount-house.js';
@@ -147,6 +148,13 @@ describe('single mounts', () => {
       'CLAIM_CONFLICT',
       'volume default/data is mounted for alloc a by mounts.mount: unmount it there first',
     ]);
+  });
+
+  it('A5, 35.6 its actor is asked by hand to release: it is unmounted', async () => {
+    await house.runtime.mounts.mount(request);
+    const address = singleMountAddress(node, 'a', 'default', 'data');
+    await house.runtime.actors.send(address, { type: 'alloc.release' }, { by: 'a person' });
+    expect([house.mounted(), await claims()]).to.deep.equal([[], []]);
   });
 
   it('A5 it is no alloc that is listed or released; its events name the volume', async () => {

@@ -34,12 +34,13 @@ const partsOf = (address: string): string[] => address.split('/').map(decodeURIC
 /** Short name of an actor. */
 export function nameOf(address: string): string {
   const [machine, ...parts] = partsOf(address);
-  return (machine === 'plugin' ? parts[2] : parts.at(-1)) ?? address;
+  const place: Record<string, number> = { plugin: 2, alloc: 1 };
+  return parts.at(place[machine ?? ''] ?? -1) ?? address;
 }
 
 /** Place of an actor: its namespace, its node, or the service of a plugin. */
 export function whereOf(address: string): string {
-  const [machine, first = '', second = ''] = partsOf(address);
+  const [machine, first = '', second = '', ...single] = partsOf(address);
   switch (machine) {
     case 'plugin':
     case 'plugins':
@@ -50,8 +51,9 @@ export function whereOf(address: string): string {
       return first;
     case 'mount':
       return `${second} on ${first}`;
-    case 'task':
     case 'alloc':
+      return [...(single.length > 0 ? [single.join('/')] : []), `on ${first}`].join(' ');
+    case 'task':
       return `on ${first}`;
     default:
       return '';
