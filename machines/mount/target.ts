@@ -223,7 +223,7 @@ export const targetMachine = targetSetup.createMachine({
     },
     /** Could not be mounted; nothing is left at the target. */
     failed: {
-      meta: { shownAs: 'failed', health: 'failed', words: 'mount refused' },
+      meta: { shownAs: 'failed', health: 'failed', words: 'could not be mounted' },
       on: { use: { target: 'pending-publish', actions: 'begin' }, leave: letsGo },
     },
     /** The alloc has let go. */
