@@ -1,4 +1,5 @@
 /** Tests the generated pages of machines: cards and notes of the pictures, what can't be read, and the check of the prose. */
+import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'chai';
 import { type AnyStateMachine, createMachine } from 'xstate';
 import { cardsOf, textOf } from '../../scripts/diagrams/cards.js';
@@ -6,6 +7,8 @@ import { faultsIn } from '../../scripts/diagrams/legibility.js';
 import { notesOf, openIn } from '../../scripts/diagrams/notes.js';
 import { faultsOf } from '../../scripts/diagrams/prose.js';
 import { pictureOf, widthsOfLetters } from '../../scripts/diagrams/render.js';
+import { answerClassOf, type RpcName } from '../../src/csi/answers.js';
+import { grpcCodes } from '../../src/csi/grpc-codes.js';
 
 const work = {
   initial: 'due',
@@ -190,6 +193,26 @@ describe('pages of machines', () => {
     expect(openIn([], notesThat('ABORTED', 'timeout, ABORTED to DoJob'))).to.deep.equal([
       'says twice what ABORTED to DoJob means',
     ]);
+  });
+
+  it('35.4b the prose says of answers of plugins what the table of answers says', () => {
+    const directory = new URL('../../docs/machines/prose/', import.meta.url);
+    const prose = readdirSync(directory).flatMap((name) => readFileSync(new URL(name, directory), 'utf8').split('\n'));
+    const final = grpcCodes.filter((code) => answerClassOf('CreateVolume', code) === 'final' && code !== 'NOT_FOUND');
+    const refusals = prose.filter((line) => line.includes('INVALID_ARGUMENT'));
+    expect(refusals).to.have.length.above(8);
+    for (const line of refusals) for (const code of final) expect(line).to.include(code);
+
+    const classes: [outcome: string, answerClass: RegExp, rpcs: RpcName[]][] = [
+      ['done', /^already-so/, ['DeleteVolume', 'DeleteSnapshot', 'NodeUnstageVolume', 'NodeUnpublishVolume']],
+      ['refused', /^final$/, ['CreateVolume', 'CreateSnapshot', 'ControllerPublishVolume']],
+      ['not-found', /^not-so$/, ['ControllerUnpublishVolume']],
+    ];
+    for (const [outcome, answerClass, rpcs] of classes) {
+      const lines = prose.filter((line) => line.includes(`.${outcome}\`: `) && line.includes('NOT_FOUND to '));
+      expect(lines.map((line) => /NOT_FOUND to (\w+)/.exec(line)?.[1])).to.have.members(rpcs);
+      for (const rpc of rpcs) expect(answerClassOf(rpc, 'NOT_FOUND'), rpc).to.match(answerClass);
+    }
   });
 
   it('35.4b a picture with more arrows than people can follow has none', async () => {
