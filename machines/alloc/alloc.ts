@@ -364,6 +364,7 @@ export const allocMachine = setup({
           ],
         },
         'alloc.release': { target: 'released', actions: ['forget', { type: 'tell', params: 'released' }] },
+        'alloc.forget': { target: 'released', actions: ['forget', { type: 'tell', params: 'released' }] },
       },
     },
   },

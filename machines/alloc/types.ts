@@ -55,6 +55,8 @@ export type AllocOutcome =
 
 export type AllocEvent = (
   | AllocRequest
+  /** Nobody asks why it has failed any more. Means nothing unless it has. */
+  | { type: 'alloc.forget' }
   /** The caller does not want it any more. */
   | { type: 'alloc.abort'; failure: Failure }
   /** The runtime has started again. `isNewBoot`: no mount and no workload from before is there. */

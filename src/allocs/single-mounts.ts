@@ -57,7 +57,7 @@ export class SingleMounts {
   start(): void {
     const forget = (address: string, view: AllocView | undefined): void => {
       if (!view || allocStateOf(view.state) !== 'failed' || !singleMountAt(address)) return;
-      this.#allocs.report(address, { type: 'alloc.release' }).catch((error: unknown) => {
+      this.#allocs.report(address, { type: 'alloc.forget' }).catch((error: unknown) => {
         this.#options.logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
       });
     };
@@ -184,10 +184,10 @@ export class SingleMounts {
     await asked;
   }
 
-  /** Resolves when it is not being unmounted or undone. */
+  /** Resolves when it is not being unmounted or undone. One that has failed may be asked for again. */
   async #settled(of: Of, signal: AbortSignal): Promise<void> {
     const reached = ({ state }: AllocView): true | undefined =>
-      allocStateOf(state) === 'releasing' || allocStateOf(state) === 'failed' ? undefined : true;
+      allocStateOf(state) === 'releasing' ? undefined : true;
     const awaited = {
       address: this.#addressOf(of),
       name: nameOf(of.key),

@@ -89,6 +89,7 @@ const sentences: Record<string, (event: Fields) => string> = {
   'task.remove': () => 'asked to forget it',
   'alloc.prepare': ({ volumes }) => `asked to prepare ${counted(volumes, 'volume')}`,
   'alloc.release': () => 'asked to release',
+  'alloc.forget': () => 'its failure was told, and is forgotten',
   'alloc.abort': ({ failure }) => `not wanted any more: ${within(failure, 'message')}`,
   'alloc.recover': ({ isNewBoot }) => (isNewBoot ? 'the host was started anew' : 'the agent was started anew'),
   'alloc.lost': ({ name }) => `its claim of volume ${name} is lost`,

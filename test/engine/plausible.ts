@@ -379,6 +379,7 @@ const waiting = (die: Die): NamedStep[] => [
 const allocEvents: Drafts<AllocEvent> = {
   'alloc.prepare': (die) => ({ volumes: allocVolumes(die), untilMs: die.of(null, 1_050_000), bootId: 'b' }),
   'alloc.release': () => ({}),
+  'alloc.forget': () => ({}),
   'alloc.abort': (die) => ({ failure: failure(die) }),
   'alloc.recover': (die) => ({ isNewBoot: die.below(2) > 0 }),
   'alloc.lost': (die) => ({ name: 'data', generation: die.below(9), failure: failure(die) }),

@@ -35,6 +35,7 @@ const events = {
   prepare: { type: 'alloc.prepare', volumes, untilMs: null, bootId: 'b2' },
   'prepare others': { type: 'alloc.prepare', volumes: volumes.slice(1), untilMs: null, bootId: 'b2' },
   release: { type: 'alloc.release' },
+  forget: { type: 'alloc.forget' },
   abort: { type: 'alloc.abort', failure },
   recover: { type: 'alloc.recover', isNewBoot: false },
   'recover after a reboot': { type: 'alloc.recover', isNewBoot: true },
@@ -226,6 +227,7 @@ const rows: Record<string, Row> = {
       prepare: [{ preparing: 'unlimited' }, 'claiming, claiming', 'prepareAlloc'],
       'prepare others': [{ preparing: 'unlimited' }, 'claiming', 'prepareAlloc'],
       release: ['released', ''],
+      forget: ['released', ''],
     },
   },
 };
