@@ -360,6 +360,12 @@ export class Engine implements ActorSystem, Inbox {
     return actor !== undefined && (actor.snapshot !== undefined || !actor.isIdle);
   }
 
+  /** Resolves once each actor in memory under the prefix takes messages, or is out of service: `views` lists it then. */
+  async inService(prefix: string): Promise<void> {
+    const actors = [...this.#actors].filter(({ address }) => address.startsWith(prefix));
+    await Promise.all(actors.map((actor) => actor.ready()));
+  }
+
   *views(prefix: string): Generator<ActorRow> {
     for (const { address } of this.#actors) {
       const view = address.startsWith(prefix) ? this.peek(address) : undefined;

@@ -86,6 +86,7 @@ export class NodeSide {
   readonly mounter: MountManager;
   readonly allocations: Allocations;
   readonly #nodeId: string;
+  readonly #engine: Engine;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #troubles: TroubleLog;
@@ -109,6 +110,7 @@ export class NodeSide {
     const { runtime, dataDir, engine, client, tables, clock, logger, troubles, claims, locks, baseDirOf } = options;
     const { nodeId, calls = {}, retry, stats, secrets = noSecrets } = runtime;
     this.#nodeId = nodeId;
+    this.#engine = engine;
     this.#clock = clock;
     this.#logger = logger;
     this.#troubles = troubles;
@@ -236,6 +238,9 @@ export class NodeSide {
   }
 
   async #begin(): Promise<void> {
+    // Records of an earlier version are written anew first: until then nobody sees their mounts.
+    await this.#engine.inService('');
+    if (this.#isRefusing) return;
     const mounts = this.#former.present();
     await this.#untilDone('the place of the mounts', () => this.#former.place(mounts));
     if (this.#isRefusing) return;

@@ -97,6 +97,23 @@ describe('migrations', () => {
     return { engine, store, report: { actors: 0, quarantined: [String(restored.state)] } };
   };
 
+  it('35.9 restored, and not written yet: not in service, and in no list', async () => {
+    await ask({ type: 'note', text: 'one' });
+    await lab.crash();
+    const store = lab.store();
+    const letGo = store.hold('commit');
+    const engine = lab.engine([houseKind('2', { work, paint }, [toV2])], store);
+    await engine.open();
+    await engine.restore(['']);
+    const served = watched(engine.inService('house/'));
+    await lab.rest();
+    expect([served.state, [...engine.views('house/')]]).to.deep.equal(['open', []]);
+    letGo();
+    await lab.rest();
+    expect(served.state).to.equal('answered');
+    expect([...engine.views('house/')].map(([listed]) => listed)).to.deep.equal([address]);
+  });
+
   it('message and requests during the load: handled after the migration, in order', async () => {
     await ask({ type: 'note', text: 'one' });
     life = await lab.start([houseKind('2', { work, paint }, [toV2]), deskKind], { prefixes: [] });
