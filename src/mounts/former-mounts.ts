@@ -125,9 +125,11 @@ export class FormerMounts {
 
   async #look(address: string): Promise<void> {
     const { logger } = this.#options;
+    const { signal } = this.#stop;
     try {
-      if (this.#stop.signal.aborted || this.#quarantined().includes(address)) return;
-      const mount = this.#mounts.peek(address);
+      signal.throwIfAborted();
+      // Throws for a record that can't be read now, or is damaged: it may be that of a mount.
+      const mount = await this.#mounts.read(address, signal);
       // Only the second commit is missing, perhaps: the volume may be claimed here again by now.
       if (mount && mayBeHere(mount.context)) {
         if (await this.#isKept(keyOf(address))) return;

@@ -15,7 +15,7 @@ import { FormerMounts } from '../../src/mounts/former-mounts.js';
 import { mountsTopic } from '../../src/mounts/mount-kind.js';
 import { Lab } from '../engine/lab.js';
 import { Cable } from '../registry/cable.js';
-import { faultyStore } from '../support/faulty-store.js';
+import { type ControlledStore, faultyStore } from '../support/faulty-store.js';
 
 const key = { namespace: 'default', id: 'data' };
 const capability = { accessMode: 'multi-node-multi-writer', attachmentMode: 'file-system' } as const;
@@ -40,19 +40,29 @@ class Scene {
   isKept = true;
   /** Event whose commit the store refuses. */
   refused: string | undefined;
+  /** Whether the record of the mount is damaged. */
+  isDamaged = false;
   #engine: Engine | undefined;
+  #store: ControlledStore | undefined;
   #former: FormerMounts | undefined;
 
   /** Starts the agent of this place on what the one before has left. */
   async agentAt(place: string, kill?: Kill): Promise<void> {
     this.#former?.stop();
     let cable: Cable | undefined;
-    const { engine } = await this.lab.start(this.#kinds(), {
+    const { engine, store } = await this.lab.start(this.#kinds(), {
       through: (store) => {
         const end = new Cable(store);
         cable = end;
         return {
           ...faultyStore(end),
+          list: async (range) => {
+            const page = await end.list(range);
+            const rows = page.rows.map((row) =>
+              this.isDamaged && row.address === mount ? { ...row, text: '{' } : row,
+            );
+            return { ...page, rows };
+          },
           commit: async (items) =>
             items.some((commit) => typeIn(commit) === this.refused)
               ? items.map(() => ({ status: 'refused', reason: 'no room' }))
@@ -61,6 +71,7 @@ class Scene {
       },
     });
     this.#engine = engine;
+    this.#store = store;
     cable?.cutAt({ is: (commit) => typeIn(commit) === kill?.type, done: kill?.done ?? true });
     const { clock } = this.lab;
     const claims = { keeps: async () => this.isKept };
@@ -84,6 +95,18 @@ class Scene {
   async leaves(): Promise<void> {
     await this.#ask({ type: 'mount.leave', allocId: 'web' });
     await this.lab.clock.advance(20_000);
+  }
+
+  /** Repairs the record of the mount, and takes it back into service. The record loads while the agent looks at its mounts. */
+  async repaired(): Promise<void> {
+    this.isDamaged = false;
+    await this.lab.clock.advance(2_500);
+    const load = this.#store?.hold('load');
+    const released = this.#engine?.release(mount);
+    await this.lab.clock.advance(4_900);
+    load?.();
+    await this.lab.rest();
+    await released;
   }
 
   /** Whether the record of the mount is there, and whether it is that of another place. */
@@ -191,5 +214,12 @@ describe('mounts of another place, whose agent is killed', () => {
     await scene.lab.clock.advance(20_000);
     expect(scene.found).to.deep.equal({ isThere: false, isFormer: false });
     await scene.mounts();
+  });
+
+  it('34.15, 34.32 its record is repaired, and loads slowly: the mount stays that of the first', async () => {
+    scene.isDamaged = true;
+    await scene.agentAt('second');
+    await scene.repaired();
+    expect(scene.found).to.deep.equal({ isThere: true, isFormer: true });
   });
 });
