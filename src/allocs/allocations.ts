@@ -63,7 +63,7 @@ export interface AllocationsOptions {
   former: Pick<FormerMounts, 'why'>;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
-  singles: Pick<SingleMounts, 'has' | 'of'>;
+  singles: Pick<SingleMounts, 'preparing' | 'of'>;
 }
 
 export class Allocations {
@@ -125,14 +125,13 @@ export class Allocations {
     const of = { allocId: id, address, had: this.#volumesAt(address), timeoutMs: left(), signal };
     const volumes = knownVolumes(await this.#openModes.fill(asked, of));
     this.#refuseNew();
-    this.#refuseSingles(id, volumes);
     const limitMs = left();
     const untilMs = limitMs === undefined ? null : clock.now() + limitMs;
     const leave = this.#enter(address);
     try {
       const request = { type: 'alloc.prepare', volumes, untilMs, bootId, wait } as const;
-      await inTime(clock, { timeoutMs: limitMs, signal }, (limit) =>
-        this.#allocs.ask(address, request, { signal: limit }),
+      await this.#options.singles.preparing(id, volumes, () =>
+        inTime(clock, { timeoutMs: limitMs, signal }, (limit) => this.#allocs.ask(address, request, { signal: limit })),
       );
       const isStanding = this.#isIn(address, 'prepared');
       if (isStanding) await this.#options.compare(volumes.map(({ volume }) => volume));
@@ -349,17 +348,6 @@ export class Allocations {
   #isIn(address: string, state: AllocState): boolean {
     const view = this.#allocs.peek(address);
     return view !== undefined && allocStateOf(view.state) === state;
-  }
-
-  /**
-   * Refuses volumes that are mounted singly for the alloc: both would share a claim.
-   * @throws StagecraftError CLAIM_CONFLICT
-   */
-  #refuseSingles(id: string, volumes: AllocVolume[]): void {
-    const single = volumes.find(({ volume }) => this.#options.singles.has({ key: volume, allocId: id }));
-    if (!single) return;
-    const message = `${nameOf(single.volume)} is mounted for alloc ${id} by mounts.mount: unmount it there first`;
-    throw new StagecraftError('CLAIM_CONFLICT', message, { address: this.#addressOf(id), final: true });
   }
 
   /** Refuses to return paths where the mount is hidden or replaced. */

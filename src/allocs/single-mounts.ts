@@ -44,6 +44,8 @@ export class SingleMounts {
   readonly #waits: ActorWaits<typeof allocMachine>;
   /** Mounts whose request is not sent yet, by the address of their alloc. */
   readonly #turns = new Map<string, Set<{ isGivenUp: boolean }>>();
+  /** Requests to prepare an alloc that are not known to be committed yet. */
+  readonly #preparing = new Set<{ address: string; volumes: readonly AllocVolume[] }>();
 
   constructor(options: SingleMountsOptions) {
     this.#options = options;
@@ -126,16 +128,47 @@ export class SingleMounts {
   }
 
   /**
+   * Sends the request to prepare an alloc. Until it is committed, nobody else can mount one of the volumes for the alloc.
+   * @throws StagecraftError CLAIM_CONFLICT: one of them is mounted singly for the alloc, and both would share a claim
+   */
+  async preparing(allocId: string, volumes: readonly AllocVolume[], ask: () => Promise<unknown>): Promise<void> {
+    const address = allocAddress(this.#options.node, allocId);
+    const single = volumes.find(({ volume }) => this.has({ key: volume, allocId }));
+    if (single) {
+      const message = `${nameOf(single.volume)} is mounted for alloc ${allocId} by mounts.mount: unmount it there first`;
+      throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
+    }
+    const request = { address, volumes };
+    this.#preparing.add(request);
+    try {
+      await ask();
+      this.#preparing.delete(request);
+    } catch (error) {
+      // A request of unknown outcome may be committed still.
+      if (!(error instanceof StagecraftError && error.outcome === 'unknown')) this.#preparing.delete(request);
+      throw error;
+    }
+  }
+
+  /**
    * Refuses a volume that the alloc has, or is to have, by `prepare`: both would share its claim.
    * @throws StagecraftError CLAIM_CONFLICT
    */
   refuseOfAlloc({ key, allocId }: Of): void {
     const address = allocAddress(this.#options.node, allocId);
-    const view = this.#allocs.peek(address);
-    if (!view || allocStateOf(view.state) === 'failed') return;
-    if (!view.context.volumes.some(({ volume }) => isSameData(volume, key))) return;
+    if (!this.#volumesAt(address).some(({ volume }) => isSameData(volume, key))) return;
     const message = `${nameOf(key)} belongs to what alloc ${allocId} was prepared with: prepare it again, or release it`;
     throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
+  }
+
+  /** Volumes that the alloc has, or is to have. */
+  #volumesAt(address: string): readonly AllocVolume[] {
+    const view = this.#allocs.peek(address);
+    if (view && allocStateOf(view.state) !== 'failed') return view.context.volumes;
+    const requests = [...this.#preparing].filter((one) => one.address === address);
+    // Nothing was committed, and nothing is on its way to the store any more.
+    if (!this.#allocs.has(address)) for (const one of requests) this.#preparing.delete(one);
+    return this.#allocs.has(address) ? requests.flatMap(({ volumes }) => volumes) : [];
   }
 
   async #mounted({ key, allocId }: Of, { signal, onWait }: Following): Promise<AllocMount> {

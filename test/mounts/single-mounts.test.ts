@@ -3,7 +3,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { singleMountAddress } from '../../machines/kit/addresses.js';
+import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
+import { faultyStore } from '../support/faulty-store.js';
 import { until } from '../until.js';
 import { MountHouse, many, node, single } from './mount-house.js';
 
@@ -148,6 +150,46 @@ describe('single mounts', () => {
       'CLAIM_CONFLICT',
       'volume default/data is mounted for alloc a by mounts.mount: unmount it there first',
     ]);
+  });
+
+  describe('while the store is slow', () => {
+    let held: (() => void)[] | undefined;
+    beforeEach(async () => {
+      await house.end();
+      const store = faultyStore(memoryStore(), {
+        at: 'commit',
+        how: async (_, proceed) => {
+          const waiting = held;
+          if (waiting) await new Promise<void>((resolve) => waiting.push(resolve));
+          return proceed();
+        },
+      });
+      house = await MountHouse.start({ attach: true, store });
+      await house.make('data', many);
+    });
+    const release = (): void => {
+      const waiting = held ?? [];
+      held = undefined;
+      for (const proceed of waiting) proceed();
+    };
+    afterEach(release);
+
+    for (const before of ['is none', 'has failed'])
+      it(`H1, 35.6 the alloc ${before}, its prepare is not committed yet: a single mount is refused`, async () => {
+        const prepare = (): Promise<unknown> => house.runtime.allocations.prepare('a', [house.wanted('data', many)]);
+        if (before === 'has failed') {
+          house.driver.script('NodeStageVolume', { code: 'INVALID_ARGUMENT', text: 'no' });
+          await refusalOf(prepare());
+        }
+        held = [];
+        const prepared = prepare();
+        await until(() => held?.length !== 0);
+        expect((await refusalOf(house.runtime.mounts.mount(request))).code).to.equal('CLAIM_CONFLICT');
+        release();
+        await prepared;
+        expect((await refusalOf(house.runtime.mounts.unmount(request))).code).to.equal('CLAIM_CONFLICT');
+        expect([await claims(), house.mounted().length]).to.deep.equal([['a write taken'], 2]);
+      });
   });
 
   it('A5, 35.6 its actor is asked by hand to release: it is unmounted', async () => {
