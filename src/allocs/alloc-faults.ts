@@ -20,6 +20,10 @@ const claimLostCode = 'CLAIM_LOST';
 export const isClaimLost = (error: unknown): boolean =>
   error instanceof StagecraftError && error.code === claimLostCode;
 
+/** Whether nothing keeps the volume for the alloc any more: its claim is lost, or the volume is gone. */
+export const isKeptNoMore = (error: unknown): boolean =>
+  isClaimLost(error) || (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND');
+
 /** @param volume whose claim the alloc has lost */
 export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
   const why = 'its node was taken for lost, somebody released it by hand, or the volume was deleted with force';

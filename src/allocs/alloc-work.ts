@@ -15,13 +15,13 @@ import type { ClaimClient, PublishedVolume } from '../mounts/claim-client.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
 import type { MountSteps } from '../mounts/mount-steps.js';
 import { firstPauseMs, type RetryPolicy, retrying } from '../mounts/retry.js';
-import { claimLost, isClaimLost, isClosing, isConflict, isFinal, named } from './alloc-faults.js';
+import { claimLost, isClaimLost, isClosing, isConflict, isFinal, isKeptNoMore, named } from './alloc-faults.js';
 import { StepReport, type VolumeReport } from './step-report.js';
 
 /** Steps of a mount that an alloc asks for. */
 export type AllocMounting = Pick<
   MountSteps,
-  'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take'
+  'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take' | 'held'
 >;
 
 export interface AllocWorkOptions {
@@ -68,10 +68,14 @@ export class AllocWorker {
 
   /** Fails with the fault of the first volume that can't be had; the others are given up then. */
   async prepare(run: Run): Promise<AllocOutcome> {
-    const { wait } = run.input;
+    const { wait, allocId, volumes } = run.input;
+    const { mounting } = this.#options;
+    // Mounted by a version up to 0.3.0: a failure would unmount it under its workload.
+    const isHeld = (): boolean => volumes.some(({ volume }) => mounting.held({ key: volume, allocId }));
     // The caller of a single mount gets each refusal at once; after a restart nobody waits for it.
     const isToldAtOnce = singleMountAt(run.address) !== undefined && !wait && !run.recovered;
-    const mayRetry: MayRetry = (error) => !isToldAtOnce && isRetryable(error) && (wait || !isFinal(error));
+    const mayRetry: MayRetry = (error) =>
+      isHeld() ? !isKeptNoMore(error) : !isToldAtOnce && isRetryable(error) && (wait || !isFinal(error));
     try {
       return await this.#alone(run, async (report) => {
         const fault = await this.#all({ run, report, mayRetry }, async (one) => {
@@ -192,8 +196,10 @@ export class AllocWorker {
    * @returns the outcome: the rest is asked for separately
    */
   async #claimAndPublish({ run, volume, report, policy }: VolumeWork, readOnly: boolean): Promise<Begun> {
-    const { claims, node } = this.#options;
-    if (!claims.claimAndPublish) return {};
+    const { claims, node, mounting } = this.#options;
+    // Each attempt to claim asks for the hold before.
+    const isHeld = mounting.held({ key: volume.volume, allocId: run.input.allocId }) !== undefined;
+    if (!claims.claimAndPublish || isHeld) return {};
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode, readOnly };
     const { signal, onWait } = policy;
@@ -212,7 +218,8 @@ export class AllocWorker {
   }
 
   /** @returns generation of the claim */
-  async #claim({ run, volume, report, policy }: VolumeWork): Promise<number> {
+  async #claim(work: VolumeWork): Promise<number> {
+    const { run, volume, report, policy } = work;
     const { claims, node } = this.#options;
     const { volume: key, mode, accessMode, attachmentMode } = volume;
     const asking = { allocId: run.input.allocId, nodeId: node, mode, accessMode, attachmentMode };
@@ -221,9 +228,27 @@ export class AllocWorker {
       else report.waits(reason);
     };
     const { signal } = policy;
-    const { generation } = await retrying({ ...policy, onWait }, () => claims.claim(key, asking, { signal }));
+    const { generation } = await retrying({ ...policy, onWait }, async () => {
+      await this.#mustBeHeld(work);
+      return claims.claim(key, asking, { signal });
+    });
     report.step({ type: 'claim.taken', generation });
     return generation;
+  }
+
+  /**
+   * Checks that the hold under which the alloc has the volume mounted still keeps it: without it, others may have written.
+   * @throws StagecraftError CLAIM_LOST
+   */
+  async #mustBeHeld({ run, volume, policy: { signal } }: VolumeWork): Promise<void> {
+    const { claims, node, mounting } = this.#options;
+    const { allocId } = run.input;
+    const hold = mounting.held({ key: volume.volume, allocId });
+    // One without a generation was never known to whoever has the volumes.
+    if (!hold || hold.generation === 0) return;
+    const { holds = [] } = await claims.look(volume.volume, { nodeId: node }, { signal });
+    const isKept = holds.some((one) => one.allocId === allocId && one.generation >= hold.generation);
+    if (!isKept) throw claimLost(volume, allocId);
   }
 
   /**

@@ -6,7 +6,7 @@ import type { Capability } from '../../machines/kit/csi-types.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import { hasNoTarget, isBeingReplaced, isWanted } from '../../machines/mount/target.js';
+import { hasNoTarget } from '../../machines/mount/target.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { isOfModes } from '../../machines/volume/modes.js';
@@ -18,17 +18,16 @@ import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { isRetryable, StagecraftError } from '../errors.js';
 import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
-import { type CommittedMount, type MountClient, userOf } from '../mounts/mount-client.js';
+import { type CommittedMount, heldOf, type MountClient } from '../mounts/mount-client.js';
 import type { Following, MountSteps } from '../mounts/mount-steps.js';
 import { retrying } from '../mounts/retry.js';
-import { limited } from '../requests/limited.js';
 import type { SingleMounts } from './single-mounts.js';
 
 export interface EarlierHoldsOptions {
   engine: ActorSystem;
   client: Pick<MountClient, 'node' | 'addressOf' | 'contextAt' | 'has' | 'ask' | 'until'>;
   mounting: Pick<MountSteps, 'take'>;
-  singles: Pick<SingleMounts, 'has' | 'mount' | 'unmount'>;
+  singles: Pick<SingleMounts, 'isLeaving' | 'mount'>;
   claims: Pick<ClaimClient, 'look' | 'holdReleased'>;
   clock: Clock;
   logger: Logger;
@@ -38,9 +37,6 @@ interface Of {
   key: VolumeKey;
   allocId: string;
 }
-
-/** Longest wait for a claim before it is asked again whether the hold is kept. */
-const claimMs = 60_000;
 
 export class EarlierHolds {
   readonly #options: EarlierHoldsOptions;
@@ -79,6 +75,22 @@ export class EarlierHolds {
     await retrying({ clock, signal, onWait, mayRetry: isRetryable }, () => this.#release(of, signal));
   }
 
+  /**
+   * Has the alloc claim what it has mounted under a hold, as it was asked for; it stays mounted meanwhile. Does nothing without
+   * a hold. The alloc asks first whether the hold is kept, unless it has its claim already (alloc-work.ts).
+   * @throws StagecraftError CLAIM_LOST, VOLUME_NOT_FOUND: nothing keeps the volume here, and it is unmounted
+   */
+  async claim({ key, allocId }: Of, following: Following): Promise<void> {
+    const of = { key, allocId };
+    if (!this.#held(of)) return;
+    const known = await this.#look(key, following.signal);
+    // It may have let go meanwhile.
+    const target = this.#held(of);
+    if (!target) return;
+    const asked = { ...of, usage: usageOf(target.capability, known), readOnly: target.readOnly };
+    await this.#options.singles.mount(asked, { ...following, wait: true });
+  }
+
   #begin(view: CommittedMount | undefined): void {
     const { client, clock, logger } = this.#options;
     const { signal } = this.#stop;
@@ -94,47 +106,28 @@ export class EarlierHolds {
     void Promise.allSettled(holds.map((hold) => retrying(policy, () => this.#replace(key, hold))));
   }
 
-  async #replace(key: VolumeKey, hold: Hold): Promise<void> {
-    const { client, singles, mounting } = this.#options;
+  async #replace(key: VolumeKey, { allocId }: Hold): Promise<void> {
+    const { client, mounting } = this.#options;
     const { signal } = this.#stop;
-    const of = { key, allocId: hold.allocId };
-    if (this.#kept(of)) await this.#claim(of, hold);
-    else await mounting.take(of, { signal });
-    const reached = (now: MountContext): true | undefined => (singles.has(of) || !isOwed(now) ? true : undefined);
-    await client.until(key, { goal: 'unstaged', reached, gone: true, signal });
-    await this.#release(of, signal);
-    if (client.has(key)) await client.ask(key, { type: 'mount.hold-released', allocId: hold.allocId });
-  }
-
-  /** Has the alloc claim what it has mounted; unmounts it if the hold is lost. */
-  async #claim(of: Of, { allocId, generation }: Hold): Promise<void> {
-    const { singles, mounting, clock } = this.#options;
-    const { signal } = this.#stop;
-    const known = await this.#look(of.key, signal);
-    const user = this.#kept(of);
-    if (!user) return;
-    // One without a generation was never known to whoever has the volumes.
-    const isKept =
-      generation === 0 || known?.holds?.some((one) => one.allocId === allocId && one.generation >= generation);
-    if (!known || !isKept) {
-      await singles.unmount(of, { signal });
+    const of = { key, allocId };
+    // A lost mount is mounted again for whoever asks.
+    const reached = (now: MountContext): true | undefined => (isLost(now, allocId) ? undefined : true);
+    await client.until(key, { goal: `asked for by alloc ${allocId}`, reached, gone: true, signal });
+    await this.claim(of, { signal });
+    if (!this.#held(of)) {
       await mounting.take(of, { signal });
-      return;
+      const isFree = (now: MountContext): true | undefined => (isOwed(now) ? undefined : true);
+      await client.until(key, { goal: 'unstaged', reached: isFree, gone: true, signal });
     }
-    const asked = { ...of, usage: usageOf(user.capability, known), readOnly: user.readOnly };
-    const failed = (): Error => new Error(`no claim within ${claimMs} ms`);
-    await limited({ clock, timeoutMs: claimMs, failed, end: signal }, (given) =>
-      singles.mount(asked, { signal: given, wait: true }),
-    );
+    await this.#release(of, signal);
+    if (client.has(key)) await client.ask(key, { type: 'mount.hold-released', allocId });
   }
 
-  /** Target of an alloc that has not let go. */
-  #kept({ key, allocId }: Of): Target | undefined {
-    const context = this.#options.client.contextAt(key);
-    const user = context && userOf(context, allocId);
-    return user && (isWanted(user) || isBeingReplaced(user) || isIn(user, 'published') || isIn(user, 'lost'))
-      ? user
-      : undefined;
+  /** Target of an alloc that has not let go, under its hold. */
+  #held({ key, allocId }: Of): Target | undefined {
+    const { client, singles } = this.#options;
+    const context = singles.isLeaving({ key, allocId }) ? undefined : client.contextAt(key);
+    return context && heldOf(context, allocId)?.target;
   }
 
   /** Releases the hold that is kept for the alloc: a mount that was killed may have taken a newer one than its record has. */
@@ -156,13 +149,18 @@ export class EarlierHolds {
   }
 }
 
+const isLost = (context: MountContext, allocId: string): boolean => {
+  const target = heldOf(context, allocId)?.target;
+  return target !== undefined && isIn(target, 'lost');
+};
+
 /** Whether the volume has to be unstaged, as nobody uses it here. */
 const isOwed = (context: MountContext): boolean => context.users.every(hasNoTarget) && isStagingOwed(context);
 
 /** How the alloc has asked: what the volume was made with is left out, as in most requests. */
-function usageOf(capability: Capability, { capabilities }: KnownVolume): Capability {
+function usageOf(capability: Capability, known: KnownVolume | undefined): Capability {
   const { accessMode, attachmentMode, fsType, mountFlags } = capability;
-  const made = capabilities.find((one) => isOfModes(one, capability));
+  const made = known?.capabilities.find((one) => isOfModes(one, capability));
   return {
     ...{ accessMode, attachmentMode },
     ...(fsType !== undefined && fsType !== made?.fsType && { fsType }),

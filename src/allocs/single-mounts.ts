@@ -71,6 +71,11 @@ export class SingleMounts {
     return this.#allocs.has(this.#addressOf(of));
   }
 
+  /** Whether it is being unmounted or undone. */
+  isLeaving(of: Of): boolean {
+    return this.#stateOf(of) === 'releasing';
+  }
+
   /**
    * Has the volume claimed, published and mounted; the same again is the same. One that is being unmounted is awaited.
    * A refusal is told at once, unless `wait`.

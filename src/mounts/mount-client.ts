@@ -6,10 +6,11 @@ import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountStateOf } from '../../machines/mount/states.js';
+import { isBeingReplaced, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/wishes.js';
+import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
@@ -161,3 +162,12 @@ export const isHere = (target: Target): boolean => !isIn(target, 'failed');
 
 export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>
   users.find((user) => user.allocId === allocId);
+
+/** Hold of a version up to 0.3.0 that keeps what the alloc has here, and its target. Undefined: there is none, or the alloc has let go. */
+export function heldOf(context: MountContext, allocId: string): { hold: Hold; target: Target } | undefined {
+  const hold = context.holds?.find((one) => one.allocId === allocId);
+  const target = userOf(context, allocId);
+  if (!hold || !target) return undefined;
+  const isKept = isWanted(target) || isBeingReplaced(target) || isIn(target, 'published') || isIn(target, 'lost');
+  return isKept ? { hold, target } : undefined;
+}

@@ -42,7 +42,7 @@ import type { Stats, VolumeStats } from './volume-stats.js';
 export interface MountManagerOptions {
   client: MountClient;
   singles: SingleMounts;
-  holds: Pick<EarlierHolds, 'unmount'>;
+  holds: Pick<EarlierHolds, 'claim' | 'unmount'>;
   engine: Engine;
   paths: MountPaths;
   tables: MountTables;
@@ -67,7 +67,7 @@ export class MountManager {
    * Mounts a volume for an alloc, at a path of its own, with a claim; the same request again has the same result. The
    * volume is published to this node, and unpublished with the last claim here. Resolves when the kernel shows it.
    * @param options `wait`: waits for what may come, such as the claim of another alloc, in place of a refusal. The end of
-   *   `timeoutMs`, or `signal`, ends the wait only
+   *   `timeoutMs`, or `signal`, ends the wait only. While it stands under a hold of 0.3.0 its claim is always waited for
    * @throws StagecraftError INVALID_ARGUMENT; CLAIM_CONFLICT naming who has it; VOLUME_NOT_FOUND, VOLUME_IN_USE,
    *   NOT_LEADER, SECRETS_UNAVAILABLE, HOST_UNFIT, CSI_ERROR, MOUNT_NOT_AS_ASKED, PLUGIN_LACKS: what was begun is undone;
    *   TIMEOUT, ABORTED: the work goes on
@@ -77,8 +77,11 @@ export class MountManager {
     this.#client.refuseIfClosed();
     const asked = knownMount(request);
     const { wait, ...limits } = checkedOptions(waitSchema, options);
-    const { singles } = this.#options;
-    return this.#within(limits, asked, (following) => singles.mount(asked, { ...following, wait }));
+    const { singles, holds } = this.#options;
+    return this.#within(limits, asked, async (following) => {
+      await holds.claim(asked, following);
+      return singles.mount(asked, { ...following, wait });
+    });
   }
 
   /**

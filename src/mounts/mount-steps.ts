@@ -6,7 +6,7 @@ import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/t
 import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { nameOf } from '../../machines/volume/requests.js';
-import type { VolumeKey } from '../../machines/volume/wishes.js';
+import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import type { Clock } from '../engine/clock.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
@@ -14,7 +14,7 @@ import type { WaitReporting } from '../requests/await-options.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { ClaimClient, KnownVolume, PublishedVolume } from './claim-client.js';
 import type { FormerMounts } from './former-mounts.js';
-import { type MountClient, userOf } from './mount-client.js';
+import { heldOf, type MountClient, userOf } from './mount-client.js';
 import { capabilityFor, type KnownMount } from './mount-spec.js';
 import type { MountTables } from './mount-tables.js';
 import { mountTrouble } from './mount-view.js';
@@ -96,6 +96,12 @@ export class MountSteps {
     await shared();
     await resolveSecrets(secrets, known.secrets, { clock, signal });
     return { ...asked, known, capability };
+  }
+
+  /** Hold of a version up to 0.3.0 under which the alloc has the volume mounted. */
+  held({ key, allocId }: Of): Hold | undefined {
+    const context = this.#client.contextAt(key);
+    return context && heldOf(context, allocId)?.hold;
   }
 
   /** Request for the controller side to publish it. */

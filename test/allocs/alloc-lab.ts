@@ -143,6 +143,7 @@ export class AllocLab {
       reachable: (of) => this.#call('reachable', of, () => {}),
       standing: ({ key: of }) => this.#call('standing', of, () => (this.mounted.has(of.id) ? infoOf(of) : undefined)),
       confirm: async () => {},
+      held: () => undefined,
     };
   }
 }

@@ -3,6 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
 import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
+import type { Hold } from '../../machines/volume/wishes.js';
 import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -23,7 +24,13 @@ function scene(generations: Record<string, number>) {
   const calls: string[] = [];
   const sent: object[] = [];
   /** The claim that the alloc has; null: it was given up, and others may have written since. */
-  const state = { held: 1 as number | null, next: 7, isPluginBack: () => {}, isStanding: true };
+  const state = {
+    held: 1 as number | null,
+    next: 7,
+    isPluginBack: () => {},
+    isStanding: true,
+    hold: null as Hold | null,
+  };
   const back = new Promise<void>((resolve) => {
     state.isPluginBack = resolve;
   });
@@ -69,6 +76,7 @@ function scene(generations: Record<string, number>) {
     reachable: () => back,
     standing: async () => (state.isStanding ? info : undefined),
     confirm: async () => void calls.push('confirm'),
+    held: () => state.hold ?? undefined,
   };
   const worker = new AllocWorker({
     ...{ node: 'n', claims, clock, compared: () => undefined },
@@ -257,5 +265,83 @@ describe('claims of allocs at work', () => {
     };
     await worker.release(run);
     expect(released).to.deep.equal([{ allocId: 'web', nodeId: 'n', generation: 1 }]);
+  });
+
+  const held: Hold = { allocId: 'web', generation: 5 };
+  const known = { uid: 'u', plugin: 'disk', capabilities: [], secrets: {} };
+  const single = { address: 'alloc/n/web/default/data' };
+
+  it('35.6 mounted under a hold of 0.3.0: whatever its claim is refused for, it waits, says why, and stays', async () => {
+    for (const code of [
+      ...(['VOLUME_UNAVAILABLE', 'VOLUME_DELETING', 'INVALID_ARGUMENT'] as const),
+      ...(['NOT_LEADER', 'CLAIM_CONFLICT', 'SECRETS_UNAVAILABLE', 'HOST_UNFIT'] as const),
+    ]) {
+      const { worker, run, claims, clock, calls, sent, state } = scene({});
+      const { claim } = claims;
+      let isRefused = true;
+      state.hold = held;
+      claims.look = async () => ({ ...known, holds: [held] });
+      claims.claim = async (...args) => {
+        if (isRefused) throw new StagecraftError(code, 'not now', { final: true });
+        return claim(...args);
+      };
+      const prepared = worker.prepare({ ...run, ...single });
+      await settled();
+      expect([calls, JSON.stringify(sent).includes('not now')], code).to.deep.equal([[], true]);
+      isRefused = false;
+      await clock.advance(1_000);
+      await settled();
+      expect([codeOf(await prepared), calls], code).to.deep.equal(['prepared', ['claim 1', 'publish', 'bring']]);
+    }
+  });
+
+  for (const [situation, holds] of [
+    ['gone', []],
+    ['an older one', [{ ...held, generation: 4 }]],
+    ['that of another alloc', [{ ...held, allocId: 'b' }]],
+  ] as const)
+    it(`N3 35.6 its hold of 0.3.0 is ${situation} while its claim is refused: it ends, and nothing is claimed`, async () => {
+      const { worker, run, claims, clock, calls, state } = scene({});
+      state.hold = held;
+      let isKept = true;
+      claims.look = async () => ({ ...known, holds: isKept ? [held] : [...holds] });
+      const { claim } = claims;
+      claims.claim = async (...args) => {
+        if (isKept) throw new StagecraftError('CLAIM_CONFLICT', 'alloc db has it');
+        return claim(...args);
+      };
+      const prepared = worker.prepare({ ...run, ...single });
+      await settled();
+      isKept = false;
+      await clock.advance(1_000);
+      await settled();
+      expect([codeOf(await prepared), calls]).to.deep.equal(['CLAIM_LOST', []]);
+    });
+
+  it('N3 35.6 mounted under a hold of 0.3.0, and its volume is gone: it ends', async () => {
+    const { worker, run, claims, state } = scene({});
+    state.hold = held;
+    claims.look = async () => {
+      throw new StagecraftError('VOLUME_NOT_FOUND', 'there is none');
+    };
+    expect(codeOf(await worker.prepare({ ...run, ...single }))).to.equal('VOLUME_NOT_FOUND');
+  });
+
+  it('35.6 a hold of 0.3.0 that nobody was told of: claimed without a question', async () => {
+    const { worker, run, state, calls } = scene({});
+    state.hold = { ...held, generation: 0 };
+    expect(codeOf(await worker.prepare({ ...run, ...single }))).to.equal('prepared');
+    expect(calls).to.deep.equal(['claim 1', 'publish', 'bring']);
+  });
+
+  it('35.6 its hold of 0.3.0 is released, and its mount does not know: its claim counts, and nothing else', async () => {
+    for (const isHeld of [true, false]) {
+      const { worker, run, claims, state, calls } = scene({ data: 1 });
+      state.hold = held;
+      state.held = isHeld ? 1 : null;
+      claims.look = async () => ({ ...known, holds: [] });
+      expect(codeOf(await worker.prepare({ ...run, ...single }))).to.equal(isHeld ? 'prepared' : 'CLAIM_LOST');
+      expect(calls.includes('bring')).to.equal(isHeld);
+    }
   });
 });

@@ -99,7 +99,7 @@ export class Worker {
     const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
     const mounter = new MountManager({
       ...{ client, singles, engine, paths, tables, access, orphans, former, stats, compare },
-      holds: { unmount: async () => {} },
+      holds: { claim: async () => {}, unmount: async () => {} },
     });
     this.allocations = new Allocations({
       ...{ node: nodeId, engine, clock, claims, bootId, compare, singles, former },
