@@ -190,7 +190,7 @@ const rows = {
     http: 409,
     isRetryable: true,
     when: "a claim or a mount can't be had: who has it, who waits before you, or how it is published, staged or mounted there already, is named; or an alloc has other volumes than are asked for: what differs is named",
-    todo: 'release or unpublish that; claim with `wait`; ask for a mode that it was made for, and is published in',
+    todo: 'release or unpublish that; claim with `wait`; ask for the mode that it is published in',
   },
   ALLOC_NOT_FOUND: {
     http: 404,

@@ -184,7 +184,7 @@ function claimRefusal(
   const unused = unusable(context);
   if (unused) return unused;
   const never = neverGranted(context, claim);
-  if (never) return refused('CLAIM_CONFLICT', context, never);
+  if (never) return refused('INVALID_ARGUMENT', context, never);
   const present = context.publications[claim.nodeId];
   const wish = present && wishOf(present);
   if (wish && !isOfModes(wish.capability, claim)) {

@@ -2,7 +2,6 @@
  * Claims of this node if the controller side is in the same process: the methods of `runtime.volumes` behind the
  * port. The port: mounts/claim-client.ts
  */
-import { neverGranted } from '../../machines/volume/claims.js';
 import { isKeptOn } from '../../machines/volume/letting-go.js';
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
@@ -12,7 +11,7 @@ import type { Hold, PublishWish } from '../../machines/volume/wishes.js';
 import { refuseAborted } from '../abort.js';
 import { asData } from '../engine/machine/data.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ClaimClient, KnownVolume, PublishedVolume, SlotRequest } from '../mounts/claim-client.js';
+import type { ClaimClient, KnownVolume, PublishedVolume } from '../mounts/claim-client.js';
 import { addressOf } from '../volumes/volume-checks.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 
@@ -29,7 +28,6 @@ export function localClaims(volumes: Volumes): ClaimClient {
     },
     async claim(key, request, { signal }) {
       refuse(signal);
-      refuseUseless(await volumes.look(key), request);
       const { allocId, nodeId, mode, accessMode, attachmentMode } = request;
       const asked = { allocId, nodeId, mode, accessMode, attachmentMode };
       const { generation } = await volumes.claim(key, { ...asked, signal });
@@ -39,7 +37,6 @@ export function localClaims(volumes: Volumes): ClaimClient {
       refuse(signal);
       const context = await volumes.look(key);
       const { allocId, nodeId, mode, accessMode, attachmentMode, readOnly } = request;
-      refuseUseless(context, request);
       const use = useOf(context, nodeId, { capability: { accessMode, attachmentMode }, readOnly });
       const claiming = { claim: { allocId, nodeId, mode, accessMode, attachmentMode }, claimed };
       return publishedOf(await volumes.publishTo(key, nodeId, { ...use, signal, onWait, claiming }), { nodeId });
@@ -104,17 +101,6 @@ async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
     if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
     throw error;
   }
-}
-
-/**
- * Refuses what nobody can ever have: that is no conflict which passes.
- * @throws StagecraftError INVALID_ARGUMENT
- */
-function refuseUseless(context: VolumeContext, request: SlotRequest): void {
-  const why = neverGranted(context, request);
-  if (why === undefined) return;
-  const message = `${nameOf(context.key)}: ${why}`;
-  throw new StagecraftError('INVALID_ARGUMENT', message, { address: addressOf(context.key), faults: [message] });
 }
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;

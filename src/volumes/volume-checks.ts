@@ -3,7 +3,7 @@ import { volumeAddress } from '../../machines/kit/addresses.js';
 import type { Bytes, CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
-import { isOfModes } from '../../machines/volume/modes.js';
+import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
 import { absenceOf, nameOf, notThere } from '../../machines/volume/requests.js';
 import { sizeOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
@@ -76,8 +76,10 @@ export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unk
     (wanted.mountFlags === undefined || JSON.stringify(wanted.mountFlags) === JSON.stringify(one.mountFlags ?? []));
   const meant = offered.find(isMeant);
   if (meant) return meant;
-  const has = JSON.stringify(offered);
-  const message = `${nameOf(key)} was not made with ${JSON.stringify(wanted)}, but with ${has}: ask for one of these`;
+  const why =
+    notMadeFor(offered, wanted) ??
+    `it was not made with ${JSON.stringify(wanted)}, but with ${JSON.stringify(offered)}: ask for one of these`;
+  const message = `${nameOf(key)}: ${why}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, {
     address: addressOf(key),
     faults: [`capability: ${message}`],

@@ -454,11 +454,25 @@ describe('publishing a volume', () => {
       expect((await house.publications()).a).to.deep.include({ readOnly: true });
     });
 
-    it('V17 block volume is sent as block; a capability outside of its spec is refused', async () => {
+    it('V17, 35.8 a capability outside of its spec: refused in the words of its claims, or names the options', async () => {
+      const asked = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
+      const error = await refusalOf(house.volumes.publish(key, 'a', { capability: asked }));
+      const claim = { allocId: 'web', nodeId: 'a', mode: 'write', ...asked } as const;
+      const { code, message } = await refusalOf(house.volumes.claim(key, claim));
+      expect([error.code, error.message]).to.deep.equal([code, message]);
+      expect([code, message]).to.deep.equal([
+        'INVALID_ARGUMENT',
+        'volume default/data: it was not made for block-device, single-node-writer, but for file-system, ' +
+          'single-node-writer or file-system, multi-node-multi-writer: ask for one of these',
+      ]);
+      const xfs = { ...asked, attachmentMode: 'file-system', fsType: 'xfs' } as const;
+      expect((await refusalOf(house.volumes.publish(key, 'a', { capability: xfs }))).message)
+        .to.include('was not made with')
+        .and.include('"fsType":"xfs"');
+    });
+
+    it('V17 block volume is sent as block', async () => {
       const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
-      const error = await refusalOf(house.volumes.publish(key, 'a', { capability: block }));
-      expect(error).to.include({ code: 'INVALID_ARGUMENT' });
-      expect(error.message).to.include('was not made with').and.include('ask for one of these');
       await house.volumes.create(spec('raw', { capabilities: [block] }));
       await house.volumes.publish({ id: 'raw' }, 'a');
       expect(house.plugin.calls.at(-1)?.request).to.deep.include({
