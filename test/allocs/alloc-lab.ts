@@ -4,6 +4,7 @@
  */
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import type { AllocVolume } from '../../machines/alloc/types.js';
+import type { Hold } from '../../machines/volume/wishes.js';
 import { allocKind } from '../../src/allocs/alloc-kind.js';
 import type { AllocView } from '../../src/allocs/alloc-view.js';
 import { type AllocMounting, AllocWorker } from '../../src/allocs/alloc-work.js';
@@ -16,6 +17,7 @@ import { Lab, type Life } from '../engine/lab.js';
 
 export const address = 'alloc/n1/web';
 export const allocId = 'web';
+export const hold: Hold = { allocId, generation: 5 };
 
 export const volume = (name: string): AllocVolume => ({
   ...{ name, volume: { namespace: 'default', id: name }, mode: 'write', readOnly: false, taskPath: `/${name}` },
@@ -23,7 +25,18 @@ export const volume = (name: string): AllocVolume => ({
 });
 
 /** What an alloc asks of others. */
-export type Port = 'claim' | 'holds' | 'publish' | 'bring' | 'reachable' | 'standing' | 'release' | 'take' | 'unstaged';
+export type Port =
+  | 'claim'
+  | 'holds'
+  | 'publish'
+  | 'bring'
+  | 'reachable'
+  | 'standing'
+  | 'release'
+  | 'take'
+  | 'unstaged'
+  | 'holdReleased'
+  | 'forgetHold';
 
 interface Slot {
   allocId: string;
@@ -38,6 +51,8 @@ export class AllocLab {
   /** Ids of the volumes that are mounted for the alloc. */
   readonly mounted = new Set<string>();
   readonly calls: string[] = [];
+  /** Whether the alloc has a hold of 0.3.0: by the record of the mount, and where the volumes are. */
+  readonly isHeld = { here: false, there: false };
   /** By port and volume (`bring data`): what a call comes to; default: it is done. `loses its answer`: it is done, and hangs. */
   readonly faults = new Map<string, 'hangs' | 'loses its answer' | StagecraftError>();
   #generation = 0;
@@ -56,7 +71,7 @@ export class AllocLab {
   /** Begins a runtime, on what the one before has left. */
   async start(through?: (store: Store) => Store): Promise<void> {
     const worker = new AllocWorker({
-      ...{ node: 'n1', claims: this.#claims(), clock: this.lab.clock, compared: () => undefined },
+      ...{ node: 'n1', claims: this.claims(), clock: this.lab.clock, compared: () => undefined },
       mounting: this.#mounting(),
     });
     this.#life = await this.lab.start([allocKind(worker)], { ...(through && { through }) });
@@ -82,6 +97,13 @@ export class AllocLab {
     return { seq: record.seq, envelope: JSON.parse(record.text) };
   }
 
+  /** Has the record of the mount drop the hold. */
+  forgetHold(of: Key): Promise<void> {
+    return this.#call('forgetHold', of, () => {
+      this.isHeld.here = false;
+    });
+  }
+
   async #call<T>(port: Port, { id }: Key, work: () => T): Promise<T> {
     const call = `${port} ${id}`;
     this.calls.push(call);
@@ -93,9 +115,10 @@ export class AllocLab {
     return result;
   }
 
-  #claims(): ClaimClient {
+  /** Whoever has the volumes. */
+  claims(): ClaimClient {
     return {
-      look: async () => known,
+      look: async () => ({ ...known, ...(this.isHeld.there && { holds: [hold] }) }),
       claim: (of) =>
         this.#call('claim', of, () => {
           const held = this.slots.get(of.id);
@@ -124,7 +147,10 @@ export class AllocLab {
           this.slots.delete(of.id);
         }),
       keeps: async () => true,
-      holdReleased: async () => {},
+      holdReleased: (of) =>
+        this.#call('holdReleased', of, () => {
+          this.isHeld.there = false;
+        }),
       expanded: async () => {},
     };
   }
@@ -143,7 +169,7 @@ export class AllocLab {
       reachable: (of) => this.#call('reachable', of, () => {}),
       standing: ({ key: of }) => this.#call('standing', of, () => (this.mounted.has(of.id) ? infoOf(of) : undefined)),
       confirm: async () => {},
-      held: () => undefined,
+      held: () => (this.isHeld.here ? hold : undefined),
     };
   }
 }
