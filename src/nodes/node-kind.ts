@@ -12,15 +12,16 @@ export interface NodeKindOptions {
   /** Time from down to fenced, in milliseconds; absent: a node that is down is never fenced by itself. */
   afterMs?: number | undefined;
   clock: Clock;
-  fence: NodeFence;
+  fence: Pick<NodeFence, 'withdraw' | 'release'>;
 }
 
 export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind => ({
   machine: nodeMachine,
   begin: (address) => ({ id: addressParts(address)[1] ?? '' }),
   topic: () => nodesTopic,
-  refusalOf: (context: NodeContext, request: NodeEvent) =>
-    request.type === 'node.reserve-slot' ? slotRefusal(context, request) : undefined,
+  // A node in any other state answers for itself that it takes no volume.
+  refusalOf: (context: NodeContext, request: NodeEvent, value) =>
+    value === 'ready' && request.type === 'node.reserve-slot' ? slotRefusal(context, request) : undefined,
   effects: {
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,

@@ -163,10 +163,10 @@ export interface ActorKind {
   /** Path of the state as people see it, for inspectors. Default: the path of its value. */
   pathOf?: (value: StateValue, context: never) => string;
   /**
-   * Reason why the machine refuses a request in this context: the function that the machine itself asks. What the committed state
+   * Reason why the machine refuses a request in this state: the function that the machine itself asks. What the committed state
    * refuses is answered without a commit. Absent: every request leads to a commit.
    */
-  refusalOf?: (context: never, request: never) => Failure | undefined;
+  refusalOf?: (context: never, request: never, value: StateValue) => Failure | undefined;
   /** Migrations from each older version that may be stored to the next one. */
   migrations?: Migration[];
 }
@@ -174,11 +174,11 @@ export interface ActorKind {
 /** Reason why an actor in this state refuses a request; undefined: it takes it, or its machine has to say. */
 export function refusalIn(
   { refusalOf }: Pick<ActorKind, 'refusalOf'>,
-  { context }: AnyMachineSnapshot,
+  { context, value }: AnyMachineSnapshot,
   request: AnyEventObject,
 ): Failure | undefined {
   try {
-    return refusalOf?.(context as never, request as never);
+    return refusalOf?.(context as never, request as never, value);
   } catch {
     // The machine throws the same in its step, which counts as a crash.
     return undefined;
