@@ -109,7 +109,10 @@ export class Write {
     this.#author.hold(error);
   }
 
-  /** Handles a refusal: rejects requests, and sends a commit without any again. A commit in doubt is also sent again. */
+  /**
+   * Handles a refusal: rejects requests, and sends a commit without any again. Also sends a commit in doubt again: one that was sent
+   * anew after a fence, or after the store lost writes. The committer repeats all others by itself.
+   */
   #refused(reason: string): void {
     if (this.#isInDoubt) {
       this.#unanswered(reason);
