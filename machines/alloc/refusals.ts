@@ -1,22 +1,24 @@
 /** Reasons why an alloc refuses a request, or is undone, in words. Pure. */
 import type { ErrorCode } from '../kit/error-table.js';
 import type { Failure } from '../kit/host.js';
+import { nameOf } from '../volume/requests.js';
 import type { AllocContext, AllocVolume } from './types.js';
 
 /** Why an alloc refuses volumes other than its own. */
-export const conflictIn = ({ allocId, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
+export const conflictIn = ({ allocId, single, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
   const how = differencesOf(volumes, asked).join('; ');
-  return {
-    code: 'CLAIM_CONFLICT',
-    message: `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`,
-    final: true,
-  };
+  const message = single
+    ? `${nameOf(single)} is mounted for alloc ${allocId} otherwise (${how}): unmount it first, or ask for what it has`
+    : `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`;
+  return { code: 'CLAIM_CONFLICT', message, final: true };
 };
 
 /** Why an alloc that is being released takes no request. */
-export const leavingIn = ({ allocId }: AllocContext): Failure => ({
+export const leavingIn = ({ allocId, single }: AllocContext): Failure => ({
   code: 'ABORTED',
-  message: `alloc ${allocId} is being released: prepare it again once that is done`,
+  message: single
+    ? `${nameOf(single)} is being unmounted for alloc ${allocId}: mount it again once that is done`
+    : `alloc ${allocId} is being released: prepare it again once that is done`,
   final: false,
 });
 

@@ -18,9 +18,9 @@ import type { Clock } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { asData } from '../engine/machine/data.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { isRetryable, messageOf, StagecraftError } from '../errors.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
-import type { Following, MountInfo } from '../mounts/mount-steps.js';
+import type { Following, MountInfo, MountSteps } from '../mounts/mount-steps.js';
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AllocView, allocStateOf, failedWith, hasLost } from './alloc-view.js';
 
@@ -31,19 +31,28 @@ export interface SingleMountsOptions {
   logger: Logger;
   /** Id of the present boot of the host. */
   bootId: string;
+  mounting: Pick<MountSteps, 'check'>;
   /** Compares these with the kernel. */
   compare(volumes: readonly VolumeKey[]): Promise<void>;
 }
 
 type Of = Pick<KnownMount, 'key' | 'allocId'>;
 
+/** A caller of `mount`. */
+interface Caller {
+  /** Whether the volume was unmounted since: a request that is not sent yet is given up. */
+  isGivenUp: boolean;
+}
+
+type Waiting = Following & { wait: boolean };
+
 export class SingleMounts {
   readonly #options: SingleMountsOptions;
   readonly #allocs: ActorsOf<typeof allocMachine>;
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #waits: ActorWaits<typeof allocMachine>;
-  /** Mounts whose request is not sent yet, by the address of their alloc. */
-  readonly #turns = new Map<string, Set<{ isGivenUp: boolean }>>();
+  /** Mounts that somebody waits for, by the address of their alloc. */
+  readonly #callers = new Map<string, Set<Caller>>();
   /** Requests to prepare an alloc that are not known to be committed yet. */
   readonly #preparing = new Set<{ address: string; volumes: readonly AllocVolume[] }>();
 
@@ -55,12 +64,17 @@ export class SingleMounts {
     this.#waits = new ActorWaits({ actors: this.#allocs, clock, describe: ({ state }) => allocStateOf(state) });
   }
 
-  /** Forgets those that have failed, from here on: their callers know why, and nobody else asks for them. */
+  /** Forgets those that have failed, from here on: nobody else asks for them. Logs a failure that no caller hears. */
   start(): void {
+    const { logger } = this.#options;
     const forget = (address: string, view: AllocView | undefined): void => {
-      if (!view || allocStateOf(view.state) !== 'failed' || !singleMountAt(address)) return;
+      const key = singleMountAt(address);
+      if (!key || !view || allocStateOf(view.state) !== 'failed') return;
+      const { allocId, failure } = view.context;
+      if (failure && !this.#callers.has(address))
+        logger.warn({ address }, `${nameOf(key)} is not mounted for alloc ${allocId}: ${failure.message}`);
       this.#allocs.report(address, { type: 'alloc.forget' }).catch((error: unknown) => {
-        this.#options.logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
+        logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
       });
     };
     this.#allocs.observe(({ address, view }) => forget(address, view));
@@ -81,28 +95,27 @@ export class SingleMounts {
    * A refusal is told at once, unless `wait`.
    * @throws StagecraftError CLAIM_CONFLICT: the alloc has it otherwise, or by `prepare`; why it can't be had
    */
-  async mount(asked: KnownMount, { signal, onWait, wait }: Following & { wait: boolean }): Promise<MountInfo> {
-    const { bootId, compare } = this.#options;
-    const { key } = asked;
+  async mount(asked: KnownMount, waiting: Waiting): Promise<MountInfo> {
     const address = this.#addressOf(asked);
-    const volumes = [volumeOf(asked)];
-    const request = { type: 'alloc.prepare', volumes, untilMs: null, bootId, wait } as const;
-    await this.#inTurn(asked, signal, () => this.#allocs.ask(address, request, { signal }));
-    if (this.#stateOf(asked) === 'prepared') await compare([key]);
-    const view = this.#allocs.peek(address);
-    if (view && hasLost(view, (one) => this.#mountAt(one)))
-      await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
-    const { name: _, taskPath: __, ...mount } = await this.#mounted(asked, { signal, onWait });
-    return mount;
+    const caller: Caller = { isGivenUp: false };
+    const callers = this.#callers.get(address) ?? new Set();
+    this.#callers.set(address, callers.add(caller));
+    try {
+      const { name: _, taskPath: __, ...mount } = await this.#mountFor(caller, asked, waiting);
+      return mount;
+    } finally {
+      callers.delete(caller);
+      if (callers.size === 0) this.#callers.delete(address);
+    }
   }
 
   /**
-   * Has the volume unmounted and its claim released; mounts that wait for their turn are given up.
+   * Has the volume unmounted and its claim released; mounts whose request is not sent yet are given up.
    * @returns whether there was a single mount; at once if there was none
    */
   async unmount(of: Of, { signal, onWait }: Following): Promise<boolean> {
     const address = this.#addressOf(of);
-    for (const turn of this.#turns.get(address) ?? []) turn.isGivenUp = true;
+    for (const caller of this.#callers.get(address) ?? []) caller.isGivenUp = true;
     if (!this.has(of)) return false;
     await this.#allocs.ask(address, { type: 'alloc.release' }, { signal });
     const reached = (view: AllocView): true | undefined => {
@@ -176,7 +189,34 @@ export class SingleMounts {
     return this.#allocs.has(address) ? requests.flatMap(({ volumes }) => volumes) : [];
   }
 
-  async #mounted({ key, allocId }: Of, { signal, onWait }: Following): Promise<AllocMount> {
+  /** Asks once nothing is being unmounted or undone. @throws StagecraftError ABORTED: unmounted meanwhile */
+  async #mountFor(caller: Caller, asked: KnownMount, waiting: Waiting): Promise<AllocMount> {
+    const { bootId, compare, mounting } = this.#options;
+    const { signal, wait } = waiting;
+    const address = this.#addressOf(asked);
+    if (this.has(asked)) await this.#settled(asked, signal);
+    if (caller.isGivenUp) throw this.#unmounted(asked);
+    this.refuseOfAlloc(asked);
+    const hasBegun = this.has(asked);
+    const volumes = [volumeOf(asked)];
+    await this.#allocs.ask(address, { type: 'alloc.prepare', volumes, untilMs: null, bootId, wait }, { signal });
+    if (this.#stateOf(asked) === 'prepared') await compare([asked.key]);
+    const view = this.#allocs.peek(address);
+    if (view && hasLost(view, (one) => this.#mountAt(one)))
+      await this.#allocs.ask(address, { type: 'alloc.recover', isNewBoot: false });
+    // Others may wait for it already: this caller does not.
+    if (hasBegun && !wait && this.#stateOf(asked) === 'preparing') await mounting.check(asked, signal, { wait });
+    // Others may have begun it, and get each refusal at once: then this caller asks again.
+    const isBegunWithoutWait = wait && view?.context.wait === false;
+    try {
+      return await this.#mounted(asked, waiting);
+    } catch (error) {
+      if (!isBegunWithoutWait || signal.aborted || !mayComeYet(error)) throw error;
+      return this.#mountFor(caller, asked, waiting);
+    }
+  }
+
+  async #mounted({ key, allocId }: Of, { signal, onWait, wait }: Waiting): Promise<AllocMount> {
     const address = this.#addressOf({ key, allocId });
     const at = this.#mountAddressOf(key);
     let failure: Failure | null = null;
@@ -186,6 +226,8 @@ export class SingleMounts {
       const reason = waitOf(view);
       onWait?.(reason ?? null);
       if (allocStateOf(state) === 'prepared') return asData(mountsOf(context)?.[0]);
+      if (!wait && reason !== undefined && isRefusedClaim(view))
+        throw new StagecraftError('CLAIM_CONFLICT', reason, { address: at });
       if (!failure && allocStateOf(state) === 'releasing') throw this.#unmounted({ key, allocId });
       if (failure && allocStateOf(state) === 'failed') throw failedWith(at, failure);
       if (failure && reason !== undefined)
@@ -201,25 +243,6 @@ export class SingleMounts {
   #unmounted({ key, allocId }: Of): StagecraftError {
     const message = `${nameOf(key)} was unmounted for alloc ${allocId} meanwhile`;
     return new StagecraftError('ABORTED', message, { address: this.#mountAddressOf(key) });
-  }
-
-  /** Sends a request once nothing is being unmounted or undone. @throws StagecraftError ABORTED: unmounted meanwhile */
-  async #inTurn(of: Of, signal: AbortSignal, ask: () => Promise<unknown>): Promise<void> {
-    const address = this.#addressOf(of);
-    const turn = { isGivenUp: false };
-    const turns = this.#turns.get(address) ?? new Set();
-    this.#turns.set(address, turns.add(turn));
-    let asked: Promise<unknown>;
-    try {
-      if (this.has(of)) await this.#settled(of, signal);
-      if (turn.isGivenUp) throw this.#unmounted(of);
-      this.refuseOfAlloc(of);
-      asked = ask();
-    } finally {
-      turns.delete(turn);
-      if (turns.size === 0) this.#turns.delete(address);
-    }
-    await asked;
   }
 
   /** Resolves when it is not being unmounted or undone. One that has failed may be asked for again. */
@@ -253,6 +276,14 @@ export class SingleMounts {
     return singleMountAddress(this.#options.node, allocId, namespace, id);
   }
 }
+
+/** Whether the same request may succeed later. Not if the volume was unmounted meanwhile. */
+const mayComeYet = (error: unknown): boolean =>
+  isRetryable(error) && !(error instanceof StagecraftError && error.code === 'ABORTED');
+
+/** Whether others wait for the claim, which another alloc has. */
+const isRefusedClaim = ({ context }: AllocView): boolean =>
+  Object.values(context.parts).some(({ at }) => at === 'preparing.waiting-for-claim');
 
 const waitOf = ({ context }: AllocView): string | undefined => Object.values(reasonsOf(context))[0];
 

@@ -2,7 +2,7 @@
  * Looks up, asks and awaits the mounts of this node, for all who do. Once closed it refuses all requests and ends all
  * waits.
  */
-import { mountAddress, nodeOwnedPrefix } from '../../machines/kit/addresses.js';
+import { mountAddress, nodeOwnedPrefix, singleMountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { mountStateOf } from '../../machines/mount/states.js';
@@ -121,7 +121,7 @@ export class MountClient {
     const failed = (code: ErrorCode): StagecraftError => {
       const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
       const why = code === 'TIMEOUT' ? late : 'the wait was given up';
-      const message = `${why}${this.#troubleAt(key) || because(trouble?.())}; what was begun stands: see mounts.list()`;
+      const message = `${why}${this.#troubleAt(key) || because(trouble?.())}; what was begun stands: see ${this.#placeOf(key, allocId)}`;
       const address = this.addressOf(key);
       const cause = code === 'TIMEOUT' ? this.#engine.storeTrouble(troubleMs(timeoutMs)) : undefined;
       return cause
@@ -146,6 +146,14 @@ export class MountClient {
     this.#closed ??= reason;
     this.#end.abort(this.#closed);
     this.#waits.close(this.#closed);
+  }
+
+  /** Where the work is shown: no list has a single mount of which nothing is here yet. */
+  #placeOf(key: VolumeKey, allocId: string): string {
+    const address = singleMountAddress(this.node, allocId, key.namespace, key.id);
+    const context = this.contextAt(key);
+    const isListed = context && userOf(context, allocId);
+    return isListed || !this.#engine.has(address) ? 'mounts.list()' : `actors.inspect('${address}')`;
   }
 
   #troubleAt(key: VolumeKey): string {

@@ -154,7 +154,7 @@ export class NodeSide {
       onPluginLoss: runtime.onPluginLoss ?? 'remount',
     });
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.#watch.compare(volumes);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
     this.#singles = singles;
     this.#holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({

@@ -72,7 +72,7 @@ export class AllocLab {
   async start(through?: (store: Store) => Store): Promise<void> {
     const worker = new AllocWorker({
       ...{ node: 'n1', claims: this.claims(), clock: this.lab.clock, compared: () => undefined },
-      mounting: this.#mounting(),
+      mounting: this.mounting(),
     });
     this.#life = await this.lab.start([allocKind(worker)], { ...(through && { through }) });
   }
@@ -155,7 +155,7 @@ export class AllocLab {
     };
   }
 
-  #mounting(): AllocMounting {
+  protected mounting(): AllocMounting {
     const infoOf = ({ id }: Key) => ({ volume: key(id), hostPath: `/host/${id}`, readOnly: false, isDevice: false });
     return {
       check: async (asked) => ({ ...asked, known, capability }),

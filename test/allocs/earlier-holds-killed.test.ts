@@ -32,7 +32,7 @@ class Upgraded extends AllocLab {
     const { clock } = this.lab;
     const context = (): MountContext => this.#context();
     const singles = new SingleMounts({
-      ...{ node: 'n1', engine, clock, logger: silentLogger, bootId: 'b' },
+      ...{ node: 'n1', engine, clock, logger: silentLogger, bootId: 'b', mounting: this.mounting() },
       compare: async () => {},
     });
     this.#replacing = new EarlierHolds({

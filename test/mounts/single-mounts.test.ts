@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { singleMountAddress } from '../../machines/kit/addresses.js';
+import { silentLogger } from '../../src/engine/logger.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { refusalOf } from '../refusal.js';
 import { faultyStore } from '../support/faulty-store.js';
@@ -190,6 +191,93 @@ describe('single mounts', () => {
         expect((await refusalOf(house.runtime.mounts.unmount(request))).code).to.equal('CLAIM_CONFLICT');
         expect([await claims(), house.mounted().length]).to.deep.equal([['a write taken'], 2]);
       });
+  });
+
+  describe('another alloc has the claim', () => {
+    const log = { volume: { id: 'log' }, allocId: 'a', usage: single };
+    const address = singleMountAddress(node, 'a', 'default', 'log');
+    const isWaiting = async (): Promise<void> => {
+      let record = '';
+      const look = async (): Promise<void> => {
+        record = JSON.stringify(await house.runtime.actors.inspect(address).catch(() => undefined)) ?? '';
+      };
+      await until(
+        () => {
+          void look();
+          return record.includes('alloc web');
+        },
+        () => record,
+      );
+    };
+    const byMount = async (): Promise<void> => {
+      await house.runtime.allocations.prepare('web', [house.wanted('log', single)]);
+    };
+    const byClaim = async (): Promise<void> => {
+      await house.runtime.volumes.claim({ id: 'log' }, { allocId: 'web', nodeId: node, mode: 'write', ...single });
+    };
+    beforeEach(() => house.make('log', single));
+
+    it('H1, 35.6 a wait ends before it is mounted: the message says where it is shown', async () => {
+      await byMount();
+      const error = await refusalOf(house.runtime.mounts.mount(log, { wait: true, timeoutMs: 100 }));
+      expect([error.code, error.message]).to.deep.equal(['TIMEOUT', error.message]);
+      expect(error.message).to.contain(`see actors.inspect('${address}')`);
+      expect(await house.runtime.actors.inspect(address)).to.include({ address });
+    });
+
+    for (const [how, have] of Object.entries({ mounted: byMount, claimed: byClaim }))
+      it(`C5, 35.6 a wait for what is ${how}: the same without \`wait\` is refused at once; the wait goes on`, async () => {
+        await have();
+        const mounted = house.runtime.mounts.mount(log, { wait: true });
+        for (const _ of ['before the reason is recorded', 'and after']) {
+          const error = await refusalOf(house.runtime.mounts.mount(log, { timeoutMs: 5_000 }));
+          expect([error.code, error.message]).to.deep.equal(['CLAIM_CONFLICT', error.message]);
+          expect(error.message).to.contain('alloc web');
+          await isWaiting();
+        }
+        if (how === 'mounted') await house.runtime.allocations.release('web');
+        else await house.runtime.volumes.release({ id: 'log' }, 'web');
+        await mounted;
+      });
+
+    it('C5, 35.6 one without `wait` is being refused: the same with it waits, and is mounted later', async () => {
+      await byMount();
+      const refused = refusalOf(house.runtime.mounts.mount(log));
+      const mounted = house.runtime.mounts.mount(log, { wait: true });
+      expect((await refused).code).to.equal('CLAIM_CONFLICT');
+      await isWaiting();
+      await house.runtime.allocations.release('web');
+      await mounted;
+      expect(await house.runtime.mounts.has(log)).to.equal(true);
+    });
+  });
+
+  it('H1, 35.6 it fails after its caller has given up: a warning names the reason, and it is forgotten', async () => {
+    await house.end();
+    const warnings: string[] = [];
+    const logger = { ...silentLogger, warn: (_: object, message: string) => void warnings.push(message) };
+    house = await MountHouse.start({ attach: true, logger });
+    await house.make('data', many);
+    house.driver.script('ControllerPublishVolume', { delayMs: 300 });
+    house.driver.script('NodeStageVolume', { code: 'INVALID_ARGUMENT', text: 'no such option' });
+    const giveUp = new AbortController();
+    const mounting = refusalOf(house.runtime.mounts.mount(request, { signal: giveUp.signal }));
+    await until(() => controllerCalls().length === 1);
+    giveUp.abort();
+    await mounting;
+    const ours = (): string[] => warnings.filter((message) => message.includes('is not mounted for alloc a'));
+    await until(() => ours().length > 0);
+    expect(ours().join()).to.contain('no such option');
+    await refusalOf(house.runtime.actors.inspect(singleMountAddress(node, 'a', 'default', 'data')));
+  });
+
+  it('H1, 35.6 asked for otherwise than it is mounted: the message says what differs, and to unmount it', async () => {
+    await house.runtime.mounts.mount(request);
+    const error = await refusalOf(house.runtime.mounts.mount({ ...request, usage: { ...many, fsType: 'xfs' } }));
+    expect([error.code, error.message]).to.deep.equal([
+      'CLAIM_CONFLICT',
+      "volume default/data is mounted for alloc a otherwise ('data' has fsType none, asked for xfs): unmount it first, or ask for what it has",
+    ]);
   });
 
   it('A5, 35.6 its actor is asked by hand to release: it is unmounted', async () => {

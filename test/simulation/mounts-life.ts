@@ -175,7 +175,7 @@ export class MountsLife implements NodeCaller {
     });
     const { mounting } = this;
     const compare = (volumes: readonly VolumeKey[]): Promise<void> => this.watch.compare(volumes);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
     const holds = new EarlierHolds({ engine, client, mounting, singles, claims, clock, logger });
     this.mounter = new MountManager({
       ...{ client, engine, singles, holds, paths, tables, access, orphans, former, stats, compare },

@@ -96,7 +96,7 @@ export class Worker {
     });
     this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
     const compare = this.#watch.compare.bind(this.#watch);
-    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, compare });
+    const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
     const mounter = new MountManager({
       ...{ client, singles, engine, paths, tables, access, orphans, former, stats, compare },
       holds: { claim: async () => {}, unmount: async () => {} },
