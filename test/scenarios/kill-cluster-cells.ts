@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { type How, type Topology, type TopologyName, topologies } from '../redis/topologies.js';
 import type { Ask } from './kill-cluster-agent.js';
-import { type ClusterAgent, ClusterScene, codeOf, nodes } from './kill-cluster-scene.js';
+import { type ClusterAgent, ClusterScene, codeOf, nodes, type Seen } from './kill-cluster-scene.js';
 import { eventually, lapseLeases, Scene, within } from './redis-scene.js';
 
 type AgentVictim = 'owner' | 'callee' | 'asker';
@@ -104,6 +104,19 @@ export class CellRun {
     }
   }
 
+  /** What the spare tells. A frozen master answers as one when it goes on, until its Sentinel has told it otherwise. */
+  async #sees(check: (seen: Seen | undefined) => void): Promise<void> {
+    const { spare } = this.#agents;
+    const look = async (): Promise<void> => check(await spare.seen('data'));
+    if (this.#cell.victim !== 'master') return look();
+    const isSo = (): Promise<boolean> =>
+      look().then(
+        () => true,
+        () => false,
+      );
+    await eventually('the spare sees it', isSo).catch(look);
+  }
+
   async #playPublish(): Promise<void> {
     const { moment, victim, how } = this.#cell;
     const { driver } = this.#cluster;
@@ -113,12 +126,12 @@ export class CellRun {
     await this.#relieve();
     if (victim === 'asker' && how === 'killed') await spare.ask(publish);
     else await this.#insist(asker, publish, published);
-    expect(await spare.seen('data')).to.deep.include({ published: { 'node-1': 'published' } });
+    await this.#sees((seen) => expect(seen).to.deep.include({ published: { 'node-1': 'published' } }));
     // What undoes it waits for what may be under way.
     const last = asker.isGone ? spare : asker;
     await this.#insist(last, { op: 'unpublish', id: 'data', node: 'node-1' });
     await this.#insist(spare, { op: 'delete', id: 'data' });
-    expect(await spare.seen('data')).to.equal(undefined);
+    await this.#sees((seen) => expect(seen).to.equal(undefined));
     const deletions = driver.calls().filter(({ rpc, end }) => rpc === 'DeleteVolume' && end?.code === 'OK');
     expect(deletions).to.have.length.above(0);
   }
