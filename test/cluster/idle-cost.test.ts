@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
+import { monitor } from '../redis/monitor.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { eventually, loggerInto, Scene } from '../scenarios/redis-scene.js';
 
@@ -40,8 +41,7 @@ describe('cost of an idle agent', function () {
     await agent(server, 'idle');
     const own = new Set((await connections(client)).filter((address) => !before.has(address)));
     const commands: string[] = [];
-    const monitor = await client.monitor();
-    monitor.on('monitor', (_: string, [name = '']: string[], source: string) => {
+    const stop = await monitor(server.url, ({ args: [name = ''], source }) => {
       if (own.has(source)) commands.push(name.toLowerCase());
     });
     const readsIn = (): number => commands.filter((name) => name === 'xread').length;
@@ -50,7 +50,7 @@ describe('cost of an idle agent', function () {
     for (let at = 0; at < reports; at += 1)
       await others[at % others.length]?.nodes.report({ id: `node-${at}`, plugins: [] });
     await eventually('the last read', () => readsIn() > reads);
-    monitor.disconnect();
+    stop();
     return commands.length - from;
   }
 

@@ -10,6 +10,7 @@ import type { AgentReport } from '../../src/api/agent-routes.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { lmdbStore, redisStore } from '../../src/stores/index.js';
 import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { monitor } from '../redis/monitor.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
 import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
@@ -105,11 +106,9 @@ describe('agent on Redis', () => {
     await first.ready();
     const second = start({ nodeId: 'n2', tasks: [] });
     await second.ready();
-    const client = new Redis(url);
-    const monitor = await client.monitor();
     /** Reads of each topic, by connection. */
     const reads = new Map<string, Map<string, number>>();
-    monitor.on('monitor', (_: string, args: string[], source: string) => {
+    const stop = await monitor(url, ({ args, source }) => {
       const topic = args.map((text) => /\}:t:(.*)$/.exec(text)?.[1]).find((name) => name !== undefined);
       if (topic === undefined || source === 'lua' || !args.some((text) => text.startsWith(prefix))) return;
       const readers = reads.get(topic) ?? new Map<string, number>();
@@ -119,8 +118,7 @@ describe('agent on Redis', () => {
     try {
       await eventually('both read who leads', () => readersOf('leadership').filter((count) => count > 3).length === 2);
     } finally {
-      monitor.disconnect();
-      client.disconnect();
+      stop();
     }
     expect([readersOf('volumes').length, readersOf('nodes').length]).to.deep.equal([1, 1]);
     await first.kill('SIGTERM');
