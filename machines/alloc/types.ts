@@ -55,7 +55,7 @@ export type AllocOutcome =
 
 export type AllocEvent = (
   | AllocRequest
-  /** Nobody asks why it has failed any more. Means nothing unless it has. */
+  /** Drops the record of a failed alloc. Ignored in any other state. */
   | { type: 'alloc.forget' }
   /** The caller does not want it any more. */
   | { type: 'alloc.abort'; failure: Failure }

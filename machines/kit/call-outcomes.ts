@@ -16,7 +16,7 @@ export const maxUnproven = 3;
  */
 export const idTaken = 'CSI_ID_TAKEN';
 
-/** One failed attempt at a call, with the policy that says when the next one is due. */
+/** Failed attempt at a call, with the policy that says when the next one is due. */
 export interface FailedAttempt extends Stamped {
   failure: CallFailure;
   /**

@@ -15,7 +15,7 @@ export interface LifecycleData {
   madeOtherwise?: CreatedVolume | undefined;
   /** Number of times that the creation was begun again with another name. */
   round?: number | undefined;
-  /** Number of those in a row that the plugin did not answer, and whose volume may lack the content of its source. */
+  /** Creations in a row whose answer was lost, so that the volume may lack the content of its source. */
   unproven?: number | undefined;
   /** The deletion goes on without what can't be confirmed. */
   force?: true | undefined;

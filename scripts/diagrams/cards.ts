@@ -38,7 +38,7 @@ export interface Row {
 
 export interface Event {
   name: string;
-  /** One of them has to hold; none: the event leads there in any case. */
+  /** Conditions of which one has to hold. Empty: the event leads there in any case. */
   conditions: string[];
 }
 

@@ -59,7 +59,7 @@ const nodeOf = (table: string, at: number, place?: Placed): string =>
 
 /**
  * Arrows have the colour of the card to which they lead, and so has its name in a row. Ways into failures and out are faint.
- * None if they are too many to follow.
+ * Too many to follow: no arrows.
  */
 export function arrowsOf(cards: Card[]): string[] {
   const colourOf = coloursOf(cards);

@@ -197,7 +197,7 @@ export class AllocWorker {
    */
   async #claimAndPublish({ run, volume, report, policy }: VolumeWork, readOnly: boolean): Promise<Begun> {
     const { claims, node, mounting } = this.#options;
-    // Each attempt to claim asks for the hold before.
+    // Before each attempt to claim, #claim asks whether the hold is kept.
     const isHeld = mounting.held({ key: volume.volume, allocId: run.input.allocId }) !== undefined;
     if (!claims.claimAndPublish || isHeld) return {};
     const { volume: key, mode, accessMode, attachmentMode } = volume;
@@ -244,7 +244,7 @@ export class AllocWorker {
     const { claims, node, mounting } = this.#options;
     const { allocId } = run.input;
     const hold = mounting.held({ key: volume.volume, allocId });
-    // One without a generation was never known to whoever has the volumes.
+    // Generation 0: the hold was never given, so nothing can have kept it.
     if (!hold || hold.generation === 0) return;
     const { holds = [] } = await claims.look(volume.volume, { nodeId: node }, { signal });
     const isKept = holds.some((one) => one.allocId === allocId && one.generation >= hold.generation);

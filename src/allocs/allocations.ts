@@ -376,7 +376,7 @@ export class Allocations {
     return this.#mounts.peek(mountAddress(this.#options.node, namespace, id))?.context;
   }
 
-  /** All but single mounts. */
+  /** Committed allocs, without single mounts. */
   #all(): [address: string, view: AllocView][] {
     return [...this.#allocs.views()].filter(([address]) => !singleMountAt(address));
   }

@@ -84,7 +84,7 @@ export class EarlierHolds {
     const of = { key, allocId };
     if (!this.#held(of)) return;
     const known = await this.#look(key, following.signal);
-    // It may have let go meanwhile.
+    // The alloc may have been released meanwhile.
     const target = this.#held(of);
     if (!target) return;
     const asked = { ...of, usage: usageOf(target.capability, known), readOnly: target.readOnly };

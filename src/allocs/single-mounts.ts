@@ -1,6 +1,6 @@
 /**
  * Single mounts (`runtime.mounts.mount`): each is an alloc of one volume at an address of its own, and so has a claim.
- * Nobody lists it as an alloc. Why: docs/decisions/0038-a-single-mount-is-an-alloc.md
+ * Lists of allocs leave them out. Why: docs/decisions/0038-a-single-mount-is-an-alloc.md
  */
 import { allocMachine } from '../../machines/alloc/alloc.js';
 import { mountsOf, reasonsOf } from '../../machines/alloc/parts.js';

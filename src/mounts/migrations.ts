@@ -41,7 +41,7 @@ const used = <TUse extends OldUse>({ isClaimed: _, hold: __, ...use }: TUse): Om
 const targetOf = ({ next, ...user }: OldTarget): TargetData & { at: string } =>
   inPhase({ ...used(user), ...(next && { next: used(next) }) });
 
-/** Holds of those without a claim, one for each alloc: the newest. One that was never given has generation 0. */
+/** Holds of those without a claim, one for each alloc: the newest. A hold that was never given has generation 0. */
 function holdsOf({ users, unreported = [] }: OldContext): Hold[] {
   const holds = new Map<string, number>();
   const note = (allocId: string, generation: number): void =>

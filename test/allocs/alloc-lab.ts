@@ -115,7 +115,7 @@ export class AllocLab {
     return result;
   }
 
-  /** Whoever has the volumes. */
+  /** Port to the agent that works on volumes. */
   claims(): ClaimClient {
     return {
       look: async () => ({ ...known, ...(this.isHeld.there && { holds: [hold] }) }),

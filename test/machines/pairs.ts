@@ -68,7 +68,7 @@ function outcomeOf<TEvent, TData extends object>(
 }
 
 /**
- * One block for each state: a line for each outcome, with the events that have it.
+ * Writes a block for each state: a line for each outcome, with the events that have it.
  * @param names the text also says what the state means, and what becomes of the data; a variant of an event (`retry, busy`) is left out where it does
  *   the same as the event itself
  */

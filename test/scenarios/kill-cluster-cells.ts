@@ -104,7 +104,7 @@ export class CellRun {
     }
   }
 
-  /** What the spare tells. A frozen master answers as one when it goes on, until its Sentinel has told it otherwise. */
+  /** Checks what the spare tells. A frozen master answers as one when it goes on, until its Sentinel has told it otherwise. */
   async #sees(check: (seen: Seen | undefined) => void): Promise<void> {
     const { spare } = this.#agents;
     const look = async (): Promise<void> => check(await spare.seen('data'));

@@ -120,7 +120,7 @@ export class MountsJudge {
       const [volume = '', alloc = ''] = name.split(' ');
       const user = this.#userOf(volume, alloc);
       if (answer.is === 'unmounted' && user) this.faults.push(`${name} was unmounted, and is ${user.state}`);
-      // One whose claim was taken hears so later: nobody asks about it again for the same mount.
+      // A mount whose claim was taken is told so later: the same request again does not ask about the claim.
       const isLost = this.#options.claims.fencedAtMs.has(name);
       if (answer.is === 'mounted' && !user && !isLost)
         this.faults.push(`${name} was mounted, and is not known any more`);

@@ -1,4 +1,4 @@
-/** Who may have a volume mounted at another place: named beside a refusal, which does not wait for the names. */
+/** Names of those who may have a volume mounted at another place: a refusal has them, and waits for them a second at most. */
 import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { ActorView } from '../../src/engine/actor-system.js';

@@ -94,7 +94,7 @@ export class Committer {
     try {
       results = await this.#store.commit(batch.map(({ commit }) => commit));
       const [first] = results;
-      // Of a commit that may have been written, a refusal of its repeat says nothing.
+      // An earlier attempt may have written the commit: a refusal of its repeat does not say that it did not.
       if (attempt > 1 && first?.status === 'refused') throw new Error(first.reason);
       if (results.length !== batch.length) throw new Error(`it answered ${results.length} of ${batch.length} commits`);
     } catch (error) {
