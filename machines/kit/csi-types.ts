@@ -102,7 +102,7 @@ export interface Settled {
   topology?: TopologyRequirement;
 }
 
-export interface FailedCall {
+interface FailedCall {
   status: 'failed' | 'not-sent';
   failure: CallFailure;
   retry?: BackoffPolicy;

@@ -17,7 +17,7 @@ import type { Lifecycle } from './lifecycle.js';
 import type { Publication } from './publication.js';
 import type { AttachedBy, CreatedVolume, Hold, PublicationState, PublishWish, VolumeKey, WorkKind } from './wishes.js';
 
-export type { Expansion, Lifecycle, Modification, Publication, WorkKind };
+export type { Expansion, Lifecycle, Publication, WorkKind };
 
 /** Source of a volume's content, with the driver's id of it. `volumeSnapshot`: the snapshot's name. */
 export type VolumeSource = ({ volume: VolumeKey } | { volumeSnapshot: string }) & { csiId: string };

@@ -29,7 +29,7 @@ export const textWidth = (text: string, size: number): number =>
   );
 
 /** Last part of a path: the name that a box shows. */
-export const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
+const nameOf = (path: string): string => path.slice(path.lastIndexOf('.') + 1);
 
 const runsText = (runs: readonly string[] = []): string => (runs.length > 0 ? `↗ ${runs.join(', ')}` : '');
 

@@ -140,7 +140,7 @@ function compact(chart: ReadChart, row: number, order: Record<string, string>): 
   };
 }
 
-export const topOf = (path: string): string => path.split('.')[0] ?? path;
+const topOf = (path: string): string => path.split('.')[0] ?? path;
 
 async function drawn({ chart, nodes, lines, isLabelled, blocks, options }: Draft): Promise<ChartLayout> {
   const known = new Set(allNodes(nodes).map(({ id }) => id));

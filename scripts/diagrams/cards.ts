@@ -30,13 +30,13 @@ interface CardState {
   words: string;
 }
 
-export interface Row {
+interface Row {
   events: Event[];
   /** State to which all of them lead; '' if they change no state. */
   to: string;
 }
 
-export interface Event {
+interface Event {
   name: string;
   /** Conditions of which one has to hold. Empty: the event leads there in any case. */
   conditions: string[];
@@ -189,7 +189,7 @@ function restsOf(entered: AnyStateNode): Rest[] {
   );
 }
 
-export function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
+function grouped<T>(items: T[], keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) groups.set(keyOf(item), [...(groups.get(keyOf(item)) ?? []), item]);
   return groups;

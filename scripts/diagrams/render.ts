@@ -6,7 +6,7 @@ import { faultsIn } from './legibility.js';
 import type { Note } from './notes.js';
 
 /** Size in pixels. */
-export const screen = { width: 1280, height: 800 };
+const screen = { width: 1280, height: 800 };
 /** Least size of letters that people can still read; 1 is the size of text on the page. */
 const smallestScale = 0.75;
 const pixelsPerPoint = 4 / 3;

@@ -294,7 +294,7 @@ const most = 20;
 const atRest = ['created', 'published'];
 
 /** Looks only at actors in memory: those of all volumes with work to do are there. */
-export async function pendingVolumes({ actors, volumes }: Pick<Runtime, 'actors' | 'volumes'>): Promise<string[]> {
+async function pendingVolumes({ actors, volumes }: Pick<Runtime, 'actors' | 'volumes'>): Promise<string[]> {
   const pending = actors
     .list()
     .filter(({ address, path }) => address.startsWith(volumesPrefix) && !atRest.includes(path));

@@ -13,7 +13,7 @@ import { type HeldLock, takeLock } from '../host/lock-file.js';
 const lookEveryMs = 2_000;
 const unnoticed = (delayMs: number): Promise<unknown> => setTimeout(delayMs, undefined, { ref: false });
 
-export interface Watch {
+interface Watch {
   /** Receives a line when the lock file is made again. */
   warn(line: string): void;
   /** Ends the watch, and gives back a lock that it has taken. */

@@ -8,7 +8,7 @@ const beside = './stagecraft.yaml';
 const system = '/etc/stagecraft/agent.yaml';
 
 /** Places where `findConfig` looks; tests use others. */
-export interface ConfigPlaces {
+interface ConfigPlaces {
   env?: Record<string, string | undefined>;
   /** Default files, in order. */
   files?: string[];

@@ -4,7 +4,7 @@ import { type Inspector, type InspectorOptions, serveInspector } from '../inspec
 import type { Runtime } from '../runtime/runtime.js';
 import { forgetToken, keptToken } from './page-token.js';
 
-export interface OpenOptions extends Omit<InspectorOptions, 'listen' | 'token'> {
+interface OpenOptions extends Omit<InspectorOptions, 'listen' | 'token'> {
   /** Address; false: none. */
   listen: string | false;
 }

@@ -7,7 +7,7 @@ import { contentOf } from './secret-files.js';
 
 export type StoreKind = 'lmdb' | 'redis';
 
-export interface NamedStore {
+interface NamedStore {
   kind: StoreKind;
   /** Absent for the embedded store. */
   store?: Store;

@@ -27,7 +27,7 @@ const agent = z.object({
   ),
 });
 
-export const clusterReport = z
+const clusterReport = z
   .object({
     agents: z.array(agent),
     owner: z

@@ -12,7 +12,7 @@ type NamesIn<TPath extends string> = TPath extends `${string}/:${infer Name}/${i
 export type ParamsOf<TPath extends string> = { [Name in NamesIn<TPath>]: string };
 
 /** Schemas of a request and of its answer. */
-export interface RouteParts<
+interface RouteParts<
   TQuery extends z.ZodType = z.ZodType,
   TBody extends z.ZodType = z.ZodType,
   TAnswer extends z.ZodType = z.ZodType,

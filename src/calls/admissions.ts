@@ -25,7 +25,7 @@ const recipientLookMs = 1_000;
 /** Longest wait of a forced request for a plugin. */
 export const forcedWaitMs = 10_000;
 
-export interface AdmissionsOptions {
+interface AdmissionsOptions {
   access: PluginAccess;
   clock: Clock;
   retry: BackoffPolicy;
@@ -34,7 +34,7 @@ export interface AdmissionsOptions {
 }
 
 /** Reserved place of a call. */
-export interface Ticket {
+interface Ticket {
   /** Locks that the ticket holds. */
   keys: readonly string[];
   /** Place among the calls in flight; absent if none is reserved yet. */

@@ -17,7 +17,7 @@ export interface Origin {
 /** Fields that every call to a plugin has. */
 export type PluginCall = Pick<VolumeCall, 'plugin' | 'secrets' | 'isForced' | 'driver' | 'home' | 'topology'>;
 
-export interface HomesOptions {
+interface HomesOptions {
   nodeId: string;
   /** Undefined: not known now. */
   scopeOf(plugin: string): PluginScope | undefined;

@@ -9,7 +9,7 @@ import { StagecraftError } from '../errors.js';
 import type { Admission, Admitted, PluginAnswer, PluginObservation, PluginPort, Refused } from './plugin-port.js';
 
 /** Why the plugin cannot be called. */
-export interface Trouble {
+interface Trouble {
   kind: 'absent' | 'unseen' | 'unwell' | 'unread' | 'closed';
   reason: string;
 }

@@ -11,7 +11,7 @@ const mostPages = 10_000;
 const mostEntries = 500_000;
 const mostMs = 5 * 60_000;
 
-export interface PageWalk<P extends Page> {
+interface PageWalk<P extends Page> {
   /** @param startingToken empty for the first page */
   read(startingToken: string): Promise<P>;
   /** Number of entries in a page. */

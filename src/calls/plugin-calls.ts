@@ -19,7 +19,7 @@ import type { PluginAccess } from './plugin-access.js';
 import type { Admitted, PluginObservation } from './plugin-port.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
-export interface PluginCallsOptions {
+interface PluginCallsOptions {
   access: PluginAccess;
   secrets: SecretsProvider;
   clock: Clock;

@@ -39,7 +39,7 @@ export const lookAll = (command: Command): Command =>
   lookAt(command).option('--wide', 'do not cut lines to the width of the terminal');
 
 /** Path of the agent's socket. Options win over STAGECRAFT_SOCKET, which wins over the default configuration. */
-export async function socketOf({ config, socket }: ReachOptions): Promise<string> {
+async function socketOf({ config, socket }: ReachOptions): Promise<string> {
   if (socket !== undefined) return socket;
   const { STAGECRAFT_SOCKET: named } = process.env;
   if (config === undefined && named) return named;

@@ -81,7 +81,7 @@ const isHelp = (argument: string | undefined): boolean =>
  * Turns every way to ask for help into `GROUP COMMAND --help`. Next to an unknown command it drops the words for help,
  * so that commander refuses the command.
  */
-export function withHelpLast(args: string[], program: Command): string[] {
+function withHelpLast(args: string[], program: Command): string[] {
   const names: string[] = [];
   let group = program;
   let isAsked = false;
@@ -100,7 +100,7 @@ export function withHelpLast(args: string[], program: Command): string[] {
 }
 
 /** Lists the commands of a group, as a hint where commander finds no similar name. */
-export const commandsOf = (group: Command): string =>
+const commandsOf = (group: Command): string =>
   `(commands: ${group.commands.map((command) => command.name()).join(', ')})\n`;
 
 for (const stream of [process.stdout, process.stderr]) {

@@ -18,7 +18,7 @@ const everyMs = 1_000;
 const againMs = 30_000;
 
 /** Describes what the request waits for now; undefined if that is unknown. */
-export type Look = () => Promise<string | undefined>;
+type Look = () => Promise<string | undefined>;
 
 /** Resource to look at while a request waits. */
 export interface Waited {

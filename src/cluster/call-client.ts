@@ -11,7 +11,7 @@ import { startMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
 import { type Called, encode, errorOf, longestBytes, type Message } from './messages.js';
 
-export interface CallClientOptions {
+interface CallClientOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   /** Inbox of this agent. */
@@ -26,7 +26,7 @@ export interface Callee {
   inbox: string;
 }
 
-export interface FarCall {
+interface FarCall {
   plugin: string;
   method: string;
   request: unknown;

@@ -18,7 +18,7 @@ import { isGone, ownWork, RequestClient, type RequestOptions, type Route } from 
 import { type Method, RequestServer } from './request-server.js';
 import { type Member, Roster } from './roster.js';
 
-export interface ClusterOptions {
+interface ClusterOptions {
   wire: Wire;
   nodeId: string;
   /** Names this run of the agent. */

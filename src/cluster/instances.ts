@@ -21,7 +21,7 @@ export class FarPlugin {
   }
 }
 
-export interface InstancesOptions {
+interface InstancesOptions {
   /** Plugins of this agent. */
   local: PluginPort;
   roster: Pick<Roster, 'members' | 'onChange'>;

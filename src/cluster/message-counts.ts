@@ -3,7 +3,7 @@
 /** Why a text is no message that can be read here. */
 export type Unreadable = 'malformed' | 'too-large' | 'newer';
 
-export const messageOutcomes = [
+const messageOutcomes = [
   'accepted',
   /** No JSON, or not the fields of a message. */
   'malformed',

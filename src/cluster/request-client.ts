@@ -15,7 +15,7 @@ export interface Route {
   epoch: number;
 }
 
-export interface RequestClientOptions {
+interface RequestClientOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   /** Inbox of this agent. */

@@ -11,7 +11,7 @@ export type Method = (
   wait: { signal: AbortSignal; from: string; onWait(reason: string | null): void },
 ) => Promise<unknown>;
 
-export interface RequestServerOptions {
+interface RequestServerOptions {
   wire: Pick<Wire, 'post'>;
   clock: Clock;
   methods: ReadonlyMap<string, Method>;

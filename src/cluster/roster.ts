@@ -15,7 +15,7 @@ export interface Member extends RosterEntry {
   silentSinceMs?: number;
 }
 
-export interface RosterOptions {
+interface RosterOptions {
   wire: Pick<Wire, 'roster'>;
   clock: Clock;
   logger: Logger;

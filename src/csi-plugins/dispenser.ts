@@ -37,7 +37,7 @@ const kinds: Record<CsiPluginType, Kind> = {
 
 type Seen = Pick<Fingerprint, 'basic' | 'capabilities'>;
 
-export interface DispenserOptions extends Omit<CsiClientOptions, 'socketPath' | 'onEnd'> {
+interface DispenserOptions extends Omit<CsiClientOptions, 'socketPath' | 'onEnd'> {
   /** Called when a call to a plugin has ended. */
   onCall?: (info: PluginInfo, call: EndedCall) => void;
 }
@@ -106,7 +106,7 @@ async function readBasics(kind: Kind, { client, call }: Round, seen: Seen): Prom
 }
 
 /** Entry of GetPluginInfo's manifest with the scope of the driver's volumes. */
-export const scopeEntry = 'stagecraft.scope';
+const scopeEntry = 'stagecraft.scope';
 
 /** Undefined if the driver reports none, or no known scope. */
 const scopeIn = (manifest: Record<string, string>): PluginScope | undefined => {

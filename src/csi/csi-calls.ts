@@ -24,13 +24,13 @@ export interface CallOptions {
   onAbort?: AbortSource['onAbort'];
 }
 
-export interface Timeouts {
+interface Timeouts {
   timeoutMs: number;
   /** For calls to the Node service. */
   nodeTimeoutMs: number;
 }
 
-export interface CsiCallsOptions {
+interface CsiCallsOptions {
   /** Called when a call has ended, however that was. */
   onEnd?: ((call: EndedCall) => void) | undefined;
   /** Default: refuses answers outside of the bounds in answer-limits.ts. */

@@ -4,7 +4,7 @@ import type jspb from 'google-protobuf';
 import { enums } from './generated/plain.js';
 
 /** A field as in the tables of generated/plain.ts. */
-export interface FieldShape {
+interface FieldShape {
   name: string;
   number: number;
   kind: string;

@@ -26,7 +26,7 @@ export const controllerGates: Gates<ControllerServiceCapabilityRPCType> = [
   ['ControllerModifyVolume', ['MODIFY_VOLUME']],
 ];
 
-export const groupGates: Gates<GroupControllerServiceCapabilityRPCType> = [
+const groupGates: Gates<GroupControllerServiceCapabilityRPCType> = [
   ['CreateVolumeGroupSnapshot', ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT']],
   ['DeleteVolumeGroupSnapshot', ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT']],
   ['GetVolumeGroupSnapshot', ['CREATE_DELETE_GET_VOLUME_GROUP_SNAPSHOT']],

@@ -42,7 +42,7 @@ export type UnaryHandler<Rpc extends UnaryRpc> = (
   call: ServerCall,
 ) => Given<Rpcs[Rpc]['response']> | Promise<Given<Rpcs[Rpc]['response']>>;
 
-export type StreamingHandler<Rpc extends StreamingRpc> = (
+type StreamingHandler<Rpc extends StreamingRpc> = (
   request: Rpcs[Rpc]['request'],
   call: ServerCall,
 ) => AsyncIterable<Given<Rpcs[Rpc]['response']>>;

@@ -5,7 +5,7 @@
 import { type Client, Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { messageOf } from '../errors.js';
 
-export interface UnaryRequest<Answer> {
+interface UnaryRequest<Answer> {
   /** `/csi.v1.Controller/CreateVolume` */
   path: string;
   bytes: Buffer;

@@ -20,7 +20,7 @@ export interface ViewOf<M extends AnyStateMachine> extends ActorView {
 export type EventOf<M extends AnyStateMachine> = Unstamped<EventFromLogic<M>>;
 type Unstamped<E> = E extends AnyEventObject ? Omit<E, keyof Stamped> & Pick<E, 'type'> : never;
 
-export type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
+type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
 
 /** Commit of an actor. `view` is absent once the actor is deleted. */
 export interface CommitOf<M extends AnyStateMachine> {
@@ -43,7 +43,7 @@ type Typed<M extends AnyStateMachine, T> = T extends ActorView
           ? ActorPage<Typed<M, Held>>
           : T;
 
-export interface PageRange {
+interface PageRange {
   /** Common prefix of the listed addresses; default: all actors of the machine. */
   prefix?: string;
   limit?: number;

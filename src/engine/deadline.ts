@@ -3,9 +3,9 @@ import { type Abortable, onAbort, TimeOver } from '../abort.js';
 import type { Clock } from './clock.js';
 
 /** Calls `end` with the reason once the work must end. @returns a function that stops listening */
-export type Ending = (end: (reason?: unknown) => void) => () => void;
+type Ending = (end: (reason?: unknown) => void) => () => void;
 
-export interface Deadline {
+interface Deadline {
   clock: Clock;
   /** Milliseconds; default: no limit. */
   timeoutMs?: number | undefined;

@@ -63,10 +63,10 @@ export type EffectPhase =
   /** Its state was left. */
   | { phase: 'left' };
 
-export type FeedListener = (record: FeedRecord) => void;
+type FeedListener = (record: FeedRecord) => void;
 
 /** A commit, and what it has changed. */
-export interface Committed {
+interface Committed {
   entry: JournalEntry;
   before: ActorState;
   after: ActorState;

@@ -8,7 +8,7 @@ import type { JournalRow, Range, StorePage } from './store.js';
 
 const pageSize = 512;
 
-export interface JournalsOptions {
+interface JournalsOptions {
   store: Pick<TimedStore, 'load' | 'list' | 'due' | 'readJournal'>;
   /** @throws {StagecraftError} ACTOR_NOT_FOUND for an address that is not of this runtime */
   machineOf(address: string): HostedMachine;

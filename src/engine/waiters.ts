@@ -2,7 +2,7 @@
 import { onAbort, TimeOver } from '../abort.js';
 import type { Clock } from './clock.js';
 
-export interface WaitLimits {
+interface WaitLimits {
   clock: Clock;
   /** Default: no limit. */
   timeoutMs?: number | undefined;

@@ -20,7 +20,7 @@ export function checkedToken(token: string): string {
   throw new StagecraftError('INVALID_ARGUMENT', `the token of the inspector must have ${allowed}`);
 }
 
-export interface AccessRequest {
+interface AccessRequest {
   /** GET for the request of a WebSocket, too. */
   method: string | undefined;
   headers: IncomingHttpHeaders;

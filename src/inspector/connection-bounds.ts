@@ -17,7 +17,7 @@ export const requestTimes = {
 } satisfies ServerOptions;
 
 /** Connections at once that have not shown that they may use the server. */
-export const mostUnknown = 256;
+const mostUnknown = 256;
 
 /**
  * Closes the oldest connection that is not known, where there would be more than `most`. So a client that sends its request

@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { StagecraftError } from '../errors.js';
 import type { Runtime, RuntimeEvent } from '../runtime/runtime.js';
 
-export interface SentEvent {
+interface SentEvent {
   event: RuntimeEvent;
   /** The event as a block of a stream of server-sent events. */
   text: string;
@@ -32,7 +32,7 @@ export class EventBatch {
   }
 }
 
-export interface Follower {
+interface Follower {
   take(batch: EventBatch): void;
   /** Nothing comes any more. */
   end(error: unknown): void;

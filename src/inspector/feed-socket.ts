@@ -55,7 +55,7 @@ export async function feedSocket(
 type Batch = Extract<FeedMessage, { type: 'batch' }>;
 
 /** Actors that the records have changed, as they were after the last of them; and those that are gone. */
-export function changesIn(records: readonly FeedRecord[]): Pick<Batch, 'changed' | 'gone'> {
+function changesIn(records: readonly FeedRecord[]): Pick<Batch, 'changed' | 'gone'> {
   const last = new Map<string, Extract<FeedRecord, { kind: 'snapshot' }>>();
   for (const record of records) if (record.kind === 'snapshot') last.set(record.address, record);
   const changed: Batch['changed'] = [];

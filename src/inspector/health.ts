@@ -15,7 +15,7 @@ import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Health, PartSummary } from '../api/actor-routes.js';
 import { healthOfStep, isIn } from './state-health.js';
 
-export interface Condition {
+interface Condition {
   health: Health;
   /** A few words. */
   why: string;

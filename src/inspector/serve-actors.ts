@@ -7,7 +7,7 @@ import type { Runtime } from '../runtime/runtime.js';
 import { detailOf, overviewOf } from './actor-answers.js';
 import { serve } from './json-server.js';
 
-export interface ActorRoutes {
+interface ActorRoutes {
   /** Version of Stagecraft. */
   version: string;
   /** Whether events may be sent to actors by hand. Default: no. */

@@ -30,7 +30,7 @@ interface Wish {
   key: string;
 }
 
-export interface EventsOptions {
+interface EventsOptions {
   /** Called with a line for the log. */
   warn?: ((line: string) => void) | undefined;
 }

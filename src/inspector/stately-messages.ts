@@ -30,7 +30,7 @@ interface InspectedSnapshot {
 }
 
 /** Messages of @statelyai/inspect, as they are on the wire. */
-export type StatelyMessage =
+type StatelyMessage =
   | (Base & {
       type: '@xstate.actor';
       name: string;
@@ -45,7 +45,7 @@ export type StatelyMessage =
 type Message = StatelyMessage;
 
 /** An actor as it is when a viewer comes. */
-export interface Present {
+interface Present {
   address: string;
   state: StateValue;
   context: object;

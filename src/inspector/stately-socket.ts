@@ -8,7 +8,7 @@ import { FeedViewer } from './feed-viewer.js';
 import { StatelyMessages } from './stately-messages.js';
 import { whenDrained } from './when-drained.js';
 
-export interface StatelySocketOptions extends Pick<FeedSocketOptions, 'onDropped' | 'wants'> {
+interface StatelySocketOptions extends Pick<FeedSocketOptions, 'onDropped' | 'wants'> {
   runtime: Pick<Runtime, 'inspect' | 'actors' | 'nodeId'>;
   /** Beginning of the addresses that are told. */
   prefix: string;

@@ -8,7 +8,7 @@ import type { Shown } from '../host/shown.js';
 import type { After, EndLine, EntryLine, JournalLine } from './journal-text.js';
 import { journalFormat, journalVersion } from './journal-text.js';
 
-export interface JournalSource {
+interface JournalSource {
   addresses: AsyncIterable<string> | Iterable<string>;
   /** Entries of one actor, oldest first, without secrets. @param skipped called for each that can't be read */
   entries(address: string, skipped: (entry: UnreadableEntry) => void): AsyncIterable<Shown<JournalEntry>>;

@@ -25,7 +25,7 @@ export interface JournalHead {
   stagecraft: string;
 }
 
-export interface ActorLine {
+interface ActorLine {
   actor: string;
   /** Machine that had the actor then, and its version. */
   machine: string;

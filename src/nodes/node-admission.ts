@@ -11,7 +11,7 @@ import { decided, isOpen } from '../volumes/decided.js';
 import type { NodeTarget } from './node-port.js';
 import { NodeSlots, type SlotSeeker } from './node-slots.js';
 
-export interface NodeAdmissionOptions {
+interface NodeAdmissionOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
@@ -19,12 +19,12 @@ export interface NodeAdmissionOptions {
   target(nodeId: string, plugin: string): NodeTarget;
 }
 
-export interface Admission extends SlotSeeker {
+interface Admission extends SlotSeeker {
   /** Whether the volume needs a slot if the plugin limits volumes. */
   takesRoom: boolean;
 }
 
-export interface Admitted {
+interface Admitted {
   target: NodeTarget;
   /** Id of the reserved slot; absent if the volume needs none. */
   reservation?: string;

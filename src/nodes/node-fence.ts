@@ -17,7 +17,7 @@ import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { NodeAdmission } from './node-admission.js';
 
-export interface NodeFenceOptions {
+interface NodeFenceOptions {
   engine: ActorSystem;
   clock: Clock;
   logger: Pick<Logger, 'warn'>;
@@ -25,7 +25,7 @@ export interface NodeFenceOptions {
   admission: Pick<NodeAdmission, 'settled'>;
 }
 
-export interface Fencing {
+interface Fencing {
   nodeId: string;
   reason: string;
   signal: AbortSignal;

@@ -8,7 +8,7 @@ import type { NodeFence } from './node-fence.js';
 
 export const nodesTopic = 'nodes';
 
-export interface NodeKindOptions {
+interface NodeKindOptions {
   /** Time from down to fenced, in milliseconds; absent: a node that is down is never fenced by itself. */
   afterMs?: number | undefined;
   clock: Clock;

@@ -55,7 +55,7 @@ export type UnstagedReport = z.input<typeof unstagedSchema>;
 
 export type NodeReport = z.input<typeof reportSchema>;
 
-export interface NodeManagerPorts {
+interface NodeManagerPorts {
   engine: ActorSystem;
   clock: Clock;
   witness: Pick<UnstagedWitness, 'contradicts'>;

@@ -23,7 +23,7 @@ export interface NodePluginsPort {
   watch(changed: () => void): () => void;
 }
 
-export interface NodeReporterOptions {
+interface NodeReporterOptions {
   nodeId: string;
   plugins: NodePluginsPort;
   nodes: Pick<NodeManager, 'find'>;

@@ -12,7 +12,7 @@ import type { NodeManager, NodeReport } from './node-manager.js';
 import { reportSchema } from './node-report.js';
 
 /** Has a method done by the agent that works on nodes. */
-export interface OwnerPort {
+interface OwnerPort {
   serve(name: string, method: (args: unknown[]) => Promise<void>): void;
   run(
     name: string,
@@ -22,7 +22,7 @@ export interface OwnerPort {
   ): Promise<void>;
 }
 
-export interface NodeReportsOptions {
+interface NodeReportsOptions {
   nodes: Pick<NodeManager, 'hear' | 'keepRefusal'>;
   /** Undefined: the store is of one process. */
   owner: OwnerPort | undefined;

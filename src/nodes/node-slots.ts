@@ -17,7 +17,7 @@ import { StagecraftError, unlessQuarantined } from '../errors.js';
 import { CommittedIndex } from '../volumes/committed-index.js';
 import { decided, isOpen } from '../volumes/decided.js';
 
-export interface NodeSlotsOptions {
+interface NodeSlotsOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Pick<Random, 'id'>;
@@ -217,12 +217,12 @@ export class NodeSlots {
 }
 
 /** Key of a plugin's volumes with a publication on a node, in any state. */
-export const placeOf = (nodeId: string, plugin: string): string => JSON.stringify([nodeId, plugin]);
+const placeOf = (nodeId: string, plugin: string): string => JSON.stringify([nodeId, plugin]);
 
-export const slotKeyOf = (nodeId: string, reservation: string): string => JSON.stringify([nodeId, 'slot', reservation]);
+const slotKeyOf = (nodeId: string, reservation: string): string => JSON.stringify([nodeId, 'slot', reservation]);
 
 /** Makes an index of committed publications and slots, by node and plugin. */
-export const nodeLoads = (volumes: ActorsOf<typeof volumeMachine>): CommittedIndex<typeof volumeMachine> =>
+const nodeLoads = (volumes: ActorsOf<typeof volumeMachine>): CommittedIndex<typeof volumeMachine> =>
   new CommittedIndex({ of: [volumes], keysOf });
 
 const keysOf = ({ context: { spec, publications, slots = {} } }: { context: VolumeContext }): string[] => [

@@ -12,7 +12,7 @@ export type Place =
   | { view: 'timeline'; address: string; query?: URLSearchParams };
 
 /** Reads the part of an address after `#`; whatever names no place is the overview. */
-export function placeOf(hash: string): Place {
+function placeOf(hash: string): Place {
   const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2);
   const [view, ...rest] = path.split('/');
   const named = rest.join('/');

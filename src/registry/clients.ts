@@ -36,7 +36,7 @@ interface Kind {
   change: Change;
 }
 
-export interface ClientsOptions {
+interface ClientsOptions {
   clock: Clock;
   logger: Logger;
 }

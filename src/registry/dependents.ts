@@ -13,7 +13,7 @@ import { bounded } from './limits.js';
  */
 export type Dependents = (plugin: PluginInfo, options: { signal: AbortSignal }) => Promise<string[]>;
 
-export interface AskOptions {
+interface AskOptions {
   clock: Clock;
   /** Ends the wait early. */
   signal: AbortSignal;

@@ -4,7 +4,7 @@ import type { Clock } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
 import type { Change } from './change.js';
 
-export interface Limits {
+interface Limits {
   clock: Clock;
   timeoutMs: number;
   signal: AbortSignal;

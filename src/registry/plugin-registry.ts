@@ -29,7 +29,7 @@ export interface WaitOptions {
   signal?: AbortSignal;
 }
 
-export interface PluginRegistryOptions {
+interface PluginRegistryOptions {
   node: string;
   engine: Engine;
   clients: Clients;

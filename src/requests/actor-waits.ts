@@ -5,7 +5,7 @@ import type { Clock } from '../engine/clock.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
 
-export interface ActorWaitsOptions<M extends AnyStateMachine> {
+interface ActorWaitsOptions<M extends AnyStateMachine> {
   actors: ActorsOf<M>;
   clock: Clock;
   /** Describes the actor's state; follows `it is` in messages. */

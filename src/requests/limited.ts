@@ -5,7 +5,7 @@ import { abortedBy, withDeadline } from '../engine/deadline.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { AwaitOptions } from './await-options.js';
 
-export interface Limits {
+interface Limits {
   clock: Clock;
   /** Default: no limit. */
   timeoutMs?: number | undefined;

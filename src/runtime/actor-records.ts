@@ -105,7 +105,7 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
 export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
   elected.uncertainty ? [own] : [own, elected.engine];
 
-export interface ActorControlPorts {
+interface ActorControlPorts {
   /** Engine of the actors of this node. */
   own: Engine;
   /** Engine of the actors that belong to no node. */
@@ -199,7 +199,7 @@ const checkedAddress = (address: unknown): string => checked(addressSchema, addr
 const noJournal = (address: string): StagecraftError =>
   new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${address}, nor a journal of one`, { address });
 
-export interface JournalOptions {
+interface JournalOptions {
   clock: Pick<Clock, 'now'>;
   /** Addresses of all actors that have a journal. */
   all(): AsyncIterable<string>;

@@ -64,7 +64,7 @@ export interface OwnerStatus extends Term {
   silentSinceMs?: number;
 }
 
-export interface ClusterOverviewOptions {
+interface ClusterOverviewOptions {
   nodeId: string;
   /** The roster entry of this agent. */
   entry(): Omit<RosterEntry, 'inbox'>;

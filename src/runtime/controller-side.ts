@@ -59,7 +59,7 @@ import { keepTelling, type Leadership, leadershipOf, type Term, tellElected } fr
 import type { RuntimeOptions } from './options.js';
 import { nodePluginsPort, pluginPort, type TaskIdOf } from './plugin-port.js';
 
-export interface ControllerSideOptions {
+interface ControllerSideOptions {
   runtime: RuntimeOptions;
   /** Ports and limits that all engines of the runtime share. */
   engine: Pick<EngineOptions, 'store' | 'clock' | 'random' | 'logger' | 'policy' | 'feed'> & { troubles: TroubleLog };

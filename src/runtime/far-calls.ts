@@ -4,7 +4,7 @@ import { anywhere, callMethods, type FarCalls } from '../cluster/instances.js';
 import type { SnapshotPort } from '../snapshots/snapshot-port.js';
 import type { ControllerPort } from '../volumes/controller-port.js';
 
-export interface ControllerCalls {
+interface ControllerCalls {
   controller: ControllerPort;
   snapshots: SnapshotPort;
 }

@@ -5,7 +5,7 @@ import { messageOf } from '../errors.js';
 import { countRecords } from '../stores/lmdb/lmdb-check.js';
 import { isOpenHere } from '../stores/lmdb/open-paths.js';
 
-export interface LeftStoreOptions {
+interface LeftStoreOptions {
   warn(line: string): void;
   /** Ends the reading, without a word. */
   signal: AbortSignal;

@@ -10,7 +10,7 @@ import { storeLevel } from '../engine/store-level.js';
 import { packageVersion } from '../host/version.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 
-export interface PresenceOfOptions {
+interface PresenceOfOptions {
   nodeId: string;
   engine: Pick<Engine, 'observe'>;
   plugins: Pick<PluginRegistry, 'registered'>;

@@ -14,7 +14,7 @@ import type { TaskStatus } from '../tasks/task-supervisor.js';
 const startLimitMs = 150_000;
 const drainLimitMs = 150_000;
 
-export interface RegistryKindOptions {
+interface RegistryKindOptions {
   dataDir: DataDir;
   engine: Engine;
   /** Kinds of all other actors of the node. Their actors are restored in this order, kind by kind. */

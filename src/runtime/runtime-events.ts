@@ -52,7 +52,7 @@ export const isWanted = ({ kinds, address, plugin }: EventFilter, event: Runtime
   (address === undefined || event.address.startsWith(address)) &&
   (plugin === undefined || event.plugin === plugin);
 
-export interface RuntimeEventsOptions {
+interface RuntimeEventsOptions {
   node: string;
   topics: Pick<Topics, 'range' | 'follow'>;
   /** Registered name of the plugin of an actor; undefined: it has none, or it is not known. */

@@ -10,12 +10,12 @@ import type { ActorView } from '../engine/actor-system.js';
 import type { Engine } from '../engine/engine.js';
 
 /** A call to a plugin that has ended. */
-export interface PluginCall extends EndedCall {
+interface PluginCall extends EndedCall {
   /** Registered name of the plugin. */
   plugin: string;
 }
 
-export interface RuntimeCounts {
+interface RuntimeCounts {
   /** Actors in memory, by machine and by the outermost state. */
   actors: { machine: string; state: string; count: number }[];
   /** Messages that wait in mailboxes. */

@@ -61,8 +61,8 @@ import { RuntimeEvents } from './runtime-events.js';
 import { Stats } from './runtime-stats.js';
 
 export { type Shown, shown } from '../host/shown.js';
-export type { ActorStatus, InspectedActor, Journal } from './actor-records.js';
-export type { AgentPlugin, AgentStatus, ClusterOverview, OwnerStatus } from './cluster-overview.js';
+export type { InspectedActor, Journal } from './actor-records.js';
+export type { AgentPlugin } from './cluster-overview.js';
 export type { EventTopic, RuntimeEvent } from './event-topics.js';
 export { eventTopics } from './event-topics.js';
 export type { FeedListener } from './inspecting.js';
@@ -79,7 +79,7 @@ export type {
   Tasks,
   Volumes,
 } from './runtime-api.js';
-export { type EventFilter, type Events, isWanted, type SubscribeOptions } from './runtime-events.js';
+export { type EventFilter, type Events, isWanted } from './runtime-events.js';
 export { openJournalIn, openStoredJournal, type StoredJournal } from './stored-journal.js';
 
 /** Undefined if the address belongs to no node. */

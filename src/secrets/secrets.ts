@@ -39,7 +39,7 @@ export function checkSecretRefs(
   });
 }
 
-export interface SecretsOptions {
+interface SecretsOptions {
   clock: Clock;
   signal: AbortSignal;
   /** Limit of the provider; default, and at most, 10 s. */

@@ -27,7 +27,7 @@ import type { SnapshotIds, SnapshotPort } from './snapshot-port.js';
 export const snapshotsTopic = 'snapshots';
 export const groupSnapshotsTopic = 'group-snapshots';
 
-export interface SnapshotKindOptions {
+interface SnapshotKindOptions {
   snapshots: SnapshotPort;
   calls: PluginCalls;
   ids: Pick<IdOwners<typeof volumeSnapshotMachine>, 'known' | 'reserve'>;

@@ -44,7 +44,7 @@ import {
   snapshotEventOf,
 } from './snapshot-view.js';
 
-export interface SnapshotManagerOptions {
+interface SnapshotManagerOptions {
   engine: ActorSystem;
   clock: Clock;
   random: Random;

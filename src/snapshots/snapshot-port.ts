@@ -2,7 +2,7 @@
 import type { MadeSnapshot } from '../../machines/snapshot/types.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
-export interface CreateRequest {
+interface CreateRequest {
   name: string;
   /** CSI ids of the source volumes: one id if it is no group. */
   sourceIds: string[];

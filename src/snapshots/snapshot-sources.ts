@@ -21,7 +21,7 @@ import { type KnownSource, notCreated, notFound } from '../volumes/volume-checks
 
 type Secrets = Record<string, SecretRef>;
 
-export interface SourcePorts {
+interface SourcePorts {
   engine: ActorSystem;
   /** Homes of volumes; default: every agent may make the calls of every volume. */
   homes?: Pick<Homes, 'here'> | undefined;

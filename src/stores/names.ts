@@ -7,7 +7,7 @@
  * Two names and a separator must fit one LMDB key of 1,978 bytes: the mark of a topic has topic and source in its
  * key.
  */
-export const longestNameBytes = 960;
+const longestNameBytes = 960;
 
 /** Control characters and halves of surrogate pairs: LMDB's key encoding would change or confuse them. */
 const unwritable = /[\p{Cc}\p{Cs}]/u;

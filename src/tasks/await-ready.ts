@@ -13,7 +13,7 @@ import { logPathOf, type TaskPaths } from './paths.js';
 /** Looks once at a plugin that is not registered yet. */
 export type ProbePlugin = (info: PluginInfo, signal: AbortSignal) => Promise<Fingerprint>;
 
-export interface ReadyRequest {
+interface ReadyRequest {
   spec: TaskSpec;
   spawned: SpawnedRun;
   signal: AbortSignal;
@@ -24,7 +24,7 @@ const probeMs = 5_000;
 const socketWaitMs = 20;
 const probeWaitMs = 500;
 
-export interface ReadyPorts {
+interface ReadyPorts {
   paths: TaskPaths;
   clock: Clock;
   probe: ProbePlugin;

@@ -14,7 +14,7 @@ import {
   signalProcess,
 } from './processes.js';
 
-export interface EndRequest {
+interface EndRequest {
   id: string;
   /** Last recorded process: ended with its group even if it has overwritten the mark in its environment. */
   known: ProcessIdentity | null;

@@ -19,7 +19,7 @@ type Values = Record<string, string>;
 /** Variable that tells a path, which is no secret. */
 export const endpointVariable = 'CSI_ENDPOINT';
 
-export interface EnvironmentsOptions {
+interface EnvironmentsOptions {
   clock: Clock;
   /** Resolves references to secrets; rejects with the reason, without a value in it. */
   resolve(refs: Record<string, SecretRef>, signal: AbortSignal): Promise<Values>;

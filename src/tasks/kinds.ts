@@ -24,7 +24,7 @@ import { type Children, spawnRun } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
 
-export interface TaskKindOptions {
+interface TaskKindOptions {
   paths: TaskPaths;
   logs: TaskLogs;
   environments: TaskEnvironments;

@@ -15,7 +15,7 @@ import { bootId } from '../host/boot-id.js';
 import { hasRunEnded, type SessionLeader, sessionOf } from './processes.js';
 
 /** Process that serves the node calls of a plugin. Without `process`: not of this runtime, or not certain. */
-export interface NodeCallsProcess extends Partial<SessionLeader> {
+interface NodeCallsProcess extends Partial<SessionLeader> {
   /** Boot of the host: no process outlives it. */
   bootId: string;
 }

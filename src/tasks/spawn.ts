@@ -52,12 +52,12 @@ const filledIn = (argument: string, place: Record<string, string>): string =>
  */
 export type Children = Map<string, { token: string; ended: Promise<ProcessEnd> }>;
 
-export interface SpawnRequest {
+interface SpawnRequest {
   spec: TaskSpec;
   run: TaskRun;
 }
 
-export interface SpawnPorts {
+interface SpawnPorts {
   paths: TaskPaths;
   children: Children;
   environments: Pick<TaskEnvironments, 'valuesOf'>;

@@ -16,7 +16,7 @@ import { isLink, lastLines, linesFrom, openThere, sizeOf } from './log-lines.js'
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 
-export interface TaskLogsOptions {
+interface TaskLogsOptions {
   paths: TaskPaths;
   clock: Clock;
   logger: Logger;

@@ -57,7 +57,7 @@ export function taskUpdateOf(row: FollowedRow): TaskUpdate {
   return { id: row.id, at, change };
 }
 
-export interface TaskSupervisorOptions {
+interface TaskSupervisorOptions {
   node: string;
   engine: Engine;
   logs: TaskLogs;

@@ -11,7 +11,7 @@ import { isAlive } from './processes.js';
 import type { Children } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
 
-export interface WatchRequest {
+interface WatchRequest {
   spec: TaskSpec;
   spawned: OwnRun;
   /** Whether the end of the log explains the end of the process. */
@@ -22,7 +22,7 @@ export interface WatchRequest {
 /** Interval of looks at a process that is no child. */
 const lookEveryMs = 250;
 
-export interface WatchPorts {
+interface WatchPorts {
   logs: TaskLogs;
   clock: Clock;
   children: Children;

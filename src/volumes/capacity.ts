@@ -25,7 +25,7 @@ export interface Capacity {
   minimumVolumeBytes?: number | bigint;
 }
 
-export interface CapacityReaderOptions extends KnownPlugins {
+interface CapacityReaderOptions extends KnownPlugins {
   access: PluginAccess;
   controller: ControllerPort;
   /** Default time to wait for a plugin that takes no calls. */

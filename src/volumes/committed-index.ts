@@ -8,7 +8,7 @@ import { StagecraftError, unlessQuarantined } from '../errors.js';
 
 const nobody: readonly never[] = Object.freeze([]);
 
-export interface IndexedRecords<M extends AnyStateMachine> {
+interface IndexedRecords<M extends AnyStateMachine> {
   of: readonly ActorsOf<M>[];
   keysOf(view: ViewOf<M>): readonly string[];
 }

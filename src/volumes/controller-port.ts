@@ -6,7 +6,7 @@ import type { CreateAnswer, VolumeSpec } from '../../machines/volume/types.js';
 import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.js';
 import type { CallBounds } from '../calls/call-bounds.js';
 
-export interface PublishRequest {
+interface PublishRequest {
   csiId: string;
   csiNodeId: string;
   capability: Capability;

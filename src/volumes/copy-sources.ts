@@ -15,7 +15,7 @@ type Owners<M extends typeof volumeMachine | typeof volumeSnapshotMachine> = Pic
   'known' | 'copiesOf' | 'isNew' | 'leavingOwnerOf'
 >;
 
-export interface CopyRecords {
+interface CopyRecords {
   volumes: Owners<typeof volumeMachine>;
   snapshots: Owners<typeof volumeSnapshotMachine>;
 }

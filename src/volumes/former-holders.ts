@@ -20,7 +20,7 @@ export interface FormerHolder {
   why: string;
 }
 
-export interface FormerHoldersOptions {
+interface FormerHoldersOptions {
   stored: Pick<ActorSystem, 'read'>;
   clock: Clock;
   /** Trouble with the store; undefined: none is known. */

@@ -37,7 +37,7 @@ import { CommittedIndex } from './committed-index.js';
 import { ExclusiveRequests } from './exclusive-requests.js';
 
 /** CSI id with the scope in which it is unique. */
-export interface PluginId {
+interface PluginId {
   plugin: string;
   csiId: string;
   /** Marks the id of a group snapshot. */
@@ -57,7 +57,7 @@ export interface CopySource extends Pick<PluginId, 'plugin' | 'csiId' | 'home'> 
 }
 
 /** Records that have ids from one space: volumes; or snapshots together with group snapshots. */
-export interface IdSort<M extends AnyStateMachine> {
+interface IdSort<M extends AnyStateMachine> {
   machines: readonly M[];
   /** Extracts all ids that a record has or is about to get. */
   idsIn(context: ContextFrom<M>): readonly PluginId[];

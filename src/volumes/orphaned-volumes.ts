@@ -18,7 +18,7 @@ export interface List {
   node: string | undefined;
 }
 
-export interface OrphanedVolumesOptions {
+interface OrphanedVolumesOptions {
   /** Called when the orphans of a plugin have changed, with all that it has now. */
   changed(plugin: string, orphans: readonly OrphanedVolume[]): void;
 }

@@ -24,7 +24,7 @@ import type { ControllerPort, ListedPage, ListedVolume } from './controller-port
 import { volumeIds } from './id-owners.js';
 import type { List, OrphanedVolumes } from './orphaned-volumes.js';
 
-export interface ReconcilerOptions {
+interface ReconcilerOptions {
   engine: ActorSystem;
   controller: ControllerPort;
   access: PluginAccess;
@@ -57,13 +57,13 @@ export interface Reconciled {
 }
 
 /** Plugin that could not be compared. */
-export interface Uncompared {
+interface Uncompared {
   plugin: string;
   why: string;
 }
 
 /** Entries that a list of a plugin has, and that are left out as CSI does not allow them. */
-export interface LeftOutEntries {
+interface LeftOutEntries {
   plugin: string;
   /** Node of the instance that has the list. Absent: this node. */
   nodeId?: string;

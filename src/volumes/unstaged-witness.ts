@@ -15,7 +15,7 @@ import { viewOf } from '../engine/actors-of.js';
 import type { FormerHolders } from './former-holders.js';
 
 /** Report that a volume is gone from a node, for all allocs or for one. */
-export interface SaidGone {
+interface SaidGone {
   nodeId: string;
   key: VolumeKey;
   allocId?: string | undefined;

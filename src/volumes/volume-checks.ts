@@ -110,7 +110,7 @@ export interface KnownSource extends Origin {
   sizeBytes?: Bytes | undefined;
 }
 
-export interface Sources {
+interface Sources {
   /** @throws StagecraftError VOLUME_NOT_FOUND */
   volume(key: VolumeKey): Promise<VolumeContext>;
   snapshot(asked: { namespace: string; id: string; plugin: string }): Promise<KnownSource>;

@@ -33,7 +33,7 @@ import { usualTopology } from './usual-topology.js';
 
 export const volumesTopic = 'volumes';
 
-export interface VolumeKindOptions {
+interface VolumeKindOptions {
   controller: ControllerPort;
   calls: PluginCalls;
   timeoutMs: number;

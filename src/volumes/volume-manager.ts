@@ -40,11 +40,11 @@ import { type Volume, volumeOf } from './volume-view.js';
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
-export interface Orphans extends OrphanLook {
+interface Orphans extends OrphanLook {
   orphans: OrphanedVolume[];
 }
 
-export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
+interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlacementPorts, PublishingPorts {
   reconciler: Pick<Reconciler, 'run' | 'lookForOrphans'>;
   orphans: Pick<OrphanedVolumes, 'of' | 'all' | 'told'>;
   former: Pick<FormerHolders, 'of'>;
@@ -53,7 +53,7 @@ export interface VolumeManagerOptions extends VolumeCreationPorts, VolumePlaceme
 }
 
 /** Selects a claim of an alloc; default: the claim that the alloc has. */
-export interface ReleaseOptions {
+interface ReleaseOptions {
   nodeId?: string | undefined;
   generation?: number | undefined;
 }

@@ -38,7 +38,7 @@ export type ClaimedPublish = PublishOptions &
   WaitReporting & { claiming?: Claiming };
 
 /** Claim that is taken together with the publish, in one commit. */
-export interface Claiming {
+interface Claiming {
   claim: Omit<ClaimRequest, 'csiNodeId'>;
   claimed(generation: number): void;
 }

@@ -211,7 +211,7 @@ const changeIn = (change: {
 });
 
 /** Returns the reason why the volume makes no progress. */
-export function errorOf(context: VolumeContext): Failure | undefined {
+function errorOf(context: VolumeContext): Failure | undefined {
   const { lifecycle, work, publications, expansion, modification, awaiting } = context;
   if (awaiting) return { code: 'PLUGIN_UNAVAILABLE', message: awaiting.reason, final: false };
   const publication = work?.nodeId === undefined ? undefined : publications[work.nodeId];

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { mainPath } from '../scenarios/agent-process.js';
 
-export interface Said {
+interface Said {
   code: number | null;
   stdout: string;
   stderr: string;

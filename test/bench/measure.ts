@@ -6,7 +6,7 @@ export interface Contender {
   run(): Promise<number | { units: number; ms: number }>;
 }
 
-export interface Measured {
+interface Measured {
   name: string;
   /** Units per second: the median of the rounds. */
   rate: number;

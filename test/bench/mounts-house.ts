@@ -56,7 +56,7 @@ export class Driver {
   }
 }
 
-export interface HouseOptions {
+interface HouseOptions {
   dataDir: string;
   store: Store;
   /** By the name that their plugin has. */

@@ -14,7 +14,7 @@ const nobody: Dispenser = {
   close: () => {},
 };
 
-export interface Registering {
+interface Registering {
   /** All of them at once. */
   plugins: number;
   /** Made for each run, on data of its own. */
@@ -24,7 +24,7 @@ export interface Registering {
 }
 
 /** Since the first call was made, in milliseconds: by the clock, and of all cores. */
-export interface Spent {
+interface Spent {
   ms: number;
   cpuMs: number;
 }

@@ -12,7 +12,7 @@ const seenWell: Fingerprint = {
 
 const after = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
-export interface DriverOptions {
+interface DriverOptions {
   /** How long each call takes; default: none. */
   callMs?: number;
   /** A name whose creation is never answered. */

@@ -17,7 +17,7 @@ export const specOf = (id: string) => ({
   capabilities: [{ accessMode: 'single-node-writer' as const, attachmentMode: 'file-system' as const }],
 });
 
-export interface HouseOptions {
+interface HouseOptions {
   store: Store;
   /** Of `csi-controller`; default: the built-in one, at `socketPath`. */
   dispenser?: Dispenser;

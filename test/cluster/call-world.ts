@@ -18,7 +18,7 @@ import { type FrozenClock, frozenClock } from '../support/frozen-clock.js';
 import { MemoryWires, type WireFaults } from '../support/memory-wire.js';
 
 export const timeoutMs = 10_000;
-export const plugin = 'disk';
+const plugin = 'disk';
 const never = new AbortController().signal;
 
 /** A call as the world sees it. */

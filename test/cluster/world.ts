@@ -18,7 +18,7 @@ import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 import { nodes, pluginName } from '../volumes/volume-house.js';
 
 /** Limit of a call at its plugin; all calls there are shorter. */
-export const timeoutMs = 10_000;
+const timeoutMs = 10_000;
 
 const opposites: Partial<Record<Call['rpc'], Call['rpc']>> = {
   ControllerPublishVolume: 'ControllerUnpublishVolume',

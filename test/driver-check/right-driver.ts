@@ -15,7 +15,7 @@ import type {
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
 import { nodeHandlers } from './right-node.js';
 
-export interface HeldVolume extends Volume {
+interface HeldVolume extends Volume {
   name: string;
   isBlock: boolean;
   capabilities: VolumeCapability[];
@@ -236,7 +236,7 @@ const plain = ({ volumeId, capacityBytes, volumeContext, accessibleTopology, con
   ...(contentSource && { contentSource }),
 });
 
-export function pageOf<T>(all: T[], maxEntries: number, token: string): { entries: T[]; nextToken: string } {
+function pageOf<T>(all: T[], maxEntries: number, token: string): { entries: T[]; nextToken: string } {
   need(maxEntries >= 0, 'max_entries');
   const from = Number(token || 0);
   if (!Number.isInteger(from) || from > all.length) throw new CsiStatus('ABORTED', 'begin again');

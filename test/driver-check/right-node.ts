@@ -87,7 +87,7 @@ export const nodeHandlers = (state: RightState): CsiHandlers => ({
   },
 });
 
-export function publishDirectory(from: string, target: string, readonly: boolean): void {
+function publishDirectory(from: string, target: string, readonly: boolean): void {
   mkdirSync(target);
   run('mount', '--bind', from, target);
   if (readonly) run('mount', '-o', 'remount,bind,ro', target);

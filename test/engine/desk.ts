@@ -4,20 +4,20 @@ import type { ErrorCode } from '../../machines/kit/error-table.js';
 import { hostActions, type MessageParams, type Stamped } from '../../machines/kit/host.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 
-export interface DeskContext {
+interface DeskContext {
   name: string;
   /** Notes in the order of arrival. */
   notes: Noted[];
 }
 
-export type Noted = string | number | bigint | null;
+type Noted = string | number | bigint | null;
 
 interface Said {
   type: 'said';
   text: Noted;
 }
 
-export type DeskEvent = (
+type DeskEvent = (
   | { type: 'note'; text: Noted }
   | { type: 'tell'; messages: MessageParams[] }
   | { type: 'say'; text: string }

@@ -12,7 +12,7 @@ export interface FragileContext {
   naps: number;
 }
 
-export type FragileEvent = (
+type FragileEvent = (
   | { type: 'break' }
   | { type: 'note'; text: string }
   | { type: 'read' }
@@ -32,7 +32,7 @@ const borne = <T>(what: T): T => {
   return what;
 };
 
-export const fragileMachine = setup({
+const fragileMachine = setup({
   types: {} as { context: FragileContext; events: FragileEvent },
   actors: { work: unbound<string, object>(), listen: unboundLoop<AnyEventObject, object>() },
   actions: {

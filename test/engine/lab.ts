@@ -24,12 +24,12 @@ export interface Life {
   report: RestoreReport;
 }
 
-export interface StartOptions {
+interface StartOptions {
   prefixes?: string[];
   through?: (store: Store) => Store;
 }
 
-export interface LogLine {
+interface LogLine {
   level: 'warn' | 'error';
   fields: object;
   message: string;

@@ -1,7 +1,7 @@
 /** Effect that ends on command of the test, and records its calls. */
 import type { Effect, EffectCall } from '../../src/engine/effects/effects.js';
 
-export interface ManualCall extends EffectCall {
+interface ManualCall extends EffectCall {
   finish(output?: unknown): void;
   fail(error: unknown): void;
 }

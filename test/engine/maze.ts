@@ -12,7 +12,7 @@ interface MazeContext {
 
 const moves = ['a', 'b', 'c', 'd', 'heat', 'cool', 'out', 'shallow', 'deep', 'reenter', 'swap', 'ask'] as const;
 
-export type MazeMove = (typeof moves)[number];
+type MazeMove = (typeof moves)[number];
 
 export const mazeMoves: readonly MazeMove[] = moves;
 

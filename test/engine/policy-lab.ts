@@ -9,7 +9,7 @@ import type { Commit, Store } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { Lab, leaseTtlMs, textsOf, topicOf } from './lab.js';
 
-export type Limits = Pick<EngineOptions, 'policy' | 'idleBytes'>;
+type Limits = Pick<EngineOptions, 'policy' | 'idleBytes'>;
 
 export class PolicyLab extends Lab {
   limits: Limits;

@@ -25,7 +25,7 @@ export interface Side {
   elections: number[];
 }
 
-export interface SideOptions {
+interface SideOptions {
   desk?: typeof deskKind;
   /** Wraps the store. */
   through?: (store: Store) => Store;

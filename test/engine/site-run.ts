@@ -13,7 +13,7 @@ import { Lab, topicOf } from './lab.js';
 const addresses = [plannerAddress, builderAddress, clerkAddress];
 
 /** Ends a life at once: its engine, its effects, its clients. */
-export type Kill = () => void;
+type Kill = () => void;
 
 interface Order {
   id: string;

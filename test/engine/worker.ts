@@ -10,7 +10,7 @@ export interface WorkerContext {
   naps: number;
 }
 
-export type WorkerEvent = (
+type WorkerEvent = (
   | { type: 'work'; job: string; careless?: boolean }
   | { type: 'listen' }
   | { type: 'heard'; text: string }
@@ -22,7 +22,7 @@ export type WorkerEvent = (
 
 export const napMs = 60_000;
 
-export const workerMachine = setup({
+const workerMachine = setup({
   types: {} as { context: WorkerContext; events: WorkerEvent },
   actors: {
     work: unbound<string, { job: string }>(),

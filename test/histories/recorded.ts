@@ -1,5 +1,5 @@
 /** Recordings of simulated histories: one line of JSON for each committed snapshot, gzipped. How they are made: README.md */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { gunzipSync } from 'node:zlib';
 import type { StateValue } from 'xstate';
 
@@ -16,7 +16,7 @@ export interface Recorded<TContext = object> {
 
 /** Kinds of actors that histories are recorded of. */
 const kinds = ['volumes', 'snapshots', 'mounts', 'allocs'] as const;
-export type RecordedKind = (typeof kinds)[number];
+type RecordedKind = (typeof kinds)[number];
 export const isRecordedKind = (name: string): name is RecordedKind => kinds.some((kind) => kind === name);
 
 const fileOf = (version: string, kind: RecordedKind): URL => new URL(`${version}/${kind}.jsonl.gz`, import.meta.url);
@@ -28,18 +28,11 @@ export function bySeed<TContext>(lines: readonly Recorded<TContext>[]): Map<numb
   return seeds;
 }
 
-/** @param version of the machine that ran. @returns whether there is a recording */
-export const isRecorded = (version: string, kind: RecordedKind): boolean => existsSync(fileOf(version, kind));
-
 /**
  * Reads what `version` of a machine has committed: seed by seed, and within a seed in the order of the commits.
  * @param kind names the actors; the caller knows what their contexts were in that version
  */
-export const recorded = <TContext = object>(version: string, kind: RecordedKind): Recorded<TContext>[] =>
-  linesOf(version, kind);
-
-/** The same, where lines hold more. */
-export function linesOf<TLine>(version: string, kind: RecordedKind): TLine[] {
+export function recorded<TContext = object>(version: string, kind: RecordedKind): Recorded<TContext>[] {
   const lines = gunzipSync(readFileSync(fileOf(version, kind)))
     .toString()
     .trimEnd()

@@ -27,7 +27,7 @@ export function stamped<
 export const anyStamp: Stamped = { at: 0, random: 0 };
 
 /** One run of an effect that a test ends as it likes. */
-export interface Run<TInput, TOutput> {
+interface Run<TInput, TOutput> {
   input: TInput;
   signal: AbortSignal;
   resolve(output: TOutput): void;

@@ -1,7 +1,7 @@
 /** Processes of this host, as /proc shows them. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface Running {
+interface Running {
   pid: string;
   /** E.g. `S`, and `D` for what can't be killed. */
   state: string;

@@ -15,7 +15,7 @@ import type { VolumeEvent } from '../../src/volumes/volume-events.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 
-export interface ClusterSize {
+interface ClusterSize {
   plugins: number;
   nodes: number;
   volumes: number;

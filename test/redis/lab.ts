@@ -8,7 +8,7 @@ import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js'
 import { commitOf } from '../../src/testing/store-suite/subject.js';
 import { RedisProcess, type ServerOptions } from './servers.js';
 
-export interface OpenStore {
+interface OpenStore {
   store: Store;
   warnings: string[];
   /** What was heard and answered, in order: `suspect: <reason>`, and what a test notes itself. */

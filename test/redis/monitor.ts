@@ -5,7 +5,7 @@
 import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 
-export interface SeenCommand {
+interface SeenCommand {
   /** Address of the connection, or `lua`. */
   source: string;
   args: string[];

@@ -22,7 +22,7 @@ export interface Topology {
   strikeMaster(how: How, name: string): Promise<() => Promise<void>>;
 }
 
-export interface TopologyOptions {
+interface TopologyOptions {
   /** Whether a master is going to be struck. */
   isToBeStruck: boolean;
 }

@@ -3,7 +3,7 @@ import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import type { Plugins } from '../../src/runtime/runtime.js';
 import { device } from './house.js';
 
-export interface Step {
+interface Step {
   ask(plugins: Plugins): Promise<void>;
   /** What it leads to, newest first. */
   list: PluginInfo[];

@@ -26,7 +26,7 @@ export interface RawData extends KeptData {
 }
 
 /** The text of the record is cut in half; or its row as a whole is nothing that the store has written. */
-export type Damage = 'text' | 'row';
+type Damage = 'text' | 'row';
 
 export function inMemory(): KeptData {
   const store = memoryStore();

@@ -46,7 +46,7 @@ export const onlyIfStirred: Partial<RuntimeOptions> = {
 const isRetry = (delayMs: number): boolean =>
   Number.isInteger(Math.log2(delayMs / firstRetryMs)) && delayMs >= firstRetryMs;
 
-export class RealScene {
+class RealScene {
   readonly folder = mkdtempSync(join(tmpdir(), 'stagecraft-real-'));
   readonly socketPath = join(this.folder, 'csi.sock');
   readonly #watched = watchedDirectories();

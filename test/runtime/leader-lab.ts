@@ -20,7 +20,7 @@ import { nodes, pluginName } from '../volumes/volume-house.js';
 
 export const leaseTtlMs = 6_000;
 
-export interface LogLine {
+interface LogLine {
   level: 'info' | 'warn' | 'error';
   message: string;
 }

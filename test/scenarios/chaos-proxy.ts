@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Where the next cut comes. */
-export type Cut = 'now' | 'request' | 'half a request' | 'answer' | 'half an answer';
+type Cut = 'now' | 'request' | 'half a request' | 'answer' | 'half an answer';
 export const cuts: Cut[] = ['now', 'request', 'half a request', 'answer', 'half an answer'];
 
 export class ChaosProxy {

@@ -10,10 +10,10 @@ import { type ClusterAgent, ClusterScene, codeOf, nodes, type Seen } from './kil
 import { eventually, lapseLeases, Scene, within } from './redis-scene.js';
 
 type AgentVictim = 'owner' | 'callee' | 'asker';
-export type Victim = AgentVictim | 'master';
+type Victim = AgentVictim | 'master';
 
 /** When a publish, or a claim, is struck. */
-export const moments = [
+const moments = [
   'asked and not read',
   'committed, and its call waits for the plugin',
   'its call is at the driver, made here',
@@ -24,7 +24,7 @@ export const moments = [
   'the owner ends in order, its call is at the driver',
   'a claim waits',
 ] as const;
-export type Moment = (typeof moments)[number];
+type Moment = (typeof moments)[number];
 
 export interface Cell {
   moment: Moment;

@@ -13,7 +13,7 @@ import { eventually, Scene } from './redis-scene.js';
 
 export const nodes = ['node-1', 'node-2'];
 /** Limit of a call at its plugin. */
-export const timeoutMs = 2_500;
+const timeoutMs = 2_500;
 
 export interface Seen {
   state: string;

@@ -9,9 +9,9 @@ export type Phase = 'prepare' | 'abandon' | 'release';
  * Before the step, after it, or what only a call can meet: after it without its answer, or while the driver is at it, which
  * ends that late.
  */
-export type When = 'before' | 'lost' | 'late' | 'after';
+type When = 'before' | 'lost' | 'late' | 'after';
 
-export interface Matrix {
+interface Matrix {
   phase: Phase;
   /** Whether calls can go wrong in what only the driver's script makes of them. */
   isScripted: boolean;

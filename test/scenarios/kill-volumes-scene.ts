@@ -41,7 +41,7 @@ const rpcs = ['CreateVolume', 'DeleteVolume', 'ControllerPublishVolume', 'Contro
 const faultsPerRound = 4;
 
 /** What the driver has of a volume, as it is on its disk. */
-export interface RealVolume {
+interface RealVolume {
   id: string;
   attached: string[];
 }

@@ -13,7 +13,7 @@ export interface ClerkContext {
   worked: number;
 }
 
-export type ClerkEvent = (
+type ClerkEvent = (
   | { type: 'add'; note: string }
   | { type: 'tick' }
   | { type: 'work' }
@@ -23,7 +23,7 @@ export type ClerkEvent = (
 ) &
   Stamped;
 
-export const tickMs = 40;
+const tickMs = 40;
 
 const tillOf = (address: string): string => address.replace(/^clerk\//, 'till/');
 
@@ -32,7 +32,7 @@ const noting = [
   { type: 'say', params: ({ event }: { event: { note: string } }) => event.note },
 ] as const;
 
-export const clerkMachine = setup({
+const clerkMachine = setup({
   types: {} as {
     context: ClerkContext;
     events: ClerkEvent;
@@ -84,7 +84,7 @@ export const clerkMachine = setup({
   },
 });
 
-export const tillMachine = setup({
+const tillMachine = setup({
   types: {} as { context: { notes: string[] }; events: ClerkEvent },
   actions: {
     ...hostActions,

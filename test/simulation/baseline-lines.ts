@@ -46,7 +46,7 @@ export function seedsOf(kind: BaselineKind, count: number): number[] {
 
 const hasSnapshots = ({ steps }: VolumesPlan): boolean => steps.some((step) => step.do === 'snapshot');
 
-export interface PlayedHistory {
+interface PlayedHistory {
   lines: BaselineLine[];
   /** Promises that it broke. */
   faults: string[];

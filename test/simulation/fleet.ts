@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { type Report, runTask, type Task } from './task.js';
 
-export interface Voyage {
+interface Voyage {
   /** The first seed; the others follow it. */
   seed: number;
   histories: number;
@@ -16,7 +16,7 @@ export interface Voyage {
   progress?(done: Voyaged): void;
 }
 
-export interface Voyaged {
+interface Voyaged {
   systems: number;
   histories: number;
   broken: Report[];

@@ -21,7 +21,7 @@ const aWhileMs = 60_000;
 const downtimeMs = 400;
 const mostLives = 8;
 
-export interface HistoryOptions {
+interface HistoryOptions {
   hosted: HostedSystem;
   plan: Plan;
   stores: SubjectKind;

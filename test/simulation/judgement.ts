@@ -18,7 +18,7 @@ export interface Past {
   judged: Judged[];
 }
 
-export interface Verdict {
+interface Verdict {
   faults: string[];
   pasts: Map<string, Past>;
 }

@@ -5,7 +5,7 @@ import { chance } from './dice.js';
 import type { Mood, Outage } from './plan.js';
 import type { MortalClock } from './timeline.js';
 
-export interface LifeStoreOptions {
+interface LifeStoreOptions {
   clock: MortalClock;
   seed: number;
   latencyMs: number;

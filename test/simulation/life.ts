@@ -16,7 +16,7 @@ const unknown: Known = { surely: 0, perhaps: 0 };
 /** An answer that came later may have been heard by nobody; it is asked for again then. */
 const patienceMs = 5_000;
 
-export interface LifeOptions {
+interface LifeOptions {
   world: World;
   store: Store;
   hosted: HostedSystem;

@@ -8,7 +8,7 @@ import { chance } from './dice.js';
 import type { HistoryTranscript } from './history-transcript.js';
 import type { MortalClock, Timeline } from './timeline.js';
 
-export interface KeptVolume {
+interface KeptVolume {
   id: string;
   capabilities: Capability[];
   /** Of the last hold or claim. */
@@ -24,7 +24,7 @@ export interface ClaimsNow {
   fencedAtMs: [name: string, atMs: number][];
 }
 
-export interface ClaimsOptions {
+interface ClaimsOptions {
   seed: number;
   timeline: Timeline;
   capabilities: Record<string, Capability[]>;

@@ -23,7 +23,7 @@ export interface NodeCaller {
   passed(of: 'plugin', moment: 'before' | 'after'): void;
 }
 
-export interface NodeDriverOptions {
+interface NodeDriverOptions {
   seed: number;
   timeline: Timeline;
   traits: MountsTraits;

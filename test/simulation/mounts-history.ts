@@ -27,12 +27,12 @@ const peaceMs = 150_000;
 /** The same where all that waits says why. */
 const explainedMs = 50_000;
 
-export interface MountsEnd {
+interface MountsEnd {
   faults: string[];
   transcript: string[];
 }
 
-export interface MountsHistoryOptions extends TranscriptOptions {
+interface MountsHistoryOptions extends TranscriptOptions {
   /** Called with each commit of a mount. */
   committed?(snapshot: CommittedSnapshot): void;
   /** Called with each commit that was written, in order. */
@@ -55,7 +55,7 @@ export async function mountsHistory(plan: MountsPlan, options: MountsHistoryOpti
 
 type StepOf<Do extends MountsStep['do']> = Extract<MountsStep, { do: Do }>;
 
-export class MountsRun {
+class MountsRun {
   readonly #plan: MountsPlan;
   readonly #calls = { now: 0 };
   readonly #timeline = new Timeline(() => this.#calls.now > 0);

@@ -20,7 +20,7 @@ export interface CommittedSnapshot {
   context: MountContext;
 }
 
-export interface MountsJudgeOptions {
+interface MountsJudgeOptions {
   kernel: SimulatedKernel;
   paths: MountPaths;
   claims: SimulatedClaims;

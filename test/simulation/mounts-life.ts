@@ -72,7 +72,7 @@ export interface MountsHost {
   tell(line: string): void;
 }
 
-export interface MountsLifeOptions {
+interface MountsLifeOptions {
   host: MountsHost;
   number: number;
   store: Store;
@@ -81,7 +81,7 @@ export interface MountsLifeOptions {
   isAskedAsBefore: boolean;
 }
 
-export interface Ending {
+interface Ending {
   how: 'crash' | 'freeze';
   of: 'store' | 'plugin';
   calls: number;

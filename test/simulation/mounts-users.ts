@@ -8,9 +8,9 @@ import { allocIds, type MountsStep, type MountsTraits } from './mounts-plan.js';
 import type { Timeline } from './timeline.js';
 
 type StepOf<Do extends MountsStep['do']> = Extract<MountsStep, { do: Do }>;
-export type MountUserStep = StepOf<'mount' | 'unmount' | 'retry' | 'expand' | 'condition' | 'hasten' | 'compare'>;
+type MountUserStep = StepOf<'mount' | 'unmount' | 'retry' | 'expand' | 'condition' | 'hasten' | 'compare'>;
 
-export interface MountUsersOptions {
+interface MountUsersOptions {
   timeline: Timeline;
   traits: MountsTraits;
   claims: SimulatedClaims;
@@ -21,7 +21,7 @@ export interface MountUsersOptions {
 }
 
 /** What an alloc was answered last about a volume. */
-export type Answered = { is: 'mounted'; readOnly: boolean } | { is: 'unmounted' };
+type Answered = { is: 'mounted'; readOnly: boolean } | { is: 'unmounted' };
 
 export class MountUsers {
   readonly faults: string[] = [];

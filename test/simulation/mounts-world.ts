@@ -14,7 +14,7 @@ import type { MortalClock, Timeline } from './timeline.js';
 
 const dataDir = '/var/lib/stagecraft';
 
-export interface MountsWorldOptions {
+interface MountsWorldOptions {
   plan: MountsPlan;
   timeline: Timeline;
   transcript: HistoryTranscript;
@@ -29,7 +29,7 @@ export interface MountsWorldOptions {
 }
 
 type StepOf<Do extends MountsStep['do']> = Extract<MountsStep, { do: Do }>;
-export type WorldStep = StepOf<'spell' | 'plugin' | 'replace' | 'unreadable' | 'claims' | 'by-hand'>;
+type WorldStep = StepOf<'spell' | 'plugin' | 'replace' | 'unreadable' | 'claims' | 'by-hand'>;
 
 export class MountsWorld {
   readonly kernel = new SimulatedKernel();

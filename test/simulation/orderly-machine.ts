@@ -13,7 +13,7 @@ interface Job {
   hops: number;
 }
 
-export interface OrderlyContext {
+interface OrderlyContext {
   queue: Job[];
   attempt: number;
   /** What was seen on the way; each once, since effects may repeat themselves. */
@@ -22,7 +22,7 @@ export interface OrderlyContext {
   done: Record<string, unknown[]>;
 }
 
-export interface OrderlyEvent extends Partial<Stamped> {
+interface OrderlyEvent extends Partial<Stamped> {
   type: string;
   id?: string;
   hops?: number;

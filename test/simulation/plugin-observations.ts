@@ -2,7 +2,7 @@
 import type { PluginObservation, PluginPort } from '../../src/calls/plugin-port.js';
 import type { MortalClock, Timeline } from './timeline.js';
 
-export type Trouble = 'dead' | 'unhealthy' | 'unknown' | 'deregistered';
+type Trouble = 'dead' | 'unhealthy' | 'unknown' | 'deregistered';
 
 const probeMs = 10_000;
 const texts: Record<Trouble, string> = {

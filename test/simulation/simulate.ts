@@ -12,7 +12,7 @@ import { replayFaults } from './replays.js';
 import { memory, type SubjectKind } from './stores.js';
 import { isOrderly, type System } from './system.js';
 
-export interface Scene {
+interface Scene {
   hosted: HostedSystem;
   model: Model;
   stores: SubjectKind;
@@ -33,11 +33,11 @@ export class BrokenHistory extends Error {
 }
 
 /** Counts the histories that were run, shrunk ones too. */
-export interface Count {
+interface Count {
   histories: number;
 }
 
-export interface Sample {
+interface Sample {
   /** How many of the plans of each system are run; default all. */
   plansEach?: number;
 }

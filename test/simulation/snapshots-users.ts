@@ -6,7 +6,7 @@ import type { SnapshotStep, SnapshotVariant } from './snapshots-plan.js';
 import type { Ledger } from './volumes-ledger.js';
 import type { VolumesLife } from './volumes-life.js';
 
-export interface SnapshotUsersOptions {
+interface SnapshotUsersOptions {
   ledger: Ledger;
   /** Volumes whose calls need secrets. */
   secret: string[];

@@ -27,7 +27,7 @@ export interface Asked {
   active: Set<string>;
 }
 
-export interface Given {
+interface Given {
   snapshot: object | undefined;
   input: object | undefined;
   event: AnyEventObject | undefined;

@@ -24,7 +24,7 @@ export interface Caller {
   isAlive: boolean;
 }
 
-export interface DriverOptions {
+interface DriverOptions {
   seed: number;
   timeline: Timeline;
   faults: number;
@@ -58,7 +58,7 @@ interface About {
 }
 
 /** A call whose caller waits for the answer. */
-export interface Unanswered {
+interface Unanswered {
   caller: Caller;
   rpc: RpcName;
   request: object;

@@ -35,7 +35,7 @@ const peaceMs = 120_000;
 /** Longest between two looks at a snapshot that is not ready. */
 const lookMs = 60_000;
 
-export interface VolumesEnd {
+interface VolumesEnd {
   faults: string[];
   transcript: string[];
   /** How much there was of it. */
@@ -44,7 +44,7 @@ export interface VolumesEnd {
   lives: number;
 }
 
-export interface HistoryOptions extends TranscriptOptions {
+interface HistoryOptions extends TranscriptOptions {
   /** Called with each commit that was written, in order. */
   committed?(commit: Commit, run: VolumesRun): void;
   /** Called with each write that the store has taken, in order. */
@@ -68,7 +68,7 @@ export async function volumesHistory(plan: VolumesPlan, options: HistoryOptions 
   return run.run();
 }
 
-export class VolumesRun {
+class VolumesRun {
   readonly #plan: VolumesPlan;
   readonly #calls = { now: 0 };
   readonly #timeline = new Timeline(() => this.#calls.now > 0);

@@ -33,7 +33,7 @@ const allowed: Record<AccessMode, [claims: number, writers: number, nodes: numbe
 const nameOf = ({ id }: VolumeContext['key'], uid: string): string => `${id} (${uid})`;
 
 /** What of a volume's claims its modes don't allow. */
-export function claimFaults({ key, uid, claims }: VolumeContext): string[] {
+function claimFaults({ key, uid, claims }: VolumeContext): string[] {
   const [first] = claims;
   if (!first) return [];
   const faults: string[] = [];
@@ -59,11 +59,7 @@ interface StepResult {
 }
 
 /** Claims whose volume the node had, that moved on though nobody said that it has let go of it. */
-export function proofFaults(
-  before: VolumeContext,
-  after: VolumeContext,
-  { type = '', allocId }: StepResult = {},
-): string[] {
+function proofFaults(before: VolumeContext, after: VolumeContext, { type = '', allocId }: StepResult = {}): string[] {
   if (before.uid !== after.uid) return [];
   return before.claims
     .filter((one) => !proofs.includes(type) || (allocId !== undefined && allocId !== one.allocId))

@@ -45,7 +45,7 @@ const moods: Mood[] = [
 
 const unasked = (): Promise<never> => Promise.reject(new Error('nobody asks for this here'));
 
-export interface VolumesLifeOptions {
+interface VolumesLifeOptions {
   seed: number;
   number: number;
   timeline: Timeline;

@@ -3,7 +3,7 @@ import type { SecretRef } from '../../machines/kit/csi-types.js';
 import type { SecretsProvider } from '../../src/secrets/secrets.js';
 import type { Timeline } from './timeline.js';
 
-export type SecretsTrouble = 'missing' | 'wrong' | 'slow' | 'rotated';
+type SecretsTrouble = 'missing' | 'wrong' | 'slow' | 'rotated';
 
 const slowMs = 3_000;
 

@@ -21,7 +21,7 @@ const reportAgainMs = 2_000;
 /** Histories whose nodes report of each claim for itself, the last first. None that was broken once: those go as they went. */
 const reportsEach = (seed: number): boolean => seed % 8 < 2;
 
-export interface UsersOptions {
+interface UsersOptions {
   seed: number;
   timeline: Timeline;
   traits: Traits;
@@ -33,7 +33,7 @@ export interface UsersOptions {
 }
 
 type StepOf<Do extends Step['do']> = Extract<Step, { do: Do }>;
-export type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze' | 'detach'>>;
+type UserStep = Exclude<Step, StepOf<'spell' | 'plugin' | 'secrets' | 'crash' | 'freeze' | 'detach'>>;
 
 export class Users {
   readonly ledger = new Ledger();

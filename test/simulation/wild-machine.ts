@@ -14,7 +14,7 @@ interface WildContext {
   trace: number;
 }
 
-export interface WildEvent extends Partial<Stamped> {
+interface WildEvent extends Partial<Stamped> {
   type: string;
   n?: number;
   hops?: number;
@@ -23,7 +23,7 @@ export interface WildEvent extends Partial<Stamped> {
   error?: unknown;
 }
 
-export interface WildInput {
+interface WildInput {
   fuel?: number;
   hops?: number;
 }

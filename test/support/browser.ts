@@ -8,7 +8,7 @@ const flags = [
 ];
 
 /** A window, and what went wrong in it. */
-export interface Window {
+interface Window {
   page: Page;
   /** Errors of scripts, and resources that could not be had. */
   errors: string[];

@@ -7,7 +7,7 @@ import type { Commit, Store } from '../../src/engine/store.js';
 
 export type StoreMethod = keyof Store;
 
-export interface StoreCall {
+interface StoreCall {
   method: StoreMethod;
   /** Counts the calls of this store, from 1. */
   number: number;
@@ -19,7 +19,7 @@ export type Moment = 'before' | 'after';
 /** Handles one call. `proceed` makes the call; a handler may use it late, twice or never. */
 export type How = <T>(call: StoreCall, proceed: () => Promise<T>) => Promise<T>;
 
-export interface Fault {
+interface Fault {
   /** Calls with the fault: a method, or a predicate. Default: all calls. */
   at?: StoreMethod | ((call: StoreCall) => boolean);
   how: How;

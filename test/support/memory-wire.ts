@@ -22,7 +22,7 @@ export interface WireFaults {
   longestDelayMs: number;
 }
 
-export interface MemoryWiresOptions {
+interface MemoryWiresOptions {
   clock: Clock;
   random: Pick<Random, 'next'>;
   /** Default: none. */

@@ -17,7 +17,7 @@ export interface CallPlan extends Pick<Step, 'code' | 'work'> {
   isSilent?: boolean;
 }
 
-export interface ScriptedPluginOptions {
+interface ScriptedPluginOptions {
   timeline: Timeline;
   begun(call: string): void;
   /** @param isHeard the caller lives */

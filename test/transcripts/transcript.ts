@@ -3,7 +3,7 @@
  * lines that begin with # are for readers.
  */
 
-export interface Block {
+interface Block {
   /** Comments and blank lines before the command, as they stand. */
   before: string[];
   command: string;

@@ -35,7 +35,7 @@ import { noFormerMounts } from '../support/no-former-mounts.js';
 
 const dataDir = '/var/lib/stagecraft';
 
-export interface WorkerOptions {
+interface WorkerOptions {
   nodeId: string;
   /** Names the runtime. */
   holder: string;

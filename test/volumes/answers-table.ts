@@ -121,7 +121,7 @@ export const subjects: Subject[] = [
   },
 ];
 
-export type Reaction = 'taken for done' | 'asked again' | 'failed';
+type Reaction = 'taken for done' | 'asked again' | 'failed';
 
 export interface Answer {
   name: string;

@@ -2,7 +2,7 @@
 import type { Call, FakePlugin, Step } from './fake-plugin.js';
 
 /** Promise that resolves when the test opens it. */
-export interface Gate {
+interface Gate {
   passed: Promise<void>;
   open(): void;
 }

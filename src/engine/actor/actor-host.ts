@@ -23,7 +23,7 @@ import { dueInMs, entryIn, type LiveEffect } from './actor-record.js';
 import type { Actors } from './actors.js';
 import type { Committer } from './committer.js';
 
-export interface EngineParts {
+interface EngineParts {
   /** Id of this run, which begins the ids of its commits. */
   incarnation: string;
   store: Store;

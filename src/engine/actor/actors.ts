@@ -25,7 +25,7 @@ import { type Departed, PassivatedActors } from './passivated-actors.js';
 import type { ActorPolicy } from './policy.js';
 import { Reminders } from './reminders.js';
 
-export interface ActorsOptions {
+interface ActorsOptions {
   store: Store;
   clock: Clock;
   timers: TimerHeap;

@@ -36,7 +36,7 @@ export const laterEpoch = (epoch: number, leased: number): string =>
   `its record is damaged: it is of epoch ${epoch}, and the lease has come to ${leased} only`;
 
 /** Decision about a conflict. */
-export type Finding =
+type Finding =
   | { kind: 'same' }
   | { kind: 'lost'; storedSeq: number }
   | { kind: 'ahead'; record: StoredRecord }

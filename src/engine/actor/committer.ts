@@ -16,7 +16,7 @@ interface Submission {
   answered(answer: CommitAnswer): void;
 }
 
-export interface CommitterOptions {
+interface CommitterOptions {
   store: Store;
   clock: Clock;
   logger: Logger;

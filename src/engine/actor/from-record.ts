@@ -17,7 +17,7 @@ import { ContextShape } from './context-shape.js';
 import { isCounted } from './engine-changes.js';
 import type { ActorDefinition, ActorState } from './step-result.js';
 
-export interface Restored {
+interface Restored {
   state: ActorState;
   /** Changes that the engine makes before the actor accepts messages. */
   changes: Change[];

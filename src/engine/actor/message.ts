@@ -86,7 +86,7 @@ export function refuse(message: Message, reason: StagecraftError | undefined): v
 }
 
 /** Tells whether the actor has applied the message already. */
-export function wasApplied(
+function wasApplied(
   { received }: Pick<ActorRecord, 'received'>,
   { from: { address, seq, index } }: ActorMessage,
 ): boolean {

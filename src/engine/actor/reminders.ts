@@ -18,7 +18,7 @@ const pageSize = 512;
 /** Longest wait for actors that are being woken. */
 const patienceMs = 5_000;
 
-export interface WakerOptions {
+interface WakerOptions {
   store: Store;
   clock: Clock;
   timers: TimerHeap;

@@ -114,7 +114,7 @@ function unmoved(
   return written(definition, { message, entry, next, outbox: undefined, answer: undefined });
 }
 
-export interface Move {
+interface Move {
   message: Message;
   entry: JournalEntry;
   step: Step;

@@ -13,7 +13,7 @@ import type { Inbox } from './inbox.js';
 
 const retryMs = 200;
 
-export interface DeliveriesOptions {
+interface DeliveriesOptions {
   store: Store;
   clock: Clock;
   logger: Logger;

@@ -1,7 +1,7 @@
 /** Marks of applied messages: the last one of each sender, in the record of the receiver. Pure. */
 
 /** Place of a message, and when it was applied, in milliseconds since the epoch; absent in records of older versions. */
-export type Mark = [seq: number, index: number, atMs?: number];
+type Mark = [seq: number, index: number, atMs?: number];
 
 export type Marks = Record<string, Mark>;
 

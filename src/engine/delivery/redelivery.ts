@@ -9,7 +9,7 @@ import type { Deliveries } from './deliveries.js';
 const pageSize = 512;
 const retryMs = 200;
 
-export interface RedeliveryOptions {
+interface RedeliveryOptions {
   store: Store;
   clock: Clock;
   troubles: TroubleLog;

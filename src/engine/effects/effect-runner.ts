@@ -11,7 +11,7 @@ import { asData, copyOfData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
 import { type AskedCall, deadlineOf, type Effect, type EffectCall } from './effects.js';
 
-export interface EffectStart {
+interface EffectStart {
   address: string;
   live: LiveEffect;
   effect: Effect | undefined;
@@ -25,7 +25,7 @@ export interface EffectStart {
 /** Kind of message from an effect: its only result, or an event before that. */
 export type Saying = 'result' | 'event';
 
-export type Deliver = (run: Run, event: AnyEventObject, says: Saying) => void;
+type Deliver = (run: Run, event: AnyEventObject, says: Saying) => void;
 
 /** Turns an error into plain data for a machine, as errors do not survive JSON. */
 export function flattened(error: unknown): { name: string; message: string; code: string; final: boolean } {
@@ -55,7 +55,7 @@ const interrupted = ({ address, live }: Run): StagecraftError =>
 /** Shared by all cancelled runs: a new error with its stack would cost more than the step that left the state. */
 const stateLeft = new StagecraftError('ABORTED', 'the state that asked for this effect was left');
 
-export interface RunnerOptions {
+interface RunnerOptions {
   /** Asked at `sent`, before a prepared request goes out; false: the lease has lapsed. */
   mayAct?(): boolean;
   feed?: Feed;

@@ -110,7 +110,7 @@ export interface Effect {
  * Finds the recipients of requests, such as the process of a plugin. Recipients are plain data, stored in the record
  * with the call.
  */
-export interface Recipients {
+interface Recipients {
   /**
    * Returns the recipient of a request made now; undefined: not known. A run that finds another recipient must send
    * nothing. Never throws.

@@ -21,7 +21,7 @@ import type { FollowedRow } from '../topics/event-ids.js';
 import type { TopicReader } from '../topics/topic-reader.js';
 import type { Topics } from '../topics/topics.js';
 
-export interface ElectedEngineOptions {
+interface ElectedEngineOptions {
   /**
    * Makes the engine of the next term, not opened. Its `open` throws NOT_LEADER, naming the leader, while another
    * runtime leads.

@@ -29,7 +29,7 @@ export interface LeaseRequest {
 export type InUse = (holder: string, isSilent: boolean, tooOld?: StagecraftError) => StagecraftError;
 
 /** Events of the lease, for its user. */
-export interface LeaseEvents {
+interface LeaseEvents {
   /** The lease has lapsed here; the keeper asks for it again. */
   lapsed(): void;
   /** The lapsed lease is held again. */

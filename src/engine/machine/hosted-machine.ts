@@ -46,11 +46,9 @@ export interface StartedEffect {
 }
 
 /** A delayed `raise` without an id cannot be cancelled. */
-export type TimerChange =
-  | { id: string; cancelled: true }
-  | { id: string | undefined; delayMs: number; event: AnyEventObject };
+type TimerChange = { id: string; cancelled: true } | { id: string | undefined; delayMs: number; event: AnyEventObject };
 
-export interface StandingTimer {
+interface StandingTimer {
   id: string;
   delayMs: number;
   event: AnyEventObject;
@@ -334,14 +332,14 @@ function normal(snapshot: AnyMachineSnapshot, before: object = {}): AnyMachineSn
   return { ...snapshot, _nodes: nodes, context: asData(snapshot.context) };
 }
 
-export interface InvokeDefinition {
+interface InvokeDefinition {
   id: string;
   src: string;
   input?: unknown;
 }
 
 /** Removes the logic of all invokes, so that XState makes no child actors. */
-export function withoutLogic(machine: AnyStateMachine): AnyStateMachine {
+function withoutLogic(machine: AnyStateMachine): AnyStateMachine {
   const { actors } = machine.implementations;
   return machine.provide({ actors: Object.fromEntries(Object.keys(actors).map((src) => [src, undefined])) });
 }

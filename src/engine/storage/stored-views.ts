@@ -12,7 +12,7 @@ import { givenUp, patienceMs } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 
-export interface StoredViewsOptions {
+interface StoredViewsOptions {
   /** Opened and closed by its owner. */
   store: Store;
   clock: Clock;

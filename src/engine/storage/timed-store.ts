@@ -24,7 +24,7 @@ export class NoAnswer extends Error {
   }
 }
 
-export interface TimedStoreOptions {
+interface TimedStoreOptions {
   clock: Clock;
   timers: TimerHeap;
   /** Longer than the store's own limits, if it has any. */

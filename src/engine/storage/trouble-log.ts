@@ -11,13 +11,13 @@ import { NoAnswer } from './timed-store.js';
 /** Subject of every failure of a store that gives no answer. */
 export const storeSubject = 'the store';
 
-export interface TroubleLogOptions {
+interface TroubleLogOptions {
   /** Default: the clock of this host. */
   clock?: Clock;
   logger: Pick<Logger, 'warn'>;
 }
 
-export interface Failure {
+interface Failure {
   /** A noun phrase such as `the store`: failures of one subject share their lines. */
   subject: string;
   fields?: object;

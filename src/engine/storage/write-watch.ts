@@ -4,7 +4,7 @@
  */
 import { type Clock, pause } from '../clock.js';
 
-export interface WriteWatchOptions {
+interface WriteWatchOptions {
   clock: Clock;
   /** Writes something small. @throws {Error} if the store does not take it */
   write(): Promise<unknown>;

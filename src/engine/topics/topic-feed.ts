@@ -35,7 +35,7 @@ export interface FeedReader {
   end(): void;
 }
 
-export interface FeedOptions {
+interface FeedOptions {
   store: Store;
   clock: Clock;
   name: string;

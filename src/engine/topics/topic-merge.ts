@@ -11,7 +11,7 @@ import { eventOf, type Topics } from './topics.js';
 /** Cursors by the names of topics. */
 export type Cursors = ReadonlyMap<string, Cursor>;
 
-export interface MergeOptions {
+interface MergeOptions {
   topics: Pick<Topics, 'range' | 'follow'>;
   names: readonly string[];
   /** Last rows that were read; `now` is the moment of this call. */

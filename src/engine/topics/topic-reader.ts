@@ -19,7 +19,7 @@ interface Asked<T> {
   reject(error: unknown): void;
 }
 
-export interface TopicReaderOptions<T> {
+interface TopicReaderOptions<T> {
   feed: TopicFeed;
   /** Position of the follower: the first row comes after this cursor. */
   start: Cursor | Promise<Cursor>;

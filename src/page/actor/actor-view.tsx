@@ -21,7 +21,7 @@ import { useWhatIf } from './use-what-if.js';
 import { SideBySide, WhatIfForm } from './what-if.js';
 import './actor.css';
 
-export interface ActorViewProps {
+interface ActorViewProps {
   address: string;
   /** The query of the link: the moment and the part that it names. */
   query: URLSearchParams;

@@ -66,7 +66,7 @@ const pictures = {
   message: <path d="M2.5 4h11v7.500H7l-3 2.500v-2.500H2.500z" />,
 };
 
-export type GlyphName = keyof typeof pictures;
+type GlyphName = keyof typeof pictures;
 
 export const Glyph = ({ name, size = 16 }: { name: GlyphName; size?: number }) => (
   <Picture size={size}>{pictures[name]}</Picture>

@@ -10,7 +10,7 @@ export interface AttemptGroup {
   codes: [code: string, count: number][];
 }
 
-export type HistoryRow = { line: HistoryLine } | { group: AttemptGroup };
+type HistoryRow = { line: HistoryLine } | { group: AttemptGroup };
 
 /** Which steps of a history are shown. */
 export const historyFilters = {

@@ -2,7 +2,7 @@
 import type { ChartLayout, Line, Move } from '../chart/layout.js';
 import { endsOf, isWithin } from '../chart/lit.js';
 
-export interface MoveFrom {
+interface MoveFrom {
   line: Line;
   move: Move;
   to: string;

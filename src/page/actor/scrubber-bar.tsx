@@ -10,7 +10,7 @@ import type { Place } from './place.js';
 import { indexAt, markedSteps, markOf, pausesOf, placeOf } from './scrubber.js';
 import './scrubber.css';
 
-export interface Branch {
+interface Branch {
   /** Steps of the other course, with the one that is shown. */
   seqs: number[];
   chosen: number;

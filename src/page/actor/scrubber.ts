@@ -16,7 +16,7 @@ export function indexAt(percent: number, count: number): number {
 
 type Step = Pick<HistoryLine, 'at' | 'tone' | 'from'>;
 
-export interface Pause {
+interface Pause {
   percent: number;
   ms: number;
 }
@@ -39,7 +39,7 @@ export function pausesOf(steps: readonly Step[]): Pause[] {
 }
 
 /** How a step is drawn: with the icon of its tone, as a ring for a request, or as a short line. */
-export type Mark = Exclude<HistoryLine['tone'], 'plain'> | 'request' | 'tick';
+type Mark = Exclude<HistoryLine['tone'], 'plain'> | 'request' | 'tick';
 
 export const markOf = ({ tone, from }: Step): Mark =>
   tone !== 'plain' ? tone : from === 'caller' ? 'request' : 'tick';

@@ -1,7 +1,7 @@
 /** Keys of the actor view. */
 import { useKeys } from '../common/keys.js';
 
-export interface ActorKeys {
+interface ActorKeys {
   step: (by: 1 | -1) => void;
   toFirst: () => unknown;
   toPresent: () => void;

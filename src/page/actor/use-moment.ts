@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { MomentAnswer } from '../../api/actor-routes.js';
 import type { ActorModel } from './actor-model.js';
 
-export interface ReadMoment {
+interface ReadMoment {
   moment?: MomentAnswer;
   error?: Error;
 }

@@ -6,7 +6,7 @@ import { between, pathOf } from './lines.js';
 import { boxOf, isWithin, litLines, textOf } from './lit.js';
 import './chart.css';
 
-export interface ChartProps {
+interface ChartProps {
   layout: ChartLayout;
   /** Beginning of its accessible name: `Statechart of volume data`. */
   title: string;
@@ -119,7 +119,7 @@ function Drawing({ layout, now, before, other, onPoint }: DrawingProps) {
 }
 
 /** Corners of a line; of one that is seen only while it is lit, from box to box. */
-export function wayOf(layout: ChartLayout, { from, to, points }: Line): readonly (readonly [number, number])[] {
+function wayOf(layout: ChartLayout, { from, to, points }: Line): readonly (readonly [number, number])[] {
   const [begin, end] = [boxOf(layout, from), boxOf(layout, to)];
   return points ?? (begin && end ? between(begin, end) : []);
 }

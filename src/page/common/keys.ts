@@ -3,7 +3,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks';
 
 type Handler = (event: KeyboardEvent) => void;
 /** By key, or by two keys after each other: `g o`. */
-export type Keys = Record<string, Handler | undefined>;
+type Keys = Record<string, Handler | undefined>;
 
 const secondKeyMs = 1_500;
 

@@ -5,7 +5,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 /** Rows beyond each edge of the view. */
 const margin = 6;
 
-export interface VirtualListProps {
+interface VirtualListProps {
   count: number;
   /** Height of a row, in pixels. */
   rowHeight: number;

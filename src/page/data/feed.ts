@@ -10,7 +10,7 @@ import { type LogRow, rowOf } from './log-rows.js';
 import { Ring } from './ring.js';
 import { token } from './token.js';
 
-export type Connection = 'loading' | 'live' | 'disconnected';
+type Connection = 'loading' | 'live' | 'disconnected';
 
 /** Records that the log keeps. */
 const mostRecords = 50_000;

@@ -7,7 +7,7 @@ const leastIdle = 3000;
 /** Time that stays visible before and after a fold. */
 const rim = 200;
 /** Width of a fold in pixels. */
-export const foldWidth = 34;
+const foldWidth = 34;
 
 /**
  * Stretches to fold: longer than three seconds, and longer than a fifth of the time in which something happens.
@@ -24,7 +24,7 @@ export function foldsOf(moments: readonly number[], busy: readonly { from: numbe
     .map(([from, to]) => [from + rim, to - rim] as const);
 }
 
-export interface Range {
+interface Range {
   from: number;
   to: number;
 }

@@ -15,7 +15,7 @@ import { relatedTo } from './related.js';
 import { foldsOf, moved, scaleOf, wholeZoom, type Zoom, zoomed } from './scale.js';
 import './timeline.css';
 
-export interface TimelineViewProps {
+interface TimelineViewProps {
   address: string;
   /** `with`: addresses of other actors, separated by spaces. `seq`: the chosen step; `of`: the other actor that it is of. */
   query: URLSearchParams;

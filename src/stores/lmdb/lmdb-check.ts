@@ -26,7 +26,7 @@ export async function checkDatabase(path: string): Promise<void> {
   await rm(markIn(path), { force: true });
 }
 
-export interface Counted {
+interface Counted {
   /** Beginning of the addresses that count. */
   prefix: string;
   /** Ends the process that reads. */

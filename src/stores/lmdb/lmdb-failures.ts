@@ -5,7 +5,7 @@ import { messageOf } from '../../errors.js';
 /** The write was not tried: nothing of it was written. */
 export class NotTried extends Error {}
 
-export interface WriteFailure {
+interface WriteFailure {
   reason: string;
   /** Whether room on the disk ends it. */
   isFull: boolean;

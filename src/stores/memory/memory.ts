@@ -294,7 +294,7 @@ const newInbox = (): Inbox => ({ lastId: 0, texts: new Map<number, Encoded>() })
 const newTopic = (): Topic => ({ log: new TrimmedLog<TopicEntry>(), marks: new Map<string, TopicMark>() });
 
 /** List whose positions only rise while its beginning may be deleted. Used by the memory store. */
-export class TrimmedLog<T> {
+class TrimmedLog<T> {
   #rows: { at: number; item: T }[] = [];
   #newest = 0;
 

@@ -14,7 +14,7 @@ export interface Identity {
   isMaster: boolean;
 }
 
-export interface Greeting {
+interface Greeting {
   /** Address of the server, for messages. */
   where: string;
   /** Number of the database. Every connection begins with 0. */

@@ -9,7 +9,7 @@ import { textsOf } from './redis-replies.js';
 import { type Call, command } from './redis-script.js';
 
 /** Sends the calls and resolves with their answers; rejects if one call failed. */
-export type Ask = (calls: Call[]) => Promise<unknown[]>;
+type Ask = (calls: Call[]) => Promise<unknown[]>;
 
 export interface NameRange {
   /** Returns the key of a bucket's zset whose members are the names. */

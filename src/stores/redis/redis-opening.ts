@@ -58,7 +58,7 @@ export function openFailure(cause: unknown, where: string): Error {
 const scanStep = '1000';
 
 /** Tells whether every bucket's indexes have as many members as were counted when they were written. */
-export async function isComplete(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
+async function isComplete(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
   const answers = await askAll(
     servers,
     allBuckets.map((bucket) => call(tallyScript, bucket, keys.indexes(bucket), [])),
@@ -67,7 +67,7 @@ export async function isComplete(servers: RedisServers, keys: RedisKeys): Promis
 }
 
 /** Tells whether the indexes and their counts are empty, which is also the case if an operator deleted both. */
-export async function isBare(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
+async function isBare(servers: RedisServers, keys: RedisKeys): Promise<boolean> {
   const answers = await askAll(
     servers,
     allBuckets.map((bucket) => command(bucket, 'exists', keys.counts(bucket))),
@@ -79,7 +79,7 @@ export async function isBare(servers: RedisServers, keys: RedisKeys): Promise<bo
  * Rebuilds the indexes from the records. Others may use the store meanwhile: each step uses the records of its
  * moment.
  */
-export async function rebuild(servers: RedisServers, keys: RedisKeys): Promise<void> {
+async function rebuild(servers: RedisServers, keys: RedisKeys): Promise<void> {
   for (const master of servers.masters()) {
     let cursor = '0';
     do {

@@ -28,7 +28,7 @@ local id = redis.call('XADD', KEYS[1], 'NOMKSTREAM', 'MAXLEN', '~', ARGV[2], '*'
 return {now, id and 1 or 0}
 `);
 
-export interface RedisPostOptions {
+interface RedisPostOptions {
   keys: Pick<RedisKeys, 'wire'>;
   servers(): RedisServers;
   clock: Pick<Clock, 'monotonicMs'>;

@@ -33,7 +33,7 @@ export function entriesOf(reply: unknown): StreamEntry[] {
 }
 
 /** Reads `name, value, name, value …`. */
-export function pairsOf(reply: unknown): Map<string, string> {
+function pairsOf(reply: unknown): Map<string, string> {
   const texts = textsOf(reply);
   return new Map(texts.flatMap((name, i) => (i % 2 === 0 ? [[name, texts[i + 1] ?? '']] : [])));
 }

@@ -103,7 +103,7 @@ end
 return {text(version), isComplete and 1 or 0, changed, away}
 `);
 
-export interface RedisRosterOptions {
+interface RedisRosterOptions {
   keys: Pick<RedisKeys, 'roster'>;
   servers(): RedisServers;
 }

@@ -31,7 +31,7 @@ function unreadableRow(address: string, why: string): StoredRecord {
 }
 
 /** Text that nobody can decode. */
-export const unreadableText = (why: string): string => `unreadable row: ${why}`;
+const unreadableText = (why: string): string => `unreadable row: ${why}`;
 
 function readableRow(address: string, [seq, epoch, owner, commitId, gone, wake, text]: unknown[]): StoredRecord {
   const record = { address, ...headRow([seq, epoch, owner, commitId]), gone: gone === '1', text: textOf(text) };

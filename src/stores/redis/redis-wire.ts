@@ -22,7 +22,7 @@ const expiryMs = 600_000;
 const renewMs = 60_000;
 const retryMs = 200;
 
-export interface RedisWireOptions {
+interface RedisWireOptions {
   keys: Pick<RedisKeys, 'wire' | 'roster'>;
   /** Connections for all that does not block. */
   servers(): RedisServers;

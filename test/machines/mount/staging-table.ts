@@ -64,7 +64,7 @@ export const events = {
 export type EventName = keyof typeof events;
 export type At = Staging['at'];
 /** Where each event leads. */
-export type Row = Partial<Record<EventName, At>>;
+type Row = Partial<Record<EventName, At>>;
 
 /** Taken everywhere, and leading nowhere where a state has no row of its own for it. */
 export const everywhere: readonly EventName[] = [

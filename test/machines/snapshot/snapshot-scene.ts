@@ -64,7 +64,7 @@ export function recordOf(at: Phase, { work, ...data }: Given = {}): SnapshotCont
 }
 
 /** Record and state after a step, with the calls that are under way and new. */
-export interface Taken extends Pick<Step, 'emitted' | 'answer'> {
+interface Taken extends Pick<Step, 'emitted' | 'answer'> {
   state: unknown;
   context: SnapshotContext;
   calls: string[];
