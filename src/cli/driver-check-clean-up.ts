@@ -1,9 +1,9 @@
-/** Output of `stagecraft driver-check --clean-up`. For the clean-up, see src/driver-check/clean-up-driver.ts. */
+/** Output of `stagecraft driver-check --clean-up`. For the clean-up, see src/tools/driver-check/clean-up-driver.ts. */
 
-import { type CleanUpReport, cleanUpDriver } from '../driver-check/clean-up-driver.js';
-import type { CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
 import { oneLine, plainJson } from '../host/terminal-text.js';
+import { type CleanUpReport, cleanUpDriver } from '../tools/driver-check/clean-up-driver.js';
+import type { CheckDriverOptions } from '../tools/driver-check/options.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
 import { firstSignal } from './signals.js';

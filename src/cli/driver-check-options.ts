@@ -1,7 +1,7 @@
 /** Converts arguments of `stagecraft driver-check` to the options of a run, and errors about options to usage errors. */
 import { CommanderError } from 'commander';
-import type { ByRpc, CheckDriverOptions } from '../driver-check/options.js';
 import { StagecraftError } from '../errors.js';
+import type { ByRpc, CheckDriverOptions } from '../tools/driver-check/options.js';
 import { pairs } from './requests.js';
 
 /** Options of the command as they were given. */

@@ -1,12 +1,12 @@
-/** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/driver-check. */
+/** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/tools/driver-check. */
 
-import type { CheckResult } from '../driver-check/check.js';
-import { type CheckDriverOptions, newPrefix, settingsOf } from '../driver-check/options.js';
-import { callLine } from '../driver-check/report.js';
-import { checkDriver, selectedChecks } from '../driver-check/run.js';
-import type { Outcome } from '../driver-check/verdict.js';
 import { StagecraftError } from '../errors.js';
 import { oneLine, plainJson } from '../host/terminal-text.js';
+import type { CheckResult } from '../tools/driver-check/check.js';
+import { type CheckDriverOptions, newPrefix, settingsOf } from '../tools/driver-check/options.js';
+import { callLine } from '../tools/driver-check/report.js';
+import { checkDriver, selectedChecks } from '../tools/driver-check/run.js';
+import type { Outcome } from '../tools/driver-check/verdict.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { checkOptions, throwIfUsage } from './driver-check-options.js';
 import { tableLine, widthsOf } from './print.js';

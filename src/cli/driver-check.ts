@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
-import type { ByRpc } from '../driver-check/options.js';
 import { messageOf } from '../errors.js';
+import type { ByRpc } from '../tools/driver-check/options.js';
 import { collect, secondsIn } from './arguments.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { print } from './output.js';

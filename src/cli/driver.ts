@@ -47,7 +47,7 @@ async function runDriver({
   const kept = dataDir ?? process.env.STAGECRAFT_TASK_DIR;
   if (!kept) throw misuse('give --data-dir: the volumes are kept there');
   const asked = firstSignal();
-  const { startDriver } = await import('../driver/driver.js');
+  const { startDriver } = await import('../tools/driver/driver.js');
   const driver = await startDriver({
     endpoint: target,
     dataDir: resolve(kept),

@@ -1,6 +1,6 @@
 /**
  * Port that every store implements. A store keeps addresses, texts and sequence numbers; it knows no machine and no
- * snapshot. src/testing/store-suite proves the contract for each store. Write order and why:
+ * snapshot. src/tools/store-suite proves the contract for each store. Write order and why:
  * docs/architecture.md#save-then-act
  */
 

@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
+import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';

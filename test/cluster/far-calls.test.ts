@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { expect } from 'chai';
-import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
+import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';

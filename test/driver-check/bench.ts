@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CsiHandlers } from '../../src/csi/server.js';
-import { serve } from '../../src/driver/serve.js';
-import type { CheckResult } from '../../src/driver-check/check.js';
-import type { CheckDriverOptions } from '../../src/driver-check/options.js';
-import { checkDriver } from '../../src/driver-check/run.js';
+import { serve } from '../../src/tools/driver/serve.js';
+import type { CheckResult } from '../../src/tools/driver-check/check.js';
+import type { CheckDriverOptions } from '../../src/tools/driver-check/options.js';
+import { checkDriver } from '../../src/tools/driver-check/run.js';
 import { newState, otherNodeId, type RightState, rightDriver } from './right-driver.js';
 import { replaced } from './wrong.js';
 

@@ -3,9 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { startDriver } from '../../src/driver/driver.js';
-import type { CheckDriverOptions } from '../../src/driver-check/options.js';
-import { faultDriver } from '../../src/testing/fault-driver/fault-driver.js';
+import { startDriver } from '../../src/tools/driver/driver.js';
+import type { CheckDriverOptions } from '../../src/tools/driver-check/options.js';
+import { faultDriver } from '../../src/tools/fault-driver/fault-driver.js';
 import { resultsOf } from './bench.js';
 
 const wholeOf = (folder: string) => ({

@@ -5,7 +5,7 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { type CsiHandlers, CsiStatus } from '../../src/csi/server.js';
-import { serve } from '../../src/driver/serve.js';
+import { serve } from '../../src/tools/driver/serve.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { type Scene, withDriver } from './bench.js';
 import { rightDriver } from './right-driver.js';

@@ -1,7 +1,7 @@
 /** What docs/driver-check.md says is what is checked. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { selectedChecks } from '../../src/driver-check/run.js';
+import { selectedChecks } from '../../src/tools/driver-check/run.js';
 
 describe('docs/driver-check.md', () => {
   it('lists every rule, in the order of the checks', () => {

@@ -1,7 +1,7 @@
 /** A driver that ends during a run: whether it comes back, and what is said of the checks that it can't answer. Needs root. */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type Serving, serve } from '../../src/driver/serve.js';
+import { type Serving, serve } from '../../src/tools/driver/serve.js';
 import { notPassed, optionsFor, resultsOf, type Scene, withDriver } from './bench.js';
 import { rightDriver } from './right-driver.js';
 import { replaced } from './wrong.js';

@@ -1,7 +1,7 @@
 /** A driver that keeps every rule passes all checks. Needs root and loop devices. */
 import { readFileSync } from 'node:fs';
 import { expect } from 'chai';
-import { selectedChecks } from '../../src/driver-check/run.js';
+import { selectedChecks } from '../../src/tools/driver-check/run.js';
 import { notPassed, optionsFor, resultsOf, withDriver } from './bench.js';
 
 describe('driver-check of a right driver', () => {

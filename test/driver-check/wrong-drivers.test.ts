@@ -1,6 +1,6 @@
 /** Every check can fail: for each there is a driver that breaks its rule, and it is found by that check. Needs root and loop devices. */
 import { expect } from 'chai';
-import { selectedChecks } from '../../src/driver-check/run.js';
+import { selectedChecks } from '../../src/tools/driver-check/run.js';
 import { notPassed, optionsFor, resultsOf, withDriver } from './bench.js';
 import type { Wrong } from './wrong.js';
 import { wrongControllers } from './wrong-controllers.js';

@@ -3,7 +3,7 @@ import type { Given } from '../../src/csi/codec.js';
 import type { Rpcs } from '../../src/csi/generated/plain.js';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
 import { type CsiHandlers, CsiStatus, type UnaryHandler, type UnaryRpc } from '../../src/csi/server.js';
-import type { Outcome } from '../../src/driver-check/verdict.js';
+import type { Outcome } from '../../src/tools/driver-check/verdict.js';
 import type { RightState } from './right-driver.js';
 
 /** A driver that breaks one rule. */

@@ -3,9 +3,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { outputOf, runner, ToolFailure } from '../../src/driver/commands.js';
-import { hostMounts } from '../../src/driver/mounts.js';
 import { takeLock } from '../../src/host/lock-file.js';
+import { outputOf, runner, ToolFailure } from '../../src/tools/driver/commands.js';
+import { hostMounts } from '../../src/tools/driver/mounts.js';
 
 const run = runner({ timeoutMs: 10_000 });
 

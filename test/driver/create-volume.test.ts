@@ -4,7 +4,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { expect } from 'chai';
 import type { Given } from '../../src/csi/codec.js';
 import type { CreateVolumeRequest } from '../../src/csi/generated/plain.js';
-import { topologyKey } from '../../src/driver/identity.js';
+import { topologyKey } from '../../src/tools/driver/identity.js';
 import { refusalOf } from '../refusal.js';
 import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, nodeId } from './driver-lab.js';
 

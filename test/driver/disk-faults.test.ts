@@ -13,8 +13,8 @@ import {
 import { type FileHandle, open, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { isContentAt } from '../../src/driver/disk.js';
-import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
+import { isContentAt } from '../../src/tools/driver/disk.js';
+import { memoryLoopDevices, memoryMounts } from '../../src/tools/driver/memory-mounts.js';
 import { refusalOf } from '../refusal.js';
 import { codeOf, DriverLab, exactly, mi, mounted } from './driver-lab.js';
 

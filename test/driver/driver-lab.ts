@@ -13,9 +13,9 @@ import type {
   VolumeCapability,
   VolumeCapabilityAccessModeMode,
 } from '../../src/csi/generated/plain.js';
-import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
-import type { Serving } from '../../src/driver/serve.js';
 import { StagecraftError } from '../../src/errors.js';
+import { type ServedDriverOptions, startDriver } from '../../src/tools/driver/driver.js';
+import type { Serving } from '../../src/tools/driver/serve.js';
 
 export const nodeId = 'node-1';
 

@@ -8,12 +8,12 @@ import { expect } from 'chai';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient } from '../../src/csi/client.js';
 import { csiDispensers } from '../../src/csi-plugins/dispenser.js';
-import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
-import { driverName } from '../../src/driver/identity.js';
-import type { Serving } from '../../src/driver/serve.js';
-import { listen } from '../../src/driver/socket.js';
 import { StagecraftError } from '../../src/errors.js';
 import { checkSocketPath, maxSocketPathBytes } from '../../src/host/socket-path.js';
+import { type ServedDriverOptions, startDriver } from '../../src/tools/driver/driver.js';
+import { driverName } from '../../src/tools/driver/identity.js';
+import type { Serving } from '../../src/tools/driver/serve.js';
+import { listen } from '../../src/tools/driver/socket.js';
 import { FakePlugin, stopFakePlugins } from '../csi/fake-plugin.js';
 import { refusalOf } from '../refusal.js';
 

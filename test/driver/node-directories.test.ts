@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { openState } from '../../src/driver/state.js';
+import { openState } from '../../src/tools/driver/state.js';
 import { expectRefusal, hostTool, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;

@@ -3,9 +3,9 @@
  * then repeated, or undone. Real mounts and devices: needs root and loop devices. Real kills: node-kill.test.ts
  */
 import { expect } from 'chai';
-import { runner } from '../../src/driver/commands.js';
-import { hostLoopDevices, type LoopDevices } from '../../src/driver/loop-devices.js';
-import { hostMounts, type Mounts } from '../../src/driver/mounts.js';
+import { runner } from '../../src/tools/driver/commands.js';
+import { hostLoopDevices, type LoopDevices } from '../../src/tools/driver/loop-devices.js';
+import { hostMounts, type Mounts } from '../../src/tools/driver/mounts.js';
 import { NodeScene, needLoopDevices } from './node-scene.js';
 import { expectNothingLeft, makeTravellers } from './traveller.js';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { VolumeCapability } from '../../src/csi/generated/plain.js';
-import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
+import { memoryLoopDevices, memoryMounts } from '../../src/tools/driver/memory-mounts.js';
 import { blockCapability, capacityBytes, expectRefusal, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;

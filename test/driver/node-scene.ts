@@ -9,10 +9,10 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { CsiClient } from '../../src/csi/client.js';
 import type { VolumeCapability, VolumeCapabilityAccessModeMode } from '../../src/csi/generated/plain.js';
-import { type ServedDriverOptions, startDriver } from '../../src/driver/driver.js';
-import type { Serving } from '../../src/driver/serve.js';
-import { openState, type VolumeRecord } from '../../src/driver/state.js';
 import { type MountEntry, parseMountInfo } from '../../src/host/mount-table.js';
+import { type ServedDriverOptions, startDriver } from '../../src/tools/driver/driver.js';
+import type { Serving } from '../../src/tools/driver/serve.js';
+import { openState, type VolumeRecord } from '../../src/tools/driver/state.js';
 import { refusalOf } from '../refusal.js';
 
 export const capacityBytes = 4 * 2 ** 20;

@@ -3,12 +3,12 @@ import { chmodSync, mkdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs
 import { join } from 'node:path';
 import { expect } from 'chai';
 import type { NodeGetVolumeStatsResponse, VolumeUsage } from '../../src/csi/generated/plain.js';
-import { runner } from '../../src/driver/commands.js';
-import { memoryLoopDevices, memoryMounts } from '../../src/driver/memory-mounts.js';
-import { NodeVolumes } from '../../src/driver/node-volumes.js';
-import { stats } from '../../src/driver/node-watch.js';
-import { openState } from '../../src/driver/state.js';
-import { patientMeter, type Usage, usageMeter } from '../../src/driver/usage.js';
+import { runner } from '../../src/tools/driver/commands.js';
+import { memoryLoopDevices, memoryMounts } from '../../src/tools/driver/memory-mounts.js';
+import { NodeVolumes } from '../../src/tools/driver/node-volumes.js';
+import { stats } from '../../src/tools/driver/node-watch.js';
+import { openState } from '../../src/tools/driver/state.js';
+import { patientMeter, type Usage, usageMeter } from '../../src/tools/driver/usage.js';
 import { capacityBytes, hostTool, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;

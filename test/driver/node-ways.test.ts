@@ -5,8 +5,8 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { runner } from '../../src/driver/commands.js';
-import { hostMounts } from '../../src/driver/mounts.js';
+import { runner } from '../../src/tools/driver/commands.js';
+import { hostMounts } from '../../src/tools/driver/mounts.js';
 import { expectRefusal, hostTool, mountCapability, NodeScene } from './node-scene.js';
 
 let scene: NodeScene;

@@ -8,10 +8,10 @@ import { expect } from 'chai';
 import { parseSize } from '../../src/cli/size.js';
 import { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
-import { openDriver } from '../../src/driver/driver.js';
-import { topologyKey, topologyOf } from '../../src/driver/identity.js';
-import { Pending } from '../../src/driver/state.js';
 import { StagecraftError } from '../../src/errors.js';
+import { openDriver } from '../../src/tools/driver/driver.js';
+import { topologyKey, topologyOf } from '../../src/tools/driver/identity.js';
+import { Pending } from '../../src/tools/driver/state.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { codeOf, mounted, there } from './driver-lab.js';
 

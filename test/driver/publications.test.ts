@@ -1,7 +1,7 @@
 /** ControllerPublishVolume and ControllerUnpublishVolume of the bundled driver: who may have a volume, beside whom. */
 import { expect } from 'chai';
 import type { VolumeCapabilityAccessModeMode } from '../../src/csi/generated/plain.js';
-import type { ServedDriverOptions } from '../../src/driver/driver.js';
+import type { ServedDriverOptions } from '../../src/tools/driver/driver.js';
 import { refusalOf } from '../refusal.js';
 import { asBlock, codeOf, DriverLab, gi, mounted, nodeId } from './driver-lab.js';
 

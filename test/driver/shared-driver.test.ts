@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { CsiClient } from '../../src/csi/client.js';
-import { startDriver } from '../../src/driver/driver.js';
-import type { Serving } from '../../src/driver/serve.js';
+import { startDriver } from '../../src/tools/driver/driver.js';
+import type { Serving } from '../../src/tools/driver/serve.js';
 import { refusalOf } from '../refusal.js';
 import { codeOf, mi, mounted } from './driver-lab.js';
 

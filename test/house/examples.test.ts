@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect } from 'chai';
-import { startDriver } from '../../src/driver/driver.js';
+import { startDriver } from '../../src/tools/driver/driver.js';
 import { inJavaScript } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
 import { pluginPids, unmountAll } from '../scenarios/agent-process.js';

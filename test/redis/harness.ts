@@ -4,7 +4,7 @@ import { Redis } from 'ioredis';
 import type { Store } from '../../src/engine/store.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
-import type { StoreHarness } from '../../src/testing/store-suite/store-suite.js';
+import type { StoreHarness } from '../../src/tools/store-suite/store-suite.js';
 import { freshPrefix, sweep } from './shared.js';
 
 /** So long that only `elapse` makes leases lapse: it turns their clocks on the server, which nobody else can. */

@@ -5,7 +5,7 @@ import { expect } from 'chai';
 import type { Commit, CommitResult, Store } from '../../src/engine/store.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 import { RedisProcess, type ServerOptions } from './servers.js';
 
 interface OpenStore {

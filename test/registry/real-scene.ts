@@ -7,7 +7,7 @@ import {
   type FaultDriver,
   type FaultDriverOptions,
   faultDriver,
-} from '../../dist/src/testing/fault-driver/fault-driver.js';
+} from '../../dist/src/tools/fault-driver/fault-driver.js';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { openChannels } from '../../src/csi/channel.js';
 import type { CsiHandlers } from '../../src/csi/server.js';

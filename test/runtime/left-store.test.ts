@@ -16,7 +16,7 @@ import { warnOfLeftStore } from '../../src/runtime/left-store.js';
 import { createRuntime } from '../../src/runtime/runtime.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 import { until } from '../until.js';
 
 describe('the embedded store of a runtime that has another store', () => {

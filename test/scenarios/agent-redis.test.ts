@@ -9,7 +9,7 @@ import { pluginsAddress } from '../../machines/kit/addresses.js';
 import type { AgentReport } from '../../src/api/agent-routes.js';
 import { createRuntime, type Runtime, type RuntimeOptions, StagecraftError } from '../../src/index.js';
 import { lmdbStore, redisStore } from '../../src/stores/index.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 import { monitor } from '../redis/monitor.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';

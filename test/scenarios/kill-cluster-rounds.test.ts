@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Step } from '../../src/testing/fault-driver/step.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
+import type { Step } from '../../src/tools/fault-driver/step.js';
 import type { Ask } from './kill-cluster-agent.js';
 import { type ClusterAgent, ClusterScene, codeOf, lost, nodes, type Seen } from './kill-cluster-scene.js';
 import { eventually, Scene } from './redis-scene.js';

@@ -8,9 +8,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type FaultDriver, faultDriver, type Step } from '../../dist/src/testing/index.js';
-import { topologyKey } from '../../src/driver/identity.js';
 import type { Random } from '../../src/engine/random.js';
 import { StagecraftError } from '../../src/errors.js';
+import { topologyKey } from '../../src/tools/driver/identity.js';
 import { builtProgram } from '../built.js';
 import type { Answer, Ask, VolumeAgentOptions } from './kill-volumes-agent.js';
 

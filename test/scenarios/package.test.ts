@@ -51,7 +51,7 @@ const programIn = (file: string): string =>
 const examples: Record<string, string> = {
   'library.ts': exampleIn('README.md'),
   'tasks.ts': programIn('docs/library.md'),
-  'suite.ts': exampleIn('src/testing/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
+  'suite.ts': exampleIn('src/tools/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
   'faults.ts': exampleIn('docs/fault-driver.md'),
   'my-store.ts': "export { lmdbStore as myStore } from 'stagecraft/stores';\n",
 };

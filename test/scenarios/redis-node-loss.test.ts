@@ -2,11 +2,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
-import { topologyOf } from '../../src/driver/identity.js';
+import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import { StagecraftError } from '../../src/errors.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
+import { topologyOf } from '../../src/tools/driver/identity.js';
 import { unmountBelow } from '../mounts/unmount-below.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
-import { topologyOf } from '../../src/driver/identity.js';
+import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
+import { topologyOf } from '../../src/tools/driver/identity.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { eventually, lapseLeases, loggerInto, Scene } from './redis-scene.js';
 import { VolumesChild } from './redis-volumes-child-driver.js';

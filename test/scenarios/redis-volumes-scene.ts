@@ -1,10 +1,11 @@
 /** Agents on one Redis, some of them processes of their own, and one driver on a real socket for all of them. */
-import { topologyOf } from '../../src/driver/identity.js';
+
 import type { Logger } from '../../src/engine/logger.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import type { NodeReport } from '../../src/nodes/node-manager.js';
 import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
+import { topologyOf } from '../../src/tools/driver/identity.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
 
 export interface VolumesChildOptions {

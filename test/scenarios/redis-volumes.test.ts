@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { type FaultDriver, faultDriver } from '../../dist/src/testing/fault-driver/fault-driver.js';
+import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { eventually, lapseLeases, loggerInto, Scene, within } from './redis-scene.js';

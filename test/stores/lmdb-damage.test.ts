@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
 
 const pageBytes = 4_096;
 

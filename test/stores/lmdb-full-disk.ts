@@ -6,7 +6,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CommitResult } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 
 const directory = process.argv[2] ?? '';
 let nowMs = 0;

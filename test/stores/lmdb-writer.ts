@@ -4,7 +4,7 @@
  */
 
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 
 const actors = 20;
 const text = 'x'.repeat(2_000);

@@ -13,8 +13,8 @@ import type { CommitResult, Store } from '../../src/engine/store.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { type Environment, openEnvironment } from '../../src/stores/lmdb/lmdb-environment.js';
 import { applyCommit, lastGrants } from '../../src/stores/lmdb/lmdb-rows.js';
-import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
-import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { type StoreHarness, storeSuite } from '../../src/tools/store-suite/store-suite.js';
+import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
 import { builtProgram } from '../built.js';
 
 async function harness(): Promise<StoreHarness> {

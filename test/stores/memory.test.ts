@@ -3,8 +3,8 @@
 import { expect } from 'chai';
 import type { Store } from '../../src/engine/store.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
-import { type StoreHarness, storeSuite } from '../../src/testing/store-suite/store-suite.js';
-import { commitOf } from '../../src/testing/store-suite/subject.js';
+import { type StoreHarness, storeSuite } from '../../src/tools/store-suite/store-suite.js';
+import { commitOf } from '../../src/tools/store-suite/subject.js';
 
 async function harness(): Promise<StoreHarness> {
   let nowMs = 0;

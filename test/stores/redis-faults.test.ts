@@ -4,7 +4,7 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { commitOf, failureOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { CuttingProxy } from '../redis/proxy.js';
 import { until } from '../redis/servers.js';

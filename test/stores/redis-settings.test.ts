@@ -7,7 +7,7 @@ import { expect } from 'chai';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { type RedisStoreOptions, redisSettings } from '../../src/stores/redis/redis-options.js';
 import { RedisServer } from '../../src/stores/redis/redis-servers.js';
-import { commitOf, done, failureOf } from '../../src/testing/store-suite/subject.js';
+import { commitOf, done, failureOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, RedisLab } from '../redis/lab.js';
 import { freePort, RedisProcess, until } from '../redis/servers.js';
 

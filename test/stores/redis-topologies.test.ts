@@ -2,7 +2,7 @@
 
 import { expect } from 'chai';
 import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
-import { commitOf, done } from '../../src/testing/store-suite/subject.js';
+import { commitOf, done } from '../../src/tools/store-suite/subject.js';
 import { joinAsReplica, moveSlot } from '../redis/cluster.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { type RedisProcess, startCluster, until } from '../redis/servers.js';

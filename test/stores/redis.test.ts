@@ -1,6 +1,6 @@
 /** The Redis store under the contract of all stores: both protocols, and a cluster. */
 
-import { storeSuite } from '../../src/testing/store-suite/store-suite.js';
+import { storeSuite } from '../../src/tools/store-suite/store-suite.js';
 import { redisHarness } from '../redis/harness.js';
 import { type RedisProcess, startCluster } from '../redis/servers.js';
 import { sharedUrl } from '../redis/shared.js';

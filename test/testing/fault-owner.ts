@@ -1,6 +1,6 @@
 /** A process that starts a fault driver, tells its pid, and waits to be killed: see fault-process.test.ts */
 import { join } from 'node:path';
-import { faultDriver } from '../../src/testing/fault-driver/fault-driver.js';
+import { faultDriver } from '../../src/tools/fault-driver/fault-driver.js';
 
 const [folder = '', state] = process.argv.slice(2);
 const driver = await faultDriver({

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { GrpcCode } from '../../src/csi/grpc-codes.js';
-import type { CallEnd, RecordedCall } from '../../src/testing/fault-driver/call.js';
-import { type ViolationKind, violationsIn } from '../../src/testing/fault-driver/judge/violations.js';
+import type { CallEnd, RecordedCall } from '../../src/tools/fault-driver/call.js';
+import { type ViolationKind, violationsIn } from '../../src/tools/fault-driver/judge/violations.js';
 
 /** A line of a log: as it ends it lasts one millisecond, and the next comes after it. */
 interface Line {

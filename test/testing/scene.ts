@@ -7,7 +7,7 @@ import {
   type FaultDriver,
   type FaultDriverOptions,
   faultDriver,
-} from '../../dist/src/testing/fault-driver/fault-driver.js';
+} from '../../dist/src/tools/fault-driver/fault-driver.js';
 import { openChannels } from '../../src/csi/channel.js';
 import { CsiClient, type CsiClientOptions } from '../../src/csi/client.js';
 import type { CsiHandlers } from '../../src/csi/server.js';

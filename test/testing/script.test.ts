@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { CsiClient } from '../../src/csi/client.js';
-import { violationsIn } from '../../src/testing/fault-driver/judge/violations.js';
 import type { FaultyServer } from '../../src/testing/index.js';
+import { violationsIn } from '../../src/tools/fault-driver/judge/violations.js';
 import { refusalOf } from '../refusal.js';
 import { inScenes } from './scene.js';
 

@@ -1,0 +1,92 @@
+/** NodePublishVolume and NodeUnpublishVolume. Order of records and mounts: node-stage.ts */
+import type { NodePublishVolumeRequest, NodeUnpublishVolumeRequest } from '../../csi/generated/plain.js';
+import { CsiStatus } from '../../csi/server.js';
+import type { NodeAccess } from './node-access.js';
+import { capabilityOf, hasOneTarget, idOf, isSame, pathOf, readsOnly } from './node-requests.js';
+import type { NodeVolumes } from './node-volumes.js';
+import { checkSizes } from './requests.js';
+import type { Staging, Target, UseRecord } from './state.js';
+import { placeOf } from './target-paths.js';
+import { accessTypeOf, checkUsable } from './volume-capabilities.js';
+
+export async function publish(volumes: NodeVolumes, request: NodePublishVolumeRequest): Promise<object> {
+  checkSizes(request);
+  const id = idOf(request.volumeId);
+  const path = pathOf(request.targetPath, 'target_path');
+  const capability = capabilityOf(request.volumeCapability);
+  const place = await placeOf(path);
+  return volumes.only(id, place ?? path, async () => {
+    const volume = volumes.volume(id);
+    const stagingPath = stagingPathOf(request);
+    const readonly = request.readonly || readsOnly(capability) || volumes.isPublishedReadonly(volume);
+    const where = await volumes.whereIs(path, place, 'target_path');
+    const target: Target = { ...where, capability, stagingPath, readonly };
+    checkUsable(volume, capability);
+    await volumes.checkContent(id, volume.accessType);
+    volumes.checkUnused(where, id, 'targets');
+    const access = volumes.accessTo(id, volume.accessType);
+    const use = volumes.useOf(id);
+    const staging = await stagingOf(use, access, target);
+    await checkTargets(use, access, target);
+    const others = use.targets.filter((one) => one.path !== path);
+    const isKnown = use.targets.some((one) => one.place === target.place);
+    await access.checkPublish(target, isKnown);
+    await volumes.remember({ ...use, targets: [...others, target] });
+    await access.publish(target, staging);
+    return {};
+  });
+}
+
+function stagingPathOf({ stagingTargetPath, volumeId }: NodePublishVolumeRequest): string {
+  if (stagingTargetPath !== '') return pathOf(stagingTargetPath, 'staging_target_path');
+  const message = `staging_target_path is missing: NodeStageVolume the volume ${volumeId} first, then name its path`;
+  throw new CsiStatus('FAILED_PRECONDITION', message);
+}
+
+async function stagingOf(
+  { id, stagings }: UseRecord,
+  access: NodeAccess,
+  { stagingPath, readonly }: Target,
+): Promise<Staging> {
+  const staging = stagings.find(({ path }) => path === stagingPath);
+  if (!staging || !(await access.isStaged(staging))) {
+    const message = `the volume ${id} is not staged at ${stagingPath}: NodeStageVolume it first`;
+    throw new CsiStatus('FAILED_PRECONDITION', message);
+  }
+  if (readonly || !readsOnly(staging.capability)) return staging;
+  const message = `the volume ${id} is staged at ${stagingPath} for reading only: publish it so, or stage it to be written to`;
+  throw new CsiStatus('FAILED_PRECONDITION', message);
+}
+
+/** Ignores records without a mount: their work was never done, or ended with a reboot. */
+async function checkTargets({ id, targets }: UseRecord, access: NodeAccess, asked: Target): Promise<void> {
+  for (const there of targets) {
+    if (!(await access.hasTarget(there))) continue;
+    if (there.path === asked.path) {
+      if (isSame(there, asked)) continue;
+      const message = `the volume ${id} is published at ${there.path} with other arguments: ${JSON.stringify(there)}`;
+      throw new CsiStatus('ALREADY_EXISTS', message);
+    }
+    const strict = [there, asked].find(({ capability }) => hasOneTarget(capability));
+    if (!strict) continue;
+    const message = `the volume ${id} is published at ${there.path}, and ${strict.capability.accessMode?.mode} allows one target: NodeUnpublishVolume it first`;
+    throw new CsiStatus('FAILED_PRECONDITION', message);
+  }
+}
+
+export async function unpublish(volumes: NodeVolumes, request: NodeUnpublishVolumeRequest): Promise<object> {
+  checkSizes(request);
+  const id = idOf(request.volumeId);
+  const path = pathOf(request.targetPath, 'target_path');
+  return volumes.only(id, path, async () => {
+    const use = volumes.useOf(id);
+    const target = use.targets.find((one) => one.path === path);
+    if (!target) {
+      volumes.checkKnown(use);
+      return {};
+    }
+    await volumes.accessTo(id, accessTypeOf(target.capability)).unpublish(target);
+    await volumes.remember({ ...use, targets: use.targets.filter((one) => one !== target) });
+    return {};
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * CSI driver that fails on command within the test's process: starts faster than fault-driver.ts, and accepts
+ * handlers of the test. It cannot be killed or frozen.
+ */
+import type { RpcName } from '../../csi/answers.js';
+import type { CsiHandlers } from '../../csi/server.js';
+import { type Driver, openDriver } from '../driver/driver.js';
+import { socketPathOf } from '../driver/socket.js';
+import type { Director } from './call.js';
+import { CallBook } from './call-book.js';
+import { Faults } from './faults.js';
+import { interposed } from './interposed.js';
+import type { Offers } from './judge/violations.js';
+import { offersOf } from './offered.js';
+import { checkOptions, driverOptionsOf, type PlainDriverOptions, serveOptions } from './plain-options.js';
+import { Sockets } from './sockets.js';
+import type { Step, Use } from './step.js';
+import { Underway } from './underway.js';
+
+export interface FaultyOptions extends PlainDriverOptions {
+  /** Path of the socket: absolute, at most 107 bytes. */
+  socketPath: string;
+  /** Handlers in place of those of the bundled driver. */
+  handlers?: CsiHandlers;
+}
+
+/**
+ * Starts a driver; resolves when it answers calls. `stop` it also if the test fails.
+ * @throws {StagecraftError} the reason why it cannot serve: see `startDriver`
+ */
+export async function serveFaulty(given: FaultyOptions): Promise<FaultyServer> {
+  checkOptions(given, serveOptions);
+  const { socketPath, handlers, ...options } = given;
+  const driver = await openDriver(driverOptionsOf(options));
+  const all = { ...driver.handlers, ...handlers };
+  const book = new CallBook(options.nodeId);
+  const underway = new Underway();
+  const ending = new AbortController();
+  const watch = <T>(work: Promise<T>): Promise<T> => underway.watch(work);
+  try {
+    const sockets = new Sockets(socketPathOf(socketPath), (connected) =>
+      interposed(all, directorOf(book), { ...connected, watch, ending: ending.signal }),
+    );
+    const offered = await offersOf(all);
+    await sockets.open();
+    return new FaultyServer({ book, offered, driver, underway, ending, sockets });
+  } catch (error) {
+    await driver.close();
+    throw error;
+  }
+}
+
+interface Parts {
+  book: CallBook;
+  offered: Offers;
+  driver: Driver;
+  underway: Underway;
+  ending: AbortController;
+  sockets: Sockets;
+}
+
+export class FaultyServer extends Faults {
+  readonly #parts: Parts;
+  #stopped: Promise<void> | undefined;
+
+  constructor(parts: Parts) {
+    super(parts.book);
+    this.offered = parts.offered;
+    this.#parts = parts;
+  }
+
+  /** @throws TypeError also for steps that need a separate process */
+  override script<Rpc extends RpcName>(rpc: Rpc, step: Step<Rpc>, use?: Use<Rpc>): this {
+    if (step.die || step.stop) throw new TypeError(`only a driver in a process of its own can ${needsProcess}`);
+    return super.script(rpc, step, use);
+  }
+
+  /** Puts a new socket at the path; connections to the old one stay open. */
+  async replaceSocket(): Promise<void> {
+    await this.#parts.sockets.replace();
+  }
+
+  /**
+   * Removes the socket, breaks its connections, ends the waiting of calls, lets work in flight end, and unlocks the
+   * data directory. A second call returns the promise of the first.
+   */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
+    const { book, driver, underway, ending, sockets } = this.#parts;
+    ending.abort();
+    await sockets.close();
+    await underway.settled();
+    driver.close();
+    book.close('the faulty server was stopped');
+  }
+}
+
+const needsProcess = `'die' or 'stop': use faultDriver`;
+
+const directorOf = (book: CallBook): Director => ({
+  begin: async (arrival) => book.begin(arrival),
+  gone: async ({ number, atMs }) => book.gone(number, atMs),
+  ended: async ({ number, end }) => book.ended(number, end),
+  released: (number) => book.released(number),
+  freeze: () => Promise.reject(new TypeError(needsProcess)),
+  die: () => Promise.reject(new TypeError(needsProcess)),
+});
