@@ -102,8 +102,7 @@ export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
 export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { Reconciled } from './volumes/reconciler.js';
-export type { VolumeSpec } from './volumes/spec.js';
+export type { VolumeFilter, VolumeSpec } from './volumes/spec.js';
 export type { VolumeEvent } from './volumes/volume-events.js';
-export type { VolumeFilter } from './volumes/volume-list.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumePublication } from './volumes/volume-view.js';

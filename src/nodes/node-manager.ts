@@ -9,7 +9,6 @@ import { stateName } from '../../machines/kit/state-path.js';
 import {
   isHeard,
   type NodeContext,
-  type NodeEvent,
   type NodePlugin,
   nodeMachine,
   notReady,
@@ -24,9 +23,10 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/machine/data.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
+import type { FollowOptions } from '../engine/topics/follow-as.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
+import { ActorClient } from '../requests/actor-client.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
@@ -65,7 +65,7 @@ interface NodeManagerPorts {
 type NodeView = ViewOf<typeof nodeMachine>;
 
 export class NodeManager {
-  readonly #engine: ActorSystem;
+  readonly #client: ActorClient<typeof nodeMachine, string>;
   readonly #nodes: ActorsOf<typeof nodeMachine>;
   readonly #volumes: ActorsOf<typeof volumeMachine>;
   readonly #holders: ExclusiveRequests;
@@ -73,12 +73,18 @@ export class NodeManager {
   readonly #ownReport: (id: string) => NodePlugin[] | undefined;
   /** Errors for refused reports of agents, by node, as far as known here. */
   readonly #refused = new Map<string, StagecraftError>();
-  #closed: StagecraftError | undefined;
 
   /** @param ports `ownReport`: plugins that this runtime itself reports for a node; undefined if it reports none */
   constructor({ ownReport = () => undefined, ...ports }: NodeManagerPorts) {
-    this.#engine = ports.engine;
-    this.#nodes = new ActorsOf(ports.engine, nodeMachine);
+    this.#client = new ActorClient(ports, {
+      machine: nodeMachine,
+      keyOf: checkedId,
+      addressOf: nodeAddress,
+      nameOf: (id) => `node ${id}`,
+      describe: ({ state }) => stateName(state),
+      notFound: (id) => this.#notFound(id),
+    });
+    this.#nodes = this.#client.actors;
     this.#volumes = new ActorsOf(ports.engine, volumeMachine);
     this.#witness = ports.witness;
     this.#holders = new ExclusiveRequests(ports);
@@ -112,13 +118,13 @@ export class NodeManager {
   }
 
   async #report(report: NodeReport, mark?: ReportMark): Promise<void> {
-    this.#refuseIfClosed();
+    this.#client.refuseIfClosed();
     const { id, plugins: given } = checked(reportSchema, report, 'the report of the node');
     const plugins = given.map(definedPlugin);
     const address = nodeAddress(id);
-    const view = await this.#nodes.read(address);
+    const view = await this.#client.view(id);
     if (!mark) this.#refuseIfReported(id, plugins, view);
-    const ask = (): Promise<void> => this.#ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
+    const ask = (): Promise<void> => this.#client.ask(id, { type: 'node.report', plugins, ...(mark && { mark }) });
     if (view && isHeard(view.context, mark)) return ask();
     const own = view ? namesOf(view.context) : [];
     const things = namesOf({ plugins });
@@ -158,7 +164,7 @@ export class NodeManager {
    * @throws StagecraftError NODE_NOT_FOUND
    */
   async down(id: string): Promise<void> {
-    await this.#askExisting(id, { type: 'node.down' });
+    await this.#client.askExisting(id, { type: 'node.down' });
   }
 
   /**
@@ -167,13 +173,13 @@ export class NodeManager {
    * @throws StagecraftError NODE_NOT_FOUND, INVALID_ARGUMENT
    */
   async fence(id: string, reason: string): Promise<void> {
-    this.#refuseIfClosed();
-    await this.#askExisting(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
+    this.#client.refuseIfClosed();
+    await this.#client.askExisting(id, { type: 'node.fence', reason: checked(reasonSchema, reason, 'the reason') });
   }
 
   /** Fences a node and forgets it. @throws StagecraftError NODE_NOT_FOUND */
   async remove(id: string): Promise<void> {
-    await this.#askExisting(id, { type: 'node.remove' });
+    await this.#client.askExisting(id, { type: 'node.remove' });
   }
 
   /**
@@ -184,11 +190,10 @@ export class NodeManager {
    *   not released yet; or the kernel of this host, or the records of the node's own agent, still show the volume mounted
    */
   async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: UnstagedReport): Promise<void> {
-    this.#refuseIfClosed();
-    const id = checkedId(nodeId);
+    const id = this.#client.accept(nodeId);
     const known = keyOf(key);
     const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
-    if (!(await this.#nodes.read(nodeAddress(id)))) throw this.#notFound(id);
+    if (!(await this.#client.view(id))) throw this.#notFound(id);
     const address = volumeAddress(known.namespace, known.id);
     if (!(await this.#volumes.read(address))) throw notFound(known);
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
@@ -205,8 +210,7 @@ export class NodeManager {
 
   /** Returns the committed state of a node. @throws StagecraftError NODE_NOT_FOUND */
   async status(id: string): Promise<NodeStatus> {
-    this.#refuseIfClosed();
-    const known = checkedId(id);
+    const known = this.#client.accept(id);
     const status = await this.find(known);
     if (!status) throw this.#notFound(known);
     return status;
@@ -214,7 +218,7 @@ export class NodeManager {
 
   /** Lists all nodes in the order of their ids. @throws StagecraftError STORE_UNAVAILABLE */
   async list(): Promise<NodeStatus[]> {
-    this.#refuseIfClosed();
+    this.#client.refuseIfClosed();
     const nodes: NodeStatus[] = [];
     for await (const [, view] of this.#nodes.all()) nodes.push(statusOf(view));
     return nodes;
@@ -226,8 +230,7 @@ export class NodeManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<NodeUpdate> {
-    this.#refuseIfClosed();
-    return followAs(this.#engine, nodesTopic, options).reading(nodeUpdateOf);
+    return this.#client.updates(nodesTopic, options, nodeUpdateOf);
   }
 
   /**
@@ -256,7 +259,7 @@ export class NodeManager {
 
   /** Returns the committed state of a node; undefined if there is no such node. */
   async find(id: string): Promise<NodeStatus | undefined> {
-    const view = await this.#nodes.read(nodeAddress(id));
+    const view = await this.#client.view(id);
     return view && statusOf(view);
   }
 
@@ -294,8 +297,9 @@ export class NodeManager {
     return names;
   }
 
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
+  /** Refuses every later request. */
+  close(reason?: StagecraftError): void {
+    this.#client.close(reason);
   }
 
   #notFound(id: string): StagecraftError {
@@ -303,22 +307,6 @@ export class NodeManager {
     const { code, message } = notThere({ id });
     const why = refusal && `there is no node ${id}: what its agent reports is refused: ${refusal.message}`;
     return new StagecraftError(code, why ?? message, { address: nodeAddress(id), cause: refusal });
-  }
-
-  async #askExisting(id: string, event: NodeEvent): Promise<void> {
-    this.#refuseIfClosed();
-    const known = checkedId(id);
-    // Refuses unknown nodes first: a message would create their record.
-    if (!(await this.#nodes.read(nodeAddress(known)))) throw this.#notFound(known);
-    await this.#ask(known, event);
-  }
-
-  async #ask(id: string, event: NodeEvent): Promise<void> {
-    await this.#nodes.ask(nodeAddress(id), event);
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
   }
 }
 

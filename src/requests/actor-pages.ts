@@ -2,6 +2,8 @@
 import type { AnyStateMachine } from 'xstate';
 import { z } from 'zod';
 import { type ActorsOf, pageSize, type ViewOf } from '../engine/actors-of.js';
+import { nameSchema } from '../host/names.js';
+import type { PartsOf } from './fields.js';
 
 /**
  * One page of a listing. `next` is present while there may be more; pass it as `after`. A page may hold fewer items
@@ -17,6 +19,19 @@ export interface Page<T> {
 /** Limit of actors that one page examines, however few of them match. */
 const maxLooks = 4_096;
 
+/** Conditions that a listed actor meets, all of them. */
+export const filterShape = <State extends string>(states: readonly State[]) => ({
+  namespace: nameSchema.optional(),
+  plugin: nameSchema.optional(),
+  state: z.enum(states).optional(),
+});
+
+type Conditions = PartsOf<ReturnType<typeof filterShape>>;
+
+/** Whether an actor meets the conditions on its plugin and its state. */
+export const isMeant = (actor: { plugin: string | undefined; state: string }, { plugin, state }: Conditions): boolean =>
+  (plugin === undefined || actor.plugin === plugin) && (state === undefined || actor.state === state);
+
 /**
  * `limit`: items per page, 1 to 1,000, default 100. `after`: the `next` of the previous page. @param prefix of all
  * addresses
@@ -29,15 +44,26 @@ export const pageShape = (prefix: string) => ({
     .optional(),
 });
 
+/** Place of a page among the actors of a machine. `idPrefix`: start of their ids, within their namespace. */
+export interface Paging {
+  namespace?: string | undefined;
+  idPrefix?: string | undefined;
+  limit: number;
+  after?: string | undefined;
+}
+
 /**
  * Lists each matching actor once. Actors created or deleted meanwhile may be missing. @param itemOf returns undefined
  * for an actor that does not match
  */
 export async function pageOf<M extends AnyStateMachine, T>(
   actors: ActorsOf<M>,
-  { prefix, limit, after: from }: { prefix: string; limit: number; after?: string | undefined },
+  { namespace, idPrefix = '', limit, after: from }: Paging,
   itemOf: (view: ViewOf<M>) => T | undefined,
 ): Promise<Page<T>> {
+  // An id's prefix is also one of its address, as parts are encoded character by character.
+  const inNamespace = (name: string): string => `${encodeURIComponent(name)}/${encodeURIComponent(idPrefix)}`;
+  const prefix = `${actors.prefix}${namespace === undefined ? '' : inNamespace(namespace)}`;
   const items: T[] = [];
   let skipped: { address: string }[] = [];
   const page = (next?: string): Page<T> => ({

@@ -6,43 +6,40 @@ import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
-import { snapshotName, snapshotNotThere, snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
-import type { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
+import { snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
-import type { SnapshotSpec as KnownSpec, SnapshotKey, SnapshotRequest } from '../../machines/snapshot/types.js';
+import type { SnapshotSpec as KnownSpec, SnapshotKey } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
-import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
+import type { ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
+import type { FollowOptions } from '../engine/topics/follow-as.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
-import { type Page, pageOf } from '../requests/actor-pages.js';
-import { ActorWaits } from '../requests/actor-waits.js';
+import { ActorClient } from '../requests/actor-client.js';
+import { isMeant, type Page } from '../requests/actor-pages.js';
 import {
-  type AwaitOptions,
   awaitShape,
   checkedOptions,
   type DeleteOptions,
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import { keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import type { VolumeKeyInput } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { CopySources } from '../volumes/copy-sources.js';
 import { joinedSecrets, volumeSources } from './snapshot-sources.js';
 import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
-import { groupSnapshotVariant, type SnapshotVariant, volumeSnapshotVariant } from './snapshot-variants.js';
 import {
-  type GroupSnapshot,
-  type Snapshot,
-  type SnapshotEvent,
-  snapshotErrorOf,
-  snapshotEventOf,
-} from './snapshot-view.js';
+  groupSnapshotVariant,
+  type SnapshotMachine,
+  type SnapshotVariant,
+  volumeSnapshotVariant,
+} from './snapshot-variants.js';
+import { type GroupSnapshot, type Snapshot, type SnapshotEvent, snapshotEventOf } from './snapshot-view.js';
 
 interface SnapshotManagerOptions {
   engine: ActorSystem;
@@ -64,29 +61,17 @@ interface AskedSnapshot {
   wait: boolean;
 }
 
-/** Type of both snapshot machines. */
-type SnapshotMachine = typeof volumeSnapshotMachine;
 type View = ViewOf<SnapshotMachine>;
 
 export class SnapshotManager<TSpec, TView> {
   readonly #options: SnapshotManagerOptions;
-  readonly #snapshots: ActorsOf<SnapshotMachine>;
   readonly #variant: SnapshotVariant<TSpec, TView>;
-  readonly #waits: ActorWaits<SnapshotMachine>;
-  #closed: StagecraftError | undefined;
+  readonly #client: ActorClient<SnapshotMachine, SnapshotKey>;
 
   constructor(options: SnapshotManagerOptions, variant: SnapshotVariant<TSpec, TView>) {
     this.#options = options;
     this.#variant = variant;
-    this.#snapshots = new ActorsOf(options.engine, variant.machine);
-    this.#waits = new ActorWaits({
-      actors: this.#snapshots,
-      clock: options.clock,
-      describe: ({ context }) => {
-        const error = snapshotErrorOf(context);
-        return `${snapshotStateOf(context)}${error ? `: ${error.message}` : ''}`;
-      },
-    });
+    this.#client = new ActorClient(options, variant);
   }
 
   /**
@@ -98,7 +83,7 @@ export class SnapshotManager<TSpec, TView> {
    * @see CSI specification, CreateSnapshot, CreateVolumeGroupSnapshot
    */
   async create(spec: TSpec, options: WaitOptions = {}): Promise<TView> {
-    this.#refuseIfClosed();
+    this.#client.refuseIfClosed();
     const { namespace, id, volumes, secrets, ...rest } = this.#variant.asked(spec);
     const { wait, ...waiting } = checkedOptions(waitSchema, options);
     const asked = { key: { namespace, id }, volumes, secrets, rest, wait };
@@ -108,7 +93,7 @@ export class SnapshotManager<TSpec, TView> {
   async #create({ key, volumes, rest, wait, ...own }: AskedSnapshot, limit: AbortSignal | undefined): Promise<TView> {
     const { home, driver, secrets: inherited, ...sources } = await this.#sourcesOf(key, volumes, limit);
     const known: KnownSpec = { ...rest, ...sources, secrets: own.secrets ?? joinedSecrets(inherited) };
-    const present = await this.#view(key, limit);
+    const present = await this.#client.view(key, limit);
     const { secrets, clock, homes } = this.#options;
     checkSecretRefs(secrets, known.secrets, present?.context.spec?.secrets);
     const isChecked = wait || present?.context.csi || homes?.isFar({ plugin: known.plugin, home });
@@ -116,14 +101,15 @@ export class SnapshotManager<TSpec, TView> {
     const uid = this.#options.random.id();
     const name = `${this.#options.namePrefix}-${uid}`;
     const origin = { ...(home !== undefined && { home }), ...(driver !== undefined && { driver }) };
-    await this.#ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
-    return this.#reach(key, { signal: limit }, 'ready', ({ context }) => {
+    await this.#client.ask(key, { type: 'snapshot.create', spec: known, uid, name, ...origin }, limit);
+    const reached = ({ context }: View): TView | undefined => {
       const { failure } = context;
       if (isBeingDeleted(context)) throw this.#error('ABORTED', key, 'is being deleted');
       if (snapshotStateOf(context) === 'ready') return structuredClone(this.#variant.view(context));
       if (snapshotStateOf(context) === 'failed' && failure) throw this.#failed(key, failure);
       return undefined;
-    });
+    };
+    return this.#client.until({ key, goal: 'ready', reached, signal: limit });
   }
 
   /**
@@ -135,8 +121,7 @@ export class SnapshotManager<TSpec, TView> {
    * @see CSI specification, DeleteSnapshot, DeleteVolumeGroupSnapshot
    */
   async delete(key: VolumeKeyInput, options: DeleteOptions = {}): Promise<void> {
-    this.#refuseIfClosed();
-    const known = this.#keyOf(key);
+    const known = this.#client.accept(key);
     const { force, uid, ...waiting } = checkedOptions(deleteSchema, options);
     await inTime(this.#options.clock, waiting, (limit) => this.#delete(known, { force, uid }, limit));
   }
@@ -148,13 +133,13 @@ export class SnapshotManager<TSpec, TView> {
   ): Promise<void> {
     const meant = await this.#askToDelete(known, { force, uid }, limit);
     if (meant === undefined) return;
-    const isOver = ({ context }: View): true | undefined => {
+    const reached = ({ context }: View): true | undefined => {
       const { uid, failure } = context;
       if (uid !== meant || snapshotStateOf(context) === 'deleted') return true;
       if (snapshotStateOf(context) === 'failed' && failure) throw this.#failed(known, failure);
       return undefined;
     };
-    await this.#reach(known, { signal: limit }, 'deleted', isOver, true);
+    await this.#client.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
   }
 
   /** @throws StagecraftError VOLUME_IN_USE: a volume is being made from it */
@@ -167,7 +152,10 @@ export class SnapshotManager<TSpec, TView> {
     const { plugin } = spec;
     const ids = new Set([csi.csiId, ...csi.members.map(({ csiId }) => csiId)]);
     const sources = [...ids].map((csiId) => ({ of: 'snapshot' as const, plugin, csiId, home }));
-    const failure = await this.#options.sources.removalRefusal(sources, { address: this.#addressOf(key), signal });
+    const failure = await this.#options.sources.removalRefusal(sources, {
+      address: this.#variant.addressOf(key),
+      signal,
+    });
     if (failure) throw this.#error('VOLUME_IN_USE', key, `can't be deleted: ${failure.message}`);
   }
 
@@ -181,7 +169,7 @@ export class SnapshotManager<TSpec, TView> {
       const { context } = await this.#present(known, limit);
       if (uid !== undefined && context.uid !== uid) return undefined;
       if (!force) await this.#refuseIfCopied(known, context, limit);
-      await this.#ask(known, { type: 'snapshot.delete', force, ...(uid !== undefined && { uid }) }, limit);
+      await this.#client.ask(known, { type: 'snapshot.delete', force, ...(uid !== undefined && { uid }) }, limit);
       return context.uid;
     } catch (error) {
       const isGone = error instanceof StagecraftError && error.code === 'SNAPSHOT_NOT_FOUND';
@@ -195,18 +183,17 @@ export class SnapshotManager<TSpec, TView> {
    * @throws StagecraftError SNAPSHOT_NOT_FOUND, INVALID_ARGUMENT
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
-    await this.#askExisting(key, { type: 'snapshot.retry', ...checkedRetry(options) });
+    await this.#client.askExisting(key, { type: 'snapshot.retry', ...checkedRetry(options) });
   }
 
   /** Forgets a deleted snapshot whose leftovers the caller has cleaned up. @throws StagecraftError SNAPSHOT_NOT_FOUND */
   async acknowledge(key: VolumeKeyInput): Promise<void> {
-    await this.#askExisting(key, { type: 'snapshot.acknowledge' });
+    await this.#client.askExisting(key, { type: 'snapshot.acknowledge' });
   }
 
   /** Returns the committed state of a snapshot; undefined if there is none. */
   async get(key: VolumeKeyInput): Promise<TView | undefined> {
-    this.#refuseIfClosed();
-    const view = await this.#view(this.#keyOf(key));
+    const view = await this.#client.get(key);
     return view && structuredClone(this.#variant.view(view.context));
   }
 
@@ -214,15 +201,10 @@ export class SnapshotManager<TSpec, TView> {
    * Lists a page of snapshots in the order of their keys. Snapshots created or deleted meanwhile may be missing; all
    * others appear once.
    */
-  async list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
-    this.#refuseIfClosed();
-    const { namespace, plugin, state: wanted, ...page } = this.#variant.filterOf(filter);
-    const prefix = namespace === undefined ? this.#snapshots.prefix : this.#variant.addressOf(namespace, '');
-    return pageOf(this.#snapshots, { ...page, prefix }, ({ context }) => {
-      const isMeant =
-        (plugin === undefined || context.spec?.plugin === plugin) &&
-        (wanted === undefined || snapshotStateOf(context) === wanted);
-      return isMeant ? structuredClone(this.#variant.view(context)) : undefined;
+  list(filter: SnapshotFilter = {}): Promise<Page<TView>> {
+    return this.#client.list(this.#variant.filter, filter, ({ context }, conditions) => {
+      const isListed = isMeant({ plugin: context.spec?.plugin, state: snapshotStateOf(context) }, conditions);
+      return isListed ? structuredClone(this.#variant.view(context)) : undefined;
     });
   }
 
@@ -232,19 +214,17 @@ export class SnapshotManager<TSpec, TView> {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
-    this.#refuseIfClosed();
-    return followAs(this.#options.engine, this.#variant.topic, options).reading(snapshotEventOf);
+    return this.#client.updates(this.#variant.topic, options, snapshotEventOf);
   }
 
   /** Ends all waits with the error of `peek`, as another runtime leads now. */
   interrupt(): void {
-    this.#waits.interrupt();
+    this.#client.interrupt();
   }
 
-  /** Ends all waits and refuses every later call. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
-    this.#waits.close(this.#closed);
+  /** Ends all waits and refuses every later request. */
+  close(reason?: StagecraftError): void {
+    this.#client.close(reason);
   }
 
   /**
@@ -256,7 +236,7 @@ export class SnapshotManager<TSpec, TView> {
     volumes: VolumeKey[],
     limit: AbortSignal | undefined,
   ): Promise<Pick<KnownSpec, 'plugin' | 'sources'> & { secrets: KnownSpec['secrets'][] } & Origin> {
-    const view = await this.#view(key, limit);
+    const view = await this.#client.view(key, limit);
     const { spec } = view?.context ?? {};
     const isSame =
       spec &&
@@ -269,78 +249,21 @@ export class SnapshotManager<TSpec, TView> {
     return volumeSources(this.#options, volumes, limit);
   }
 
-  async #askExisting(key: VolumeKeyInput, event: SnapshotRequest): Promise<void> {
-    this.#refuseIfClosed();
-    const known = this.#keyOf(key);
-    if (!(await this.#view(known))) throw this.#notFound(known);
-    await this.#ask(known, event);
-  }
-
-  async #ask(key: SnapshotKey, event: SnapshotRequest, limit?: AbortSignal): Promise<void> {
-    await this.#snapshots.ask(this.#addressOf(key), event, { signal: limit });
-  }
-
-  #view(key: SnapshotKey, limit?: AbortSignal): Promise<View | undefined> {
-    return this.#snapshots.read(this.#addressOf(key), limit);
-  }
-
   async #present(key: SnapshotKey, limit?: AbortSignal): Promise<View> {
-    const view = await this.#view(key, limit);
-    if (!view) throw this.#notFound(key);
+    const view = await this.#client.view(key, limit);
+    if (!view) throw this.#variant.notFound(key);
     if (snapshotStateOf(view.context) !== 'deleted') return view;
     const { code, message } = snapshotOnlyLeftovers(view.context);
-    throw new StagecraftError(code, message, { address: this.#addressOf(key) });
-  }
-
-  /**
-   * Resolves once the goal is reached.
-   * @param gone result if the snapshot does not exist any more; default: an error
-   */
-  #reach<T>(
-    key: SnapshotKey,
-    waiting: AwaitOptions,
-    goal: string,
-    reached: (view: View) => T | undefined,
-    gone?: T,
-  ): Promise<T> {
-    return this.#waits.until({
-      ...waiting,
-      address: this.#addressOf(key),
-      name: this.#nameOf(key),
-      goal,
-      reached,
-      gone,
-    });
+    throw new StagecraftError(code, message, { address: this.#variant.addressOf(key) });
   }
 
   #failed(key: SnapshotKey, { code, message, ...details }: CallFailure): StagecraftError {
-    const advice = `${this.#nameOf(key)}: ${message}; it stays failed until it is deleted, or retry is called`;
-    return new StagecraftError(code, advice, { ...details, address: this.#addressOf(key) });
+    const advice = `${this.#variant.nameOf(key)}: ${message}; it stays failed until it is deleted, or retry is called`;
+    return new StagecraftError(code, advice, { ...details, address: this.#variant.addressOf(key) });
   }
 
   #error(code: ErrorCode, key: SnapshotKey, what: string): StagecraftError {
-    return new StagecraftError(code, `${this.#nameOf(key)} ${what}`, { address: this.#addressOf(key) });
-  }
-
-  #notFound(key: SnapshotKey): StagecraftError {
-    const { code, message } = snapshotNotThere({ kind: this.#variant.kind, ...key });
-    return new StagecraftError(code, message, { address: this.#addressOf(key) });
-  }
-
-  #keyOf(key: VolumeKeyInput): SnapshotKey {
-    return keyOf(key, 'the key of a snapshot');
-  }
-
-  #addressOf({ namespace, id }: SnapshotKey): string {
-    return this.#variant.addressOf(namespace, id);
-  }
-
-  #nameOf(key: SnapshotKey): string {
-    return snapshotName({ kind: this.#variant.kind, ...key });
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
+    return new StagecraftError(code, `${this.#variant.nameOf(key)} ${what}`, { address: this.#variant.addressOf(key) });
   }
 }
 

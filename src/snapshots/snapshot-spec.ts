@@ -1,9 +1,9 @@
-/** Checks the spec of a snapshot before anything is stored. Reports all faults at once, each with its path. */
+/** Checks the spec of a snapshot, and the filter of a list. Reports all faults at once, each with its path. */
 import { z } from 'zod';
 import { snapshotStates } from '../../machines/snapshot/types.js';
 import { nameSchema } from '../host/names.js';
-import { pageShape } from '../requests/actor-pages.js';
-import { checked, keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
+import { filterShape, pageShape } from '../requests/actor-pages.js';
+import { keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
 
 const common = {
   namespace: nameSchema.default('default'),
@@ -33,21 +33,11 @@ export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
 export type CheckedSnapshot = z.output<typeof snapshotSchema>;
 export type CheckedGroup = z.output<typeof groupSnapshotSchema>;
 
-const filterShape = {
-  namespace: nameSchema.optional(),
-  plugin: nameSchema.optional(),
-  state: z.enum(snapshotStates).optional(),
-};
-
-const filterSchema = (prefix: string) => z.strictObject({ ...filterShape, ...pageShape(prefix) });
+export const snapshotFilter = (prefix: string) =>
+  z.strictObject({ ...filterShape(snapshotStates), ...pageShape(prefix) });
 
 /**
  * Conditions for listed snapshots. `after`: the `next` of the page before. `limit`: items in a page, 1 to 1,000, default
  * 100.
  */
-export type SnapshotFilter = z.input<ReturnType<typeof filterSchema>>;
-
-export const snapshotFilters = (prefix: string): ((filter: unknown) => z.output<ReturnType<typeof filterSchema>>) => {
-  const schema = filterSchema(prefix);
-  return (filter) => checked(schema, filter, 'the filter');
-};
+export type SnapshotFilter = z.input<ReturnType<typeof snapshotFilter>>;

@@ -7,10 +7,14 @@ import {
 } from '../../machines/kit/addresses.js';
 import { groupSnapshotMachine } from '../../machines/snapshot/group.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
+import { snapshotName, snapshotNotThere } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
-import type { SnapshotKind } from '../../machines/snapshot/types.js';
+import { snapshotStateOf } from '../../machines/snapshot/states.js';
+import type { SnapshotKey, SnapshotKind } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { checked } from '../requests/fields.js';
+import { StagecraftError } from '../errors.js';
+import type { Subject } from '../requests/actor-client.js';
+import { checked, keyOf } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import {
   type CheckedGroup,
@@ -18,44 +22,62 @@ import {
   type GroupSnapshotSpec,
   groupSnapshotSchema,
   type SnapshotSpec,
-  snapshotFilters,
+  snapshotFilter,
   snapshotSchema,
 } from './snapshot-spec.js';
-import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotOf } from './snapshot-view.js';
+import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotErrorOf, snapshotOf } from './snapshot-view.js';
 
-export interface SnapshotVariant<TSpec, TView> {
-  kind: SnapshotKind;
-  machine: typeof volumeSnapshotMachine;
+/** Type of both snapshot machines. */
+export type SnapshotMachine = typeof volumeSnapshotMachine;
+
+export interface SnapshotVariant<TSpec, TView> extends Subject<SnapshotMachine, SnapshotKey> {
   topic: string;
-  addressOf(namespace: string, id: string): string;
   asked(spec: TSpec): Omit<CheckedGroup, 'volumes'> & { volumes: VolumeKey[] };
-  filterOf: ReturnType<typeof snapshotFilters>;
+  filter: ReturnType<typeof snapshotFilter>;
   view(context: SnapshotContext): TView;
 }
 
+const subjectOf = (
+  machine: SnapshotMachine,
+  kind: SnapshotKind,
+  addressAt: (namespace: string, id: string) => string,
+): Subject<SnapshotMachine, SnapshotKey> => {
+  const addressOf = ({ namespace, id }: SnapshotKey): string => addressAt(namespace, id);
+  return {
+    machine,
+    keyOf: (given) => keyOf(given, 'the key of a snapshot'),
+    addressOf,
+    nameOf: (key) => snapshotName({ kind, ...key }),
+    describe: ({ context }) => {
+      const error = snapshotErrorOf(context);
+      return `${snapshotStateOf(context)}${error ? `: ${error.message}` : ''}`;
+    },
+    notFound: (key) => {
+      const { code, message } = snapshotNotThere({ kind, ...key });
+      return new StagecraftError(code, message, { address: addressOf(key) });
+    },
+  };
+};
+
 export const volumeSnapshotVariant: SnapshotVariant<SnapshotSpec, Snapshot> = {
-  kind: 'volume-snapshot',
-  machine: volumeSnapshotMachine,
+  ...subjectOf(volumeSnapshotMachine, 'volume-snapshot', snapshotAddress),
   topic: snapshotsTopic,
-  addressOf: snapshotAddress,
   asked: (spec) => {
     const { volume, ...rest }: CheckedSnapshot = checked(snapshotSchema, spec, 'the spec of the snapshot');
     return { ...rest, volumes: [volume] };
   },
-  filterOf: snapshotFilters(snapshotsPrefix),
+  filter: snapshotFilter(snapshotsPrefix),
   view: snapshotOf,
 };
 
 export const groupSnapshotVariant: SnapshotVariant<GroupSnapshotSpec, GroupSnapshot> = {
-  kind: 'group-snapshot',
-  machine: groupSnapshotMachine,
+  ...subjectOf(groupSnapshotMachine, 'group-snapshot', groupSnapshotAddress),
   topic: groupSnapshotsTopic,
-  addressOf: groupSnapshotAddress,
   asked: (spec) => {
     const { volumes, ...rest }: CheckedGroup = checked(groupSnapshotSchema, spec, 'the spec of the group snapshot');
     return { ...rest, volumes: volumes.toSorted(byName) };
   },
-  filterOf: snapshotFilters(groupSnapshotsPrefix),
+  filter: snapshotFilter(groupSnapshotsPrefix),
   view: groupSnapshotOf,
 };
 

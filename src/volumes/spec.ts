@@ -1,8 +1,10 @@
-/** Checks the spec of a volume before anything is stored. Reports all faults at once, each with its path. */
+/** Checks the spec of a volume, and the filter of a list. Reports all faults at once, each with its path. */
 import { z } from 'zod';
+import { volumesPrefix } from '../../machines/kit/addresses.js';
 import type { Capability } from '../../machines/kit/csi-types.js';
-import type { VolumeSpec as KnownSpec } from '../../machines/volume/types.js';
-import { csiIdSchema, nameSchema } from '../host/names.js';
+import { type VolumeSpec as KnownSpec, volumeStates } from '../../machines/volume/types.js';
+import { csiIdSchema, nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
+import { filterShape, pageShape } from '../requests/actor-pages.js';
 import {
   capabilitySchema,
   capacitySchema,
@@ -79,3 +81,16 @@ export function knownSpec(
   if (external) known.external = external;
   return known;
 }
+
+export const filterSchema = z.strictObject({
+  ...filterShape(volumeStates),
+  node: nodeIdSchema.optional(),
+  idPrefix: textSchema.optional(),
+  ...pageShape(volumesPrefix),
+});
+
+/**
+ * Conditions that a listed volume meets, all of them. `node`: has a publication there in any state. `idPrefix`: start of the
+ * volume's id. `limit`: items in a page, 1 to 1,000, default 100. `after`: the `next` of the page before.
+ */
+export type VolumeFilter = z.input<typeof filterSchema>;

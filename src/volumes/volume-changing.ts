@@ -6,10 +6,10 @@ import { isBelow } from '../../machines/volume/size.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
-import { checked, definedRange, keyOf, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, definedRange, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { Goal, VolumeClient } from './volume-client.js';
+import type { VolumeClient, VolumeView } from './volume-client.js';
 
 export class VolumeChanging {
   readonly #client: VolumeClient;
@@ -19,8 +19,7 @@ export class VolumeChanging {
   }
 
   async expand(key: VolumeKeyInput, capacity: ExpandRequest, options: AwaitOptions): Promise<Expanded> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     const asked = definedRange(checked(expandSchema, capacity, 'the capacity'));
     const waiting = checkedOptions(awaitSchema, options);
     return this.#client.inTime(waiting, (limit) => this.#expand(known, asked, limit));
@@ -29,7 +28,7 @@ export class VolumeChanging {
   async #expand(known: VolumeKey, asked: CapacityRange, limit: AbortSignal | undefined): Promise<Expanded> {
     const { context } = await this.#client.present(known, limit);
     await this.#client.ask(known, { type: 'volume.expand', capacity: asked }, limit);
-    const reached: Goal<Expanded>['reached'] = (now) => {
+    const reached = ({ context: now }: VolumeView): Expanded | undefined => {
       this.#client.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
       const { wish, next, failure } = now.expansion ?? {};
@@ -43,8 +42,7 @@ export class VolumeChanging {
   }
 
   async modify(key: VolumeKeyInput, mutableParameters: Record<string, string>, options: AwaitOptions): Promise<void> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     const asked = checked(parametersSchema, mutableParameters, 'the parameters');
     const waiting = checkedOptions(awaitSchema, options);
     await this.#client.inTime(waiting, (limit) => this.#modify(known, asked, limit));
@@ -53,7 +51,7 @@ export class VolumeChanging {
   async #modify(known: VolumeKey, asked: Record<string, string>, limit: AbortSignal | undefined): Promise<void> {
     const { context } = await this.#client.present(known, limit);
     await this.#client.ask(known, { type: 'volume.modify', mutableParameters: asked }, limit);
-    const reached: Goal<true>['reached'] = (now) => {
+    const reached = ({ context: now }: VolumeView): true | undefined => {
       this.#client.refuseIfGone(known, { asked: context, now, goal: 'modified' });
       if (!now.modification) return true;
       const { wish, next, failure, refused } = now.modification;

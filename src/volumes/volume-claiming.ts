@@ -11,7 +11,7 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type WaitReporting } from '../requests/await-options.js';
 import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
-import type { Goal, VolumeClient } from './volume-client.js';
+import type { VolumeClient, VolumeView } from './volume-client.js';
 import type { VolumePlacement } from './volume-placement.js';
 
 export interface ClaimOptions {
@@ -43,8 +43,7 @@ export class VolumeClaiming {
   }
 
   async claim(key: VolumeKeyInput, options: ClaimOptions): Promise<Claim> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     const { wait, signal, ...claim } = checked(claimSchema, options, 'the claim');
     const { allocId, nodeId } = claim;
     const withdrawn = (why = ''): StagecraftError =>
@@ -64,7 +63,7 @@ export class VolumeClaiming {
     const ownIn = ({ uid, claims }: VolumeContext): Claim | undefined =>
       uid === context.uid ? claims.find((one) => isSameClaim(one, claim) && one.state === 'taken') : undefined;
     try {
-      const reached: Goal<Claim>['reached'] = (present) => {
+      const reached = ({ context: present }: VolumeView): Claim | undefined => {
         const own = ownIn(present);
         if (own) return asData(own);
         if (present.uid === context.uid && present.waiting.some((one) => isSameClaim(one, claim))) return undefined;
@@ -95,7 +94,7 @@ export class VolumeClaiming {
   ): Promise<void> {
     const known = keyOf(key);
     await this.#client.askExisting(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
-    const reached: Goal<true>['reached'] = ({ claims, publications }) => {
+    const reached = ({ context: { claims, publications } }: VolumeView): true | undefined => {
       const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
       if (!own) return true;
       const publication = publications[own.nodeId];

@@ -21,7 +21,7 @@ import {
   type WaitOptions,
   waitShape,
 } from '../requests/await-options.js';
-import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, type VolumeKeyInput } from '../requests/fields.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { CopySources } from './copy-sources.js';
@@ -36,7 +36,7 @@ import {
   refuseUnknown,
   sourceOf,
 } from './volume-checks.js';
-import type { Goal, VolumeClient } from './volume-client.js';
+import type { VolumeClient, VolumeView } from './volume-client.js';
 import { type Volume, volumeOf } from './volume-view.js';
 
 export interface VolumeCreationPorts extends KnownPlugins {
@@ -122,7 +122,7 @@ export class VolumeCreation {
     // A volume that exists owns its id already.
     const taken = present ? undefined : asked.external;
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
-    const reached: Goal<Volume>['reached'] = (context, state) => {
+    const reached = ({ state, context }: VolumeView): Volume | undefined => {
       if (isDeleted(context.lifecycle))
         throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
@@ -144,8 +144,7 @@ export class VolumeCreation {
   }
 
   async delete(key: VolumeKeyInput, options: DeleteOptions): Promise<void> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     const { force, uid, ...waiting } = checkedOptions(deleteSchema, options);
     await this.#client.inTime(waiting, (limit) => this.#delete(known, { force, uid }, limit));
   }
@@ -157,7 +156,7 @@ export class VolumeCreation {
   ): Promise<void> {
     const meant = await this.#askToDelete(known, { force, uid }, limit);
     if (meant === undefined) return;
-    const reached: Goal<true>['reached'] = (now, state) => {
+    const reached = ({ state, context: now }: VolumeView): true | undefined => {
       if (now.uid !== meant || volumeStateOf(state, now) === 'deleted') return true;
       const failure = volumeStateOf(state, now) === 'failed' ? failureOf(now) : undefined;
       if (failure) throw failed(known, failure);

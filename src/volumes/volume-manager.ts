@@ -4,13 +4,13 @@
  * Implementation: volume-creation.ts, volume-publishing.ts, volume-claiming.ts, volume-changing.ts
  */
 import { z } from 'zod';
+import { volumeStateOf } from '../../machines/volume/states.js';
 import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
-import type { ActorSystem } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
-import { refuseNoObject, StagecraftError } from '../errors.js';
+import type { FollowOptions } from '../engine/topics/follow-as.js';
+import { refuseNoObject, type StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
-import type { Page } from '../requests/actor-pages.js';
+import { isMeant, type Page } from '../requests/actor-pages.js';
 import type { AwaitOptions, DeleteOptions, WaitReporting } from '../requests/await-options.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
@@ -19,7 +19,7 @@ import type { Expanded, ExpandRequest } from './expansion.js';
 import type { FormerHolders } from './former-holders.js';
 import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';
 import type { OrphanLook, Reconciled, Reconciler } from './reconciler.js';
-import type { VolumeSpec } from './spec.js';
+import { filterSchema, type VolumeFilter, type VolumeSpec } from './spec.js';
 import { VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
@@ -27,7 +27,6 @@ import { VolumeClient } from './volume-client.js';
 import { type CreateOptions, VolumeCreation, type VolumeCreationPorts } from './volume-creation.js';
 import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
-import { listVolumes, type VolumeFilter } from './volume-list.js';
 import { VolumePlacement, type VolumePlacementPorts } from './volume-placement.js';
 import {
   type ClaimedPublish,
@@ -65,7 +64,6 @@ const releaseSchema: z.ZodType<ReleaseOptions> = z.strictObject({
 
 export class VolumeManager {
   readonly #options: VolumeManagerOptions;
-  readonly #engine: ActorSystem;
   readonly #client: VolumeClient;
   readonly #making: VolumeCreation;
   readonly #publishing: VolumePublishing;
@@ -74,7 +72,6 @@ export class VolumeManager {
 
   constructor(options: VolumeManagerOptions) {
     this.#options = options;
-    this.#engine = options.engine;
     this.#client = new VolumeClient(options);
     const places = new VolumePlacement(options);
     this.#making = new VolumeCreation(this.#client, options);
@@ -227,15 +224,20 @@ export class VolumeManager {
    * Lists volumes by pages, in the order of their keys. A deleted volume is listed only while it has leftovers.
    * @throws StagecraftError INVALID_ARGUMENT with every fault; STORE_UNAVAILABLE
    */
-  async list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
-    this.#client.refuseIfClosed();
-    return listVolumes(this.#engine, filter);
+  list(filter: VolumeFilter = {}): Promise<Page<Volume>> {
+    return this.#client.list(filterSchema, filter, ({ state, context }, { node, idPrefix = '', ...conditions }) => {
+      const { key, spec, publications } = context;
+      const isListed =
+        isMeant({ plugin: spec?.plugin, state: volumeStateOf(state, context) }, conditions) &&
+        (node === undefined || Object.hasOwn(publications, node)) &&
+        key.id.startsWith(idPrefix);
+      return isListed ? volumeOf(state, context) : undefined;
+    });
   }
 
   /** Returns the committed state of a volume; undefined if there is none. */
   async get(key: VolumeKeyInput): Promise<Volume | undefined> {
-    this.#client.refuseIfClosed();
-    const view = await this.#client.view(keyOf(key));
+    const view = await this.#client.get(key);
     return view && volumeOf(view.state, view.context);
   }
 
@@ -279,8 +281,7 @@ export class VolumeManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<VolumeEvent> {
-    this.#client.refuseIfClosed();
-    return followAs(this.#engine, volumesTopic, options).reading(volumeEventOf);
+    return this.#client.updates(volumesTopic, options, volumeEventOf);
   }
 
   /**
@@ -288,8 +289,7 @@ export class VolumeManager {
    * @throws StagecraftError VOLUME_NOT_FOUND
    */
   async look(key: VolumeKeyInput): Promise<VolumeContext> {
-    this.#client.refuseIfClosed();
-    return (await this.#client.present(keyOf(key))).context;
+    return (await this.#client.present(this.#client.accept(key))).context;
   }
 
   /** Publishes as `publish` does. @returns committed context with the publication, which must not be changed */
@@ -339,8 +339,8 @@ export class VolumeManager {
     this.#client.interrupt();
   }
 
-  /** Ends all waits and refuses every later call. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
+  /** Ends all waits and refuses every later request. */
+  close(reason?: StagecraftError): void {
     this.#client.close(reason);
   }
 }

@@ -16,10 +16,10 @@ import {
   type WaitReporting,
   waitShape,
 } from '../requests/await-options.js';
-import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, type VolumeKeyInput } from '../requests/fields.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { addressOf, capabilityOf, failed } from './volume-checks.js';
-import type { Goal, VolumeClient } from './volume-client.js';
+import type { VolumeClient, VolumeView } from './volume-client.js';
 import type { NodeRoom, VolumePlacement } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
 
@@ -81,8 +81,7 @@ export class VolumePublishing {
     nodeId: string,
     { claim, hold, claiming, onWait, ...options }: ClaimedPublish,
   ): Promise<VolumeContext> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     checkNodeId(nodeId);
     const { capability, readOnly, wait, ...waiting } = checkedOptions(publishSchema, options);
     const asked = { nodeId, capability, readOnly, wait, claim, hold, claiming, onWait };
@@ -111,7 +110,7 @@ export class VolumePublishing {
         ? this.#claim(context, claiming, { to, readOnly, capability, limit })
         : this.#client.ask(known, { type: 'volume.publish', nodeId, ...to, ...wish }, limit),
     );
-    const reached: Goal<VolumeContext>['reached'] = (now) => {
+    const reached = ({ context: now }: VolumeView): VolumeContext | undefined => {
       const { uid, publications } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
       if (!publication) {
@@ -154,8 +153,7 @@ export class VolumePublishing {
   }
 
   async unpublish(key: VolumeKeyInput, nodeId: string, options: AwaitOptions): Promise<void> {
-    this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = this.#client.accept(key);
     checkNodeId(nodeId);
     const waiting = checkedOptions(awaitSchema, options);
     await this.#client.inTime(waiting, (limit) => this.#unpublish(known, nodeId, limit));
@@ -169,7 +167,7 @@ export class VolumePublishing {
     const leaving = asked?.context.uid === context.uid ? asked.context.publications[nodeId] : undefined;
     if (!leaving) return;
     const { number } = leaving;
-    const reached: Goal<true>['reached'] = ({ uid, publications }) => {
+    const reached = ({ context: { uid, publications } }: VolumeView): true | undefined => {
       const publication = publications[nodeId];
       if (uid !== context.uid || publication?.number !== number) return true;
       if (publication.at === 'failed.unpublish' && publication.failure) throw failed(known, publication.failure);

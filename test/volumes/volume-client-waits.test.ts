@@ -25,7 +25,7 @@ describe('waiting for a volume', () => {
       has: () => inMemory !== undefined,
     });
     const waits = new VolumeClient({ engine, clock: simulatedClock() });
-    expect(await waits.until({ key, goal: 'created', reached: ({ uid }) => uid })).to.equal('u');
+    expect(await waits.until({ key, goal: 'created', reached: ({ context }) => context.uid })).to.equal('u');
   });
 
   it('V1 store unavailable while a passivated volume is read: the request stands, not called refused', async () => {
