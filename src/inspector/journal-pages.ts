@@ -1,7 +1,9 @@
-/** The past of an actor in pages: its journal, replayed moments, and other courses of events. */
+/** The past of an actor in pages: its history, its journal, replayed moments, and other courses of events. */
 import type { z } from 'zod';
-import type { actorRoutes, JournalPage, MomentAnswer, MomentPage, WhatIf } from '../api/actor-routes.js';
+import type { actorRoutes, HistoryPage, JournalPage, MomentAnswer, MomentPage, WhatIf } from '../api/actor-routes.js';
 import { StagecraftError } from '../errors.js';
+import { History, type HistoryLine } from '../journal/history.js';
+import { olderSteps } from '../journal/older-steps.js';
 import { OtherCourse } from '../journal/what-if.js';
 import type { Journal } from '../runtime/runtime.js';
 import { MomentAnswers } from './moment-answers.js';
@@ -40,6 +42,28 @@ const neighbours = ({ first, last, from, to }: Span): Pick<JournalPage, 'before'
 });
 
 /** @throws {StagecraftError} ACTOR_NOT_FOUND, INVALID_ARGUMENT, JOURNAL_BROKEN, STORE_UNAVAILABLE; as do all here */
+export async function historyPage(
+  journal: Journal,
+  address: string,
+  { before, limit }: Pick<PageQuery, 'before' | 'limit'>,
+): Promise<HistoryPage> {
+  const history = new History(address);
+  const lines: HistoryLine[] = [];
+  let isWhole = true;
+  // From the beginning: a line also says how often its call was tried before.
+  const moments = journal.moments(address, before === undefined ? {} : { to: Math.max(before - 1, 1) });
+  for await (const moment of moments) {
+    if (before !== undefined && moment.seq >= before) break;
+    lines.push(history.lineOf(moment));
+    if (lines.length > limit) isWhole = lines.shift() === undefined;
+  }
+  const [oldest] = lines;
+  if (!isWhole && oldest) return { address, lines, before: oldest.seq };
+  const { first, last } = await journal.range(address);
+  const older = olderSteps(oldest?.seq ?? Math.min(last + 1, before ?? last + 1), first);
+  return { address, lines, ...(older !== undefined && { older }) };
+}
+
 export async function journalPage(journal: Journal, address: string, query: PageQuery): Promise<JournalPage> {
   const span = await spanOf(journal, address, query);
   const { first, last, from, to } = span;

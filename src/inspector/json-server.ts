@@ -6,6 +6,7 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { z } from 'zod';
 import { placeOf } from '../api/paths.js';
 import type { ParamsOf, Route } from '../api/route.js';
+import type { routes } from '../api/routes.js';
 import { errorTable, StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
 import { addressIn } from './access.js';
@@ -90,45 +91,59 @@ const noSchemas = (): never => {
 const withAddress = /^(\/v1\/(?:actors|history|journal|moments)\/)([^?]*)/;
 
 /** Checked parts of a request. */
-interface Asked<TPath extends string, TQuery, TBody> {
-  params: ParamsOf<TPath>;
-  query: TQuery;
-  body: TBody;
+interface Asked<TRoute extends Route> {
+  params: ParamsOf<TRoute['path']>;
+  query: z.output<TRoute['query']>;
+  body: z.output<TRoute['body']>;
   headers: FastifyRequest['headers'];
   reply: FastifyReply;
   /** Aborts when the client disconnects before the answer. */
   readonly gone: AbortSignal;
 }
 
-interface Served<TPath extends string, TQuery, TBody, TAnswer> extends Pick<Route, 'bodyName' | 'contentType'> {
-  path: TPath;
-  query: z.ZodType<TQuery>;
-  body: z.ZodType<TBody>;
-  answer: z.ZodType<unknown, TAnswer>;
+/** Answers a request. Without an answer the status is 204, unless it has replied by itself. */
+export type Answer<TRoute extends Route> = (
+  asked: Asked<TRoute>,
+) => z.input<TRoute['answer']> | Promise<z.input<TRoute['answer']>>;
+
+/** Routes by group and name. */
+type Groups<TRoutes> = { [Group in keyof TRoutes]: { [Name in keyof TRoutes[Group]]: Route } };
+
+/** The answer to each request of the API, by group and name. */
+export type Answers<TRoutes extends Groups<TRoutes> = typeof routes> = {
+  [Group in keyof TRoutes]: { [Name in keyof TRoutes[Group]]: Answer<TRoutes[Group][Name]> };
+};
+
+/** Serves the requests that have an answer here. Their queries and bodies are checked before. */
+export function serve<TRoutes extends Groups<TRoutes>>(
+  server: FastifyInstance,
+  groups: TRoutes,
+  answers: { [Group in keyof TRoutes]?: Partial<Answers<TRoutes>[Group]> },
+): void {
+  for (const group in groups)
+    for (const name in groups[group]) {
+      const answer = answers[group]?.[name];
+      if (answer) serveOne(server, groups[group][name], answer);
+    }
 }
 
-/**
- * Answers a request of the API. Its query and body are checked before. Without an answer the status is 204, unless the
- * handler has replied by itself.
- */
-export function serve<TPath extends string, TQuery, TBody, TAnswer>(
-  server: FastifyInstance,
-  { path, query, body, bodyName = 'the body', contentType }: Served<TPath, TQuery, TBody, TAnswer>,
-  answer: (asked: Asked<TPath, TQuery, TBody>) => NoInfer<TAnswer> | Promise<NoInfer<TAnswer>>,
-): void {
+function serveOne<TRoute extends Route>(server: FastifyInstance, route: TRoute, answer: Answer<TRoute>): void {
+  const { path, bodyName = 'the body' } = route;
+  const part = <TPart extends 'query' | 'body'>(of: TPart, given: unknown, name: string): z.output<TRoute[TPart]> =>
+    checked(route[of], given, name);
   const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
     const given = await answer({
       // The names in the path are those of its type.
-      params: request.params as ParamsOf<TPath>,
-      query: checked(query, request.query, 'the query'),
-      body: checked(body, request.body ?? {}, bodyName),
+      params: request.params as ParamsOf<TRoute['path']>,
+      query: part('query', request.query, 'the query'),
+      body: part('body', request.body ?? {}, bodyName),
       ...{ headers: request.headers, reply },
       get gone() {
         return untilGone(reply);
       },
     });
     if (given === undefined && !reply.sent) reply.code(204);
-    return contentType === undefined || reply.sent ? given : reply.type(contentType).send(given);
+    return given;
   };
   server.route({ ...placeOf(path), handler });
 }

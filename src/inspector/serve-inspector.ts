@@ -6,19 +6,18 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
 import type { WebSocket, WebSocketServer } from 'ws';
+import { routes } from '../api/routes.js';
 import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { Access, addressIn, checkedToken, newToken } from './access.js';
+import { actorAnswers, watchAnswers } from './answers.js';
 import { boundConnections } from './connection-bounds.js';
+import { eventAnswers } from './event-streams.js';
 import { type FeedSocketOptions, feedSocket } from './feed-socket.js';
-import { endWith, jsonServer } from './json-server.js';
+import { endWith, jsonServer, serve } from './json-server.js';
 import { runtimeMetrics } from './metrics.js';
 import { builtPage, type PageFile, pageFiles } from './page-files.js';
-import { serveActors } from './serve-actors.js';
-import { serveEvents } from './serve-events.js';
-import { serveJournals } from './serve-journals.js';
-import { serveMetrics } from './serve-metrics.js';
 import { statelySocket } from './stately-socket.js';
 import { isOpenedInBrowser, tokenPage, tokenPagePolicy } from './token-page.js';
 
@@ -86,12 +85,14 @@ export async function serveInspector(runtime: Runtime, options: InspectorOptions
     const { token: _, ticket: __, ...query } = Object(request.query);
     request.query = query;
   });
-  const { version = '' } = options;
-  serveActors(server, runtime, { version, allowSend: options.allowSend === true });
-  serveJournals(server, runtime);
+  const { version = '', allowSend = false } = options;
   const metrics = runtimeMetrics(runtime, { feedDropped: () => dropped });
-  serveMetrics(server, runtime, metrics);
-  const endEvents = serveEvents(server, runtime, { warn: options.warn });
+  const { end: endEvents, ...events } = eventAnswers(runtime.events, options.warn);
+  serve(server, routes, {
+    agent: watchAnswers(runtime, metrics),
+    actors: actorAnswers(runtime, { version, allowSend }),
+    events,
+  });
   server.post('/v1/tickets', () => ({ ticket: access.ticket() }));
   if (files) servePage(server, files);
   else serveUnbuilt(server, options.page ?? builtPage);

@@ -123,7 +123,7 @@ export type VolumeKeyInput = z.input<typeof keySchema>;
  * @param what names the whole input in the messages
  * @throws {StagecraftError} INVALID_ARGUMENT with every fault as `path: what is allowed`
  */
-export function checked<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function checked<T extends z.ZodType>(schema: T, value: unknown, what: string): z.output<T> {
   const { data, error } = schema.safeParse(value, { error: inPlainWords });
   if (!error) return data;
   const faults = error.issues.flatMap((issue) =>

@@ -4,8 +4,9 @@ import { get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect } from 'chai';
-import { jsonServer } from '../../src/inspector/json-server.js';
-import { serveEvents } from '../../src/inspector/serve-events.js';
+import { routes } from '../../src/api/routes.js';
+import { eventAnswers } from '../../src/inspector/event-streams.js';
+import { jsonServer, serve } from '../../src/inspector/json-server.js';
 import type { Events, RuntimeEvent } from '../../src/runtime/runtime.js';
 
 /** Events made by a test, without a store. */
@@ -57,11 +58,12 @@ describe('many followers of events', function () {
     warnings = [];
     answers = [];
     const server = jsonServer();
-    const endEvents = serveEvents(server, { events }, { warn: (line) => warnings.push(line) });
+    const streams = eventAnswers(events, (line) => warnings.push(line));
+    serve(server, routes, { events: streams });
     await server.listen({ port: 0, host: '127.0.0.1' });
     ({ port } = server.server.address() as AddressInfo);
     close = async () => {
-      endEvents();
+      streams.end();
       for (const answer of answers) answer.destroy();
       await server.close();
     };

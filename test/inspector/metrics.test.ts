@@ -3,9 +3,10 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { jsonServer } from '../../src/inspector/json-server.js';
+import { routes } from '../../src/api/routes.js';
+import { watchAnswers } from '../../src/inspector/answers.js';
+import { jsonServer, serve } from '../../src/inspector/json-server.js';
 import { runtimeMetrics } from '../../src/inspector/metrics.js';
-import { serveMetrics } from '../../src/inspector/serve-metrics.js';
 import { createRuntime } from '../../src/runtime/runtime.js';
 import { faultDriver } from '../../src/testing/index.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
@@ -81,15 +82,12 @@ describe('metrics', function () {
   it('over HTTP: text for Prometheus; healthz and readyz', async () => {
     const server = jsonServer();
     let store: { available: boolean; since?: number } = { available: true };
-    serveMetrics(
-      server,
-      {
-        get store() {
-          return store;
-        },
+    const runtime = {
+      get store() {
+        return store;
       },
-      runtimeMetrics(house.runtime),
-    );
+    };
+    serve(server, routes, { agent: watchAnswers(runtime, runtimeMetrics(house.runtime)) });
     const metrics = await server.inject('/metrics');
     expect(metrics.headers['content-type']).to.match(/^text\/plain/);
     expect(metrics.body).to.match(/^stagecraft_commits_total \d+$/m);

@@ -1,8 +1,7 @@
 /** `GET /v1/events`: the events of all topics as server-sent events, or those that are kept as one list. */
 import type { ServerResponse } from 'node:http';
-import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
-import { eventRoutes } from '../api/actor-routes.js';
+import type { eventRoutes } from '../api/actor-routes.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import {
   type EventFilter,
@@ -13,7 +12,7 @@ import {
   type RuntimeEvent,
 } from '../runtime/runtime.js';
 import { type EventBatch, EventHub, sentOf } from './event-hub.js';
-import { serve } from './json-server.js';
+import type { Answers } from './json-server.js';
 
 type EventQuery = z.output<typeof eventRoutes.follow.query>;
 
@@ -30,39 +29,39 @@ interface Wish {
   key: string;
 }
 
-interface EventsOptions {
-  /** Called with a line for the log. */
-  warn?: ((line: string) => void) | undefined;
-}
-
-/** @returns a function that ends all followers */
-export function serveEvents(
-  server: FastifyInstance,
-  { events }: Pick<Runtime, 'events'>,
-  { warn = () => {} }: EventsOptions = {},
-): () => void {
+/**
+ * The answer that streams events.
+ * @param warn called with a line for the log
+ * @returns also a function that ends all followers
+ */
+export function eventAnswers(
+  events: Runtime['events'],
+  warn: (line: string) => void = () => {},
+): Answers['events'] & { end(): void } {
   const hub = new EventHub(events);
-  serve(server, eventRoutes.follow, async ({ query, headers, reply }) => {
-    const wish = wishOf(query, headers['last-event-id']);
-    // Refused before anything is sent, if the place is no place.
-    const kept = wish.from === 'now' ? undefined : events.subscribe({ from: wish.from, until: 'now' });
-    await kept?.[Symbol.asyncIterator]().return?.();
-    reply.hijack();
-    const { raw } = reply;
-    raw.writeHead(200, {
-      'content-type': 'text/event-stream',
-      'cache-control': 'no-store',
-      ...definedHeaders(reply.getHeaders()),
-    });
-    raw.flushHeaders();
-    const follower = new EventStream(raw, wish, warn);
-    await (wish.isEndless ? follower.follow(events, hub) : follower.catchUp(events, 'now')).catch((error: unknown) =>
-      follower.end(error),
-    );
-    if (!wish.isEndless) raw.end();
-    return reply;
-  });
-  return () => hub.close();
+  return {
+    follow: async ({ query, headers, reply }) => {
+      const wish = wishOf(query, headers['last-event-id']);
+      // Refused before anything is sent, if the place is no place.
+      const kept = wish.from === 'now' ? undefined : events.subscribe({ from: wish.from, until: 'now' });
+      await kept?.[Symbol.asyncIterator]().return?.();
+      reply.hijack();
+      const { raw } = reply;
+      raw.writeHead(200, {
+        'content-type': 'text/event-stream',
+        'cache-control': 'no-store',
+        ...definedHeaders(reply.getHeaders()),
+      });
+      raw.flushHeaders();
+      const follower = new EventStream(raw, wish, warn);
+      await (wish.isEndless ? follower.follow(events, hub) : follower.catchUp(events, 'now')).catch((error: unknown) =>
+        follower.end(error),
+      );
+      if (!wish.isEndless) raw.end();
+      return reply;
+    },
+    end: () => hub.close(),
+  };
 }
 
 const definedHeaders = (
