@@ -3,8 +3,10 @@
 import type { StateValue } from 'xstate';
 import { z } from 'zod';
 import { type Health, healths } from '../../machines/kit/state-words.js';
-import { mostEdits } from '../journal/what-if.js';
-import { anyObject, moment, part } from './fields.js';
+import type { JournalEntry } from '../engine/actor/actor-record.js';
+import type { HistoryLine } from '../journal/history.js';
+import { type CourseEnd, mostEdits } from '../journal/what-if.js';
+import { anyObject, type FieldsOf, moment, part } from './fields.js';
 import { paths } from './paths.js';
 import { count, flag, route } from './route.js';
 
@@ -161,7 +163,7 @@ const historyLine = z
     tone: z
       .enum(['plain', 'done', 'waiting', 'in-doubt', 'failed'])
       .describe('in-doubt: may have taken effect. failed: stays so until somebody acts.'),
-  })
+  } satisfies FieldsOf<HistoryLine>)
   .meta({ id: 'HistoryLine' });
 
 const entrySource = z.union([
@@ -188,7 +190,7 @@ const journalEntry = z
     snapshot: anyObject.nullable().exactOptional(),
     effects: z.array(effect).exactOptional(),
     timers: z.array(timer).exactOptional(),
-  })
+  } satisfies FieldsOf<JournalEntry>)
   .meta({ id: 'JournalEntry' });
 
 const commitPlace = z.tuple([z.int(), z.int()]).exactOptional();
@@ -257,7 +259,7 @@ const whatIf = z
     address: z.string(),
     moments: z.array(momentAnswer).describe('From the first edit on.'),
     endedAt: z
-      .object({ seq: z.int(), why: z.string() })
+      .object({ seq: z.int(), why: z.string() } satisfies FieldsOf<CourseEnd>)
       .exactOptional()
       .describe('First entry that the machine no longer asks for: the other course ends before it.'),
     isCut: z.literal(true).exactOptional().describe('There were more moments than the limit.'),

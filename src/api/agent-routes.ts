@@ -1,6 +1,10 @@
 /** Requests about the agent itself, its plugins and its tasks. */
 import { z } from 'zod';
-import { forceBody, moment, texts } from './fields.js';
+import type { PluginInfo } from '../../machines/plugin/plugin.js';
+import type { PluginStatus } from '../registry/plugin-statuses.js';
+import type { LogPart } from '../tasks/task-logs.js';
+import type { TaskStatus } from '../tasks/task-supervisor.js';
+import { type FieldsOf, forceBody, moment, texts } from './fields.js';
 import { paths } from './paths.js';
 import { route, timeoutQuery } from './route.js';
 
@@ -52,7 +56,7 @@ const pluginInfo = z.object({
   version: z.string().exactOptional(),
   connection: z.object({ socketPath: z.string() }),
   options: texts.exactOptional(),
-});
+} satisfies FieldsOf<PluginInfo>);
 
 const registration = z.strictObject({
   type: z.string().describe('csi-controller or csi-node.'),
@@ -78,10 +82,10 @@ export const pluginReport = z
       maxVolumes: z.int().exactOptional(),
       topology: texts.exactOptional(),
       scope: z.enum(['shared', 'host']).exactOptional(),
-    }),
+    } satisfies FieldsOf<PluginStatus['fingerprint']>),
     checkedAt: moment.exactOptional().describe('End of the last check in this run of the agent.'),
     instances: z.int().describe('Number of instances of this name.'),
-  })
+  } satisfies FieldsOf<PluginStatus & { instances: number }>)
   .meta({ id: 'Plugin' });
 
 export const pluginRoutes = {
@@ -129,7 +133,7 @@ export const taskReport = z
         windowMs: z.int(),
         backoff: z.object({ initialMs: z.number(), maxMs: z.number() }),
       }),
-    }),
+    } satisfies FieldsOf<TaskStatus['spec']>),
     allocId: z.string().exactOptional().describe('Of the present run; its plugins are registered with it.'),
     pid: z.int().exactOptional(),
     pluginName: z.string().exactOptional().describe('Name that the driver gives itself.'),
@@ -138,7 +142,7 @@ export const taskReport = z
     logPath: z.string().exactOptional(),
     reason: z.string().exactOptional().describe('Why the last run ended, if that was not asked for.'),
     nextStartAtMs: moment.exactOptional(),
-  })
+  } satisfies FieldsOf<TaskStatus>)
   .meta({ id: 'Task' });
 
 export const taskRoutes = {
@@ -150,7 +154,7 @@ export const taskRoutes = {
       lines: z.coerce.number<number>().int().exactOptional().describe('Default: 100.'),
       after: z.coerce.number<number>().int().exactOptional().describe('`next` of the answer before.'),
     }),
-    answer: z.object({ text: z.string(), next: z.int() }).meta({ id: 'Log' }),
+    answer: z.object({ text: z.string(), next: z.int() } satisfies FieldsOf<LogPart>).meta({ id: 'Log' }),
   }),
   stop: route(paths.tasks.stop, { summary: 'Stops the task, in order', body: forceBody }),
   remove: route(paths.tasks.remove, { summary: 'Stops and forgets the task', body: forceBody }),

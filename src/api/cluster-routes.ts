@@ -1,6 +1,7 @@
 /** Request about all agents on one store. */
 import { z } from 'zod';
-import { moment } from './fields.js';
+import type { AgentPlugin, AgentStatus, OwnerStatus } from '../runtime/cluster-overview.js';
+import { type FieldsOf, moment } from './fields.js';
 import { paths } from './paths.js';
 import { route } from './route.js';
 
@@ -23,9 +24,9 @@ const agent = z.object({
       trouble: z.string().exactOptional().describe("Why it can't be called."),
       driver: z.string().exactOptional().describe('Name that the driver gives itself.'),
       scope: z.enum(['shared', 'host']).exactOptional(),
-    }),
+    } satisfies FieldsOf<AgentPlugin>),
   ),
-});
+} satisfies FieldsOf<AgentStatus>);
 
 const clusterReport = z
   .object({
@@ -36,7 +37,7 @@ const clusterReport = z
         sinceMs: moment,
         epoch: z.int().describe('Rises with each agent that takes over.'),
         silentSinceMs,
-      })
+      } satisfies FieldsOf<OwnerStatus>)
       .exactOptional()
       .describe('The agent that works on volumes. Absent: none does now.'),
     tooOld: z

@@ -1,6 +1,11 @@
 /** Schemas that the answers of several requests share. */
 import { z } from 'zod';
+import type { Capability } from '../../machines/kit/csi-types.js';
+import type { PartView } from '../../machines/kit/parts.js';
 import { accessModeSchema, attachmentModeSchema } from '../requests/fields.js';
+
+/** A schema for each field of a type of the library: the compiler refuses one too few or too many. */
+export type FieldsOf<T> = Record<keyof T, z.ZodType>;
 
 /** A size: a number of bytes; above 2⁵³−1 a decimal text. */
 export const bytes = z
@@ -44,7 +49,7 @@ export const capability = z
     attachmentMode: attachmentModeSchema,
     fsType: z.string().exactOptional(),
     mountFlags: z.array(z.string()).exactOptional(),
-  })
+  } satisfies FieldsOf<Capability>)
   .meta({ id: 'Capability' });
 
 export const part = z
@@ -55,7 +60,7 @@ export const part = z
     words: z.string().exactOptional().describe('That state in a few words. Absent: its name says enough.'),
     why: z.string().exactOptional().describe('Last failure, or what it waits for.'),
     nextAttemptAtMs: moment.exactOptional(),
-  })
+  } satisfies FieldsOf<PartView>)
   .meta({ id: 'Part' });
 
 export const condition = z.object({ abnormal: z.boolean(), message: z.string() }).meta({ id: 'Condition' });

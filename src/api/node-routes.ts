@@ -1,10 +1,18 @@
 /** Requests about allocs, mounts and nodes. */
 import { z } from 'zod';
+import type { AllocMount } from '../../machines/alloc/volume-steps.js';
+import type { NodePlugin } from '../../machines/node/node.js';
+import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
 import { nameSchema } from '../host/names.js';
 import { askedVolumesSchema } from '../mounts/mount-spec.js';
+import type { MountStatus, MountUserStatus } from '../mounts/mount-view.js';
+import type { VolumeUsage } from '../mounts/node-port.js';
+import type { OrphanedMount } from '../mounts/orphaned-mounts.js';
+import type { VolumeStats } from '../mounts/volume-stats.js';
+import type { NodeStatus } from '../nodes/node-manager.js';
 import { nodePluginsSchema } from '../nodes/node-report.js';
 import { keySchema } from '../requests/fields.js';
-import { capability, condition, failure, moment, part, texts, volumeKey } from './fields.js';
+import { capability, condition, type FieldsOf, failure, moment, part, texts, volumeKey } from './fields.js';
 import { paths } from './paths.js';
 import { route } from './route.js';
 import { retrying } from './volume-routes.js';
@@ -22,7 +30,7 @@ export const preparedMount = z
     hostPath: z.string().describe('Directory on this host, or the file of a block device.'),
     isDevice: z.boolean(),
     propagation: z.string().exactOptional(),
-  })
+  } satisfies FieldsOf<AllocMount>)
   .meta({ id: 'PreparedMount' });
 
 export const allocReport = z
@@ -40,12 +48,12 @@ export const allocReport = z
         parts: z.array(part),
         underWay: z.string().exactOptional().describe('Call that is under way.'),
         message: z.string().exactOptional(),
-      }),
+      } satisfies FieldsOf<AllocVolumeStatus>),
     ),
     mounts: z.array(preparedMount).exactOptional().describe('Once it is prepared.'),
     waits: texts.describe('Why volumes wait, by name.'),
     error: failure.exactOptional(),
-  })
+  } satisfies FieldsOf<AllocStatus>)
   .meta({ id: 'Alloc' });
 
 const limit = { timeoutMs: z.number().positive().exactOptional() };
@@ -78,13 +86,13 @@ export const mountReport = z
         readOnly: z.boolean(),
         hostPath: z.string(),
         message: z.string().exactOptional(),
-      }),
+      } satisfies FieldsOf<MountUserStatus>),
     ),
     parts: z.array(part),
     underWay: z.string().exactOptional(),
     condition: condition.exactOptional(),
     error: failure.exactOptional(),
-  })
+  } satisfies FieldsOf<MountStatus>)
   .meta({ id: 'Mount' });
 
 const amount = z.union([z.number(), z.string()]);
@@ -93,9 +101,16 @@ export const statsReport = z
   .object({
     volume: volumeKey,
     at: moment,
-    usage: z.array(z.object({ unit: z.enum(['bytes', 'inodes']), total: amount, used: amount, available: amount })),
+    usage: z.array(
+      z.object({
+        unit: z.enum(['bytes', 'inodes']),
+        total: amount,
+        used: amount,
+        available: amount,
+      } satisfies FieldsOf<VolumeUsage>),
+    ),
     condition: condition.exactOptional(),
-  })
+  } satisfies FieldsOf<VolumeStats>)
   .meta({ id: 'Stats' });
 
 export const orphanReport = z
@@ -104,7 +119,7 @@ export const orphanReport = z
     source: z.string(),
     fsType: z.string(),
     plugin: z.string().exactOptional().describe('Was to unmount it, and has not.'),
-  })
+  } satisfies FieldsOf<OrphanedMount>)
   .meta({ id: 'OrphanedMount' });
 
 export const mountRoutes = {
@@ -131,7 +146,7 @@ export const nodeReport = z
         nodeId: z.string(),
         topology: texts.exactOptional(),
         maxVolumes: z.int().exactOptional().describe('Absent: no limit.'),
-      }),
+      } satisfies FieldsOf<NodePlugin>),
     ),
     fence: z
       .object({
@@ -143,7 +158,7 @@ export const nodeReport = z
           .describe('Volumes that could not take the fence, and may be on the node. Absent: none.'),
       })
       .exactOptional(),
-  })
+  } satisfies FieldsOf<NodeStatus>)
   .meta({ id: 'Node' });
 
 export const nodeRoutes = {

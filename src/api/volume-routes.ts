@@ -1,14 +1,32 @@
 /** Requests about volumes. */
 import { z } from 'zod';
 import { snapshotStates } from '../../machines/snapshot/types.js';
+import type { Claim, Leftover } from '../../machines/volume/types.js';
 import { volumeStates } from '../../machines/volume/types.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { accessModeSchema, attachmentModeSchema, capabilitySchema, parametersSchema } from '../requests/fields.js';
 import { groupSnapshotSchema, snapshotSchema } from '../snapshots/snapshot-spec.js';
-import { capacityRequestSchema } from '../volumes/capacity.js';
+import type { GroupMember, GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
+import { type Capacity, capacityRequestSchema } from '../volumes/capacity.js';
 import { expandSchema } from '../volumes/expansion.js';
+import type { OrphanedVolume } from '../volumes/orphaned-volumes.js';
+import type { Reconciled } from '../volumes/reconciler.js';
 import { specSchema } from '../volumes/spec.js';
-import { bytes, capability, condition, failure, forceBody, moment, pageOf, part, texts, volumeKey } from './fields.js';
+import type { Orphans } from '../volumes/volume-manager.js';
+import type { Volume, VolumePublication } from '../volumes/volume-view.js';
+import {
+  bytes,
+  capability,
+  condition,
+  type FieldsOf,
+  failure,
+  forceBody,
+  moment,
+  pageOf,
+  part,
+  texts,
+  volumeKey,
+} from './fields.js';
 import { paths } from './paths.js';
 import { count, route, timeoutQuery, waitQuery } from './route.js';
 
@@ -29,7 +47,7 @@ export const claim = z
     generation: z.int().describe('Rises with each claim of a volume of this key.'),
     state: z.enum(['taken', 'unpublishing', 'node-detached', 'controller-detached', 'released']),
     fenced: z.string().exactOptional().describe('Why it was taken from its node, which did not report.'),
-  })
+  } satisfies FieldsOf<Claim>)
   .meta({ id: 'Claim' });
 
 const change = { failed: z.literal(true).exactOptional(), message: z.string().exactOptional() };
@@ -51,7 +69,7 @@ const leftover = z
     attachedBy,
     fenced: z.string().exactOptional(),
     message: z.string(),
-  })
+  } satisfies FieldsOf<Leftover>)
   .meta({ id: 'Leftover' });
 
 const publication = z
@@ -65,7 +83,7 @@ const publication = z
     attachedBy,
     publishContext: texts.exactOptional(),
     message: z.string().exactOptional(),
-  })
+  } satisfies FieldsOf<VolumePublication>)
   .meta({ id: 'Publication' });
 
 const sourceId = { csiId: z.string() };
@@ -119,7 +137,7 @@ export const volumeReport = z
     deleting: z.literal(true).exactOptional(),
     leftovers: z.array(leftover).exactOptional().describe('What a forced deletion may have left.'),
     error: failure.exactOptional(),
-  })
+  } satisfies FieldsOf<Volume>)
   .meta({ id: 'Volume' });
 
 const retryBody = z.strictObject({
@@ -141,7 +159,7 @@ export const orphansReport = z
         plugin: z.string(),
         csiId: z.string(),
         nodeId: z.string().exactOptional().describe('Node whose instance lists it, if it is not that of the answer.'),
-      }),
+      } satisfies FieldsOf<OrphanedVolume>),
     ),
     unknown: z
       .array(z.object({ plugin: z.string(), why: z.string() }))
@@ -158,7 +176,7 @@ export const orphansReport = z
       .describe(
         'Volumes whose records can not be read: until they can, no other orphaned volumes are found. Absent: none.',
       ),
-  })
+  } satisfies FieldsOf<Orphans>)
   .meta({ id: 'OrphanedVolumes' });
 
 export const volumeRoutes = {
@@ -253,12 +271,14 @@ export const volumeRoutes = {
       availableBytes: bytes,
       maximumVolumeBytes: bytes.exactOptional(),
       minimumVolumeBytes: bytes.exactOptional(),
-    }),
+    } satisfies FieldsOf<Capacity>),
   }),
   reconcile: route(paths.volumes.reconcile, {
     summary: 'Compares the volumes with what plugins list',
     body: z.strictObject({ plugin: nameSchema.exactOptional() }),
-    answer: z.array(z.object({ plugin: z.string(), volumes: z.int(), differing: z.array(z.string()) })),
+    answer: z.array(
+      z.object({ plugin: z.string(), volumes: z.int(), differing: z.array(z.string()) } satisfies FieldsOf<Reconciled>),
+    ),
   }),
   orphans: route(paths.volumes.orphans, {
     summary: 'Volumes that plugins list and no record has',
@@ -282,7 +302,7 @@ const snapshotBasics = {
 };
 
 export const snapshotReport = z
-  .object({ ...snapshotBasics, volume: volumeKey, sizeBytes: bytes.exactOptional() })
+  .object({ ...snapshotBasics, volume: volumeKey, sizeBytes: bytes.exactOptional() } satisfies FieldsOf<Snapshot>)
   .meta({ id: 'Snapshot' });
 
 export const groupSnapshotReport = z
@@ -290,9 +310,13 @@ export const groupSnapshotReport = z
     ...snapshotBasics,
     volumes: z.array(volumeKey),
     snapshots: z.array(
-      z.object({ csiId: z.string(), volume: volumeKey.exactOptional(), sizeBytes: bytes.exactOptional() }),
+      z.object({
+        csiId: z.string(),
+        volume: volumeKey.exactOptional(),
+        sizeBytes: bytes.exactOptional(),
+      } satisfies FieldsOf<GroupMember>),
     ),
-  })
+  } satisfies FieldsOf<GroupSnapshot>)
   .meta({ id: 'GroupSnapshot' });
 
 const snapshotQuery = z.strictObject({

@@ -39,7 +39,7 @@ import { type Volume, volumeOf } from './volume-view.js';
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
 
-interface Orphans extends OrphanLook {
+export interface Orphans extends OrphanLook {
   orphans: OrphanedVolume[];
 }
 
