@@ -20,7 +20,7 @@ import { tellAnswer, tellCall } from './report.js';
 import { Resources } from './resources.js';
 import { type CallReport, Verdict } from './verdict.js';
 
-export interface CallsOptions {
+interface CallsOptions {
   socketPaths: Partial<Record<Side, string>>;
   timeoutMs: number;
   /** Secrets by RPC. */

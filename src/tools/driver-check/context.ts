@@ -19,7 +19,7 @@ type Response<Rpc extends UnaryRpc> = plain.Rpcs[Rpc]['response'];
 export type AccessType = 'mount' | 'block';
 export type AccessMode = plain.VolumeCapabilityAccessModeMode;
 
-export interface CheckContextOptions {
+interface CheckContextOptions {
   calls: DriverCalls;
   offers: Capabilities;
   /** Beginning of the names of everything that the run creates. */
@@ -251,6 +251,6 @@ export class CheckContext {
   }
 }
 
-export function expectedBut(expected: string, { code, report }: Answer<UnaryRpc>): string {
+function expectedBut(expected: string, { code, report }: Answer<UnaryRpc>): string {
   return `expected ${expected}, but came ${code === 'OK' ? 'OK' : report.answer}`;
 }

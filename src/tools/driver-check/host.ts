@@ -8,13 +8,13 @@ import { readFile } from 'node:fs/promises';
 import { setTimeout } from 'node:timers/promises';
 import { Verdict } from './verdict.js';
 
-export interface Mount {
+interface Mount {
   path: string;
   isReadonly: boolean;
   fsType: string;
 }
 
-export interface Ran {
+interface Ran {
   status: number | null;
   stdout: string;
   stderr: string;
@@ -46,7 +46,7 @@ function parseMount(line: string): Mount {
 }
 
 /** Kind of the file at a path. */
-export type PathKind = 'nothing' | 'directory' | 'block device' | 'file' | 'something else';
+type PathKind = 'nothing' | 'directory' | 'block device' | 'file' | 'something else';
 
 const kinds: Readonly<Record<string, PathKind>> = {
   directory: 'directory',

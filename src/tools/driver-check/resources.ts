@@ -114,7 +114,7 @@ export class Resources {
   }
 }
 
-export interface Begun<Rpc extends UnaryRpc> {
+interface Begun<Rpc extends UnaryRpc> {
   succeeded(response: Rpcs[Rpc]['response']): void;
   failed(answerClass: AnswerClass): void;
 }

@@ -17,7 +17,7 @@ export async function fileSystemBytes(path: string): Promise<number> {
   return blocks * bsize;
 }
 
-export interface Asked {
+interface Asked {
   readonly range: CapacityRange | undefined;
   readonly accessType: AccessType;
   /** Size of the source, which has to fit. */

@@ -19,7 +19,7 @@ export interface Ran {
   stderr: string;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** Limit after which the tool is killed; default: none. */
   timeoutMs?: number;
   /**

@@ -23,7 +23,7 @@ export interface Content {
   readonly accessType: AccessType;
 }
 
-export interface NewContent extends Content {
+interface NewContent extends Content {
   /** Exact size of an image, whatever it is copied from. */
   readonly sizeBytes: number;
   readonly copyOf?: Content;
@@ -31,7 +31,7 @@ export interface NewContent extends Content {
   readonly rootMode?: number;
 }
 
-export interface ContentsOptions {
+interface ContentsOptions {
   directory: string;
   /** Whether a record says that there is such a volume or snapshot. */
   hasRecord: (id: string) => boolean;

@@ -32,7 +32,7 @@ export interface ControllerOptions {
   getSnapshot?: boolean;
 }
 
-export interface Controller {
+interface Controller {
   handlers: CsiHandlers;
   /** Ends copies under way. */
   stop(): void;

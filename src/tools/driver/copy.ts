@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { CsiStatus } from '../../csi/server.js';
 import { outputOf, type Run, ToolFailure } from './commands.js';
 
-export interface Copying {
+interface Copying {
   run: Run;
   /** Directory with both ends, and no symlink on the way. */
   directory: string;

@@ -27,7 +27,7 @@ export function checkNodeId(nodeId: string): void {
   if (fault !== undefined) throw new StagecraftError('INVALID_ARGUMENT', `a node id ${fault}`);
 }
 
-export interface Reach {
+interface Reach {
   /** Whether volumes can be attached to other nodes. */
   isForPeers?: boolean;
   /** Whether every node has the same volumes. */

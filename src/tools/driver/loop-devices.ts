@@ -33,7 +33,7 @@ export interface LoopDevices {
 }
 
 /** Whether a mount shows a device now, by its path. */
-export type IsShown = (device: string) => Promise<boolean>;
+type IsShown = (device: string) => Promise<boolean>;
 
 /** A device as losetup lists it. */
 interface Listed {

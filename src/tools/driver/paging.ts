@@ -2,12 +2,12 @@
 import { CsiStatus } from '../../csi/server.js';
 import { invalid } from './requests.js';
 
-export interface PageRequest {
+interface PageRequest {
   readonly maxEntries: number;
   readonly startingToken: string;
 }
 
-export interface Page<T> {
+interface Page<T> {
   readonly items: readonly T[];
   /** Empty after the last page. */
   readonly nextToken: string;

@@ -21,7 +21,7 @@ export type Shape<T> = {
     | readonly string[];
 };
 
-export interface RecordsOptions<T> {
+interface RecordsOptions<T> {
   directory: string;
   shape: Shape<T>;
   reserve: Reserve;

@@ -122,7 +122,7 @@ export interface DriverState {
 const lockPatienceMs = 5_000;
 const lockRetryMs = 100;
 
-export interface StateOptions {
+interface StateOptions {
   nodeId: string;
   dataDir: string;
   /** Default: the volumes are of this node alone. */

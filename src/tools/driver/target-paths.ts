@@ -56,7 +56,7 @@ async function faultOf(place: string, found: Stats, accessType: AccessType): Pro
 }
 
 /** @returns undefined if the path, or the way there, does not exist */
-export async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
+async function orUndefined<T>(found: Promise<T>): Promise<T | undefined> {
   try {
     return await found;
   } catch (error) {

@@ -63,7 +63,7 @@ export async function fileSystemUsage(directory: string): Promise<VolumeUsage[]>
  * Bytes that a directory or file takes up on disk.
  * @throws {CsiStatus} INTERNAL
  */
-export const usedBytesOf = (run: Run, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
+const usedBytesOf = (run: Run, path: string): Promise<number> => diskUsage(run, ['--block-size=1', path]);
 
 async function measure(run: Run, directory: string): Promise<Usage> {
   const usedBytes = await usedBytesOf(run, directory);

@@ -6,7 +6,7 @@ import { topologyOf } from './identity.js';
 import { warnAboveShareOf } from './parameters.js';
 import type { VolumeRecord } from './state.js';
 
-export interface VolumeStatus {
+interface VolumeStatus {
   publishedNodeIds: string[];
   volumeCondition: VolumeCondition;
 }

@@ -194,7 +194,7 @@ interface Counted extends Entry {
  * Steps of a script. Counted steps are used first, in the order in which they were set; then the newest step without
  * a count.
  */
-export class Script {
+class Script {
   readonly #counted = new Map<RpcName, Counted[]>();
   readonly #standing = new Map<RpcName, Entry[]>();
 

@@ -13,7 +13,7 @@ import { type Ask, link, type Message } from './link.js';
 import type { DirectorAnswers, DriverAnswers, ServeOptions } from './protocol.js';
 
 /** Callbacks of the parent. */
-export type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
+type ChildDirector = Omit<DirectorAnswers, 'freeze' | 'die'> & {
   /** The process is about to be killed during this call. */
   dying(dying: Parameters<DirectorAnswers['die']>[0]): void;
   /** The process has ended, for any reason. */

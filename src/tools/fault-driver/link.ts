@@ -2,7 +2,7 @@
 import { type ErrorCode, messageOf, StagecraftError } from '../../errors.js';
 
 /** Questions that one side answers, each with one argument. */
-export type Answers = { [what: string]: (argument: never) => unknown };
+type Answers = { [what: string]: (argument: never) => unknown };
 
 export type Ask<Theirs extends Answers> = <What extends keyof Theirs & string>(
   what: What,

@@ -8,7 +8,7 @@ import type { Check } from '../check.js';
 import type { CheckContext } from '../context.js';
 import type { Need } from '../verdict.js';
 
-export interface Refusal<Rpc extends UnaryRpc> {
+interface Refusal<Rpc extends UnaryRpc> {
   /** Second part of the check's id. */
   id: string;
   rpc: Rpc;

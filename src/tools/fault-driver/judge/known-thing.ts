@@ -7,10 +7,10 @@ import { type AnswerClass, answerClassOf } from '../../../csi/answers.js';
 import type { GrpcCode } from '../../../csi/grpc-codes.js';
 import type { RecordedCall } from '../call.js';
 
-export type Certainty = 'no' | 'maybe' | 'yes';
+type Certainty = 'no' | 'maybe' | 'yes';
 
 /** Answer that a caller got, and its time. */
-export interface Heard {
+interface Heard {
   readonly atMs: number;
   readonly answer: AnswerClass;
   /** Absent if the answer was lost. */

@@ -7,7 +7,7 @@ import { modeIn, objectIn } from './fields.js';
 
 const stageFields = ['volumeId', 'stagingTargetPath'];
 
-export const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>>> = {
+const requiredFields: Readonly<Partial<Record<RpcName, readonly string[]>>> = {
   CreateVolume: ['name', 'volumeCapabilities'],
   DeleteVolume: ['volumeId'],
   ControllerPublishVolume: ['volumeId', 'nodeId', 'volumeCapability'],

@@ -24,7 +24,7 @@ export type ViolationKind =
   | 'wrong-volume-context';
 
 /** Faults found, by kind. */
-export type Findings = Partial<Record<ViolationKind, string | undefined>>;
+type Findings = Partial<Record<ViolationKind, string | undefined>>;
 
 const attach = ['PUBLISH_UNPUBLISH_VOLUME'];
 const stage = ['STAGE_UNSTAGE_VOLUME'];
