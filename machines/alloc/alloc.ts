@@ -9,7 +9,7 @@ import type { CallFailure } from '../kit/csi-types.js';
 import { failureIn, hostActions, stampOf, unbound } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
-import { advanced, begun, completed, generationsOf, mapped, mountsOf, reasonsOf } from './parts.js';
+import { advanced, begunParts, completed, generationsOf, mapped, mountsOf, reasonsOf } from './parts.js';
 import { conflictIn, lateIn, leavingIn } from './refusals.js';
 import type {
   AllocChanged,
@@ -140,7 +140,7 @@ export const allocMachine = setup({
     ...hostActions,
     take: assign((_, { volumes, untilMs, bootId, wait = true }: AllocWish) => ({
       ...nothing,
-      ...{ volumes, untilMs, bootId, wait, parts: begun(volumes) },
+      ...{ volumes, untilMs, bootId, wait, parts: begunParts(volumes) },
     })),
     /** Keeps what is claimed. */
     takeAgain: assign((_, { untilMs, bootId, wait = true }: AllocWish) => ({ untilMs, bootId, wait })),

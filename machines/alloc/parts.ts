@@ -6,7 +6,7 @@ import { type AllocMount, reported, type VolumePart, volumeSteps } from './volum
 type Parts = AllocContext['parts'];
 
 /** Volumes at their first step. */
-export const begun = (volumes: readonly AllocVolume[]): Parts =>
+export const begunParts = (volumes: readonly AllocVolume[]): Parts =>
   Object.fromEntries(volumes.map(({ name }) => [name, { at: 'preparing.claiming' }]));
 
 /** @throws Error for a report that the run can't make at the step of the volume */

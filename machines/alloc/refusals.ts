@@ -1,14 +1,14 @@
 /** Reasons why an alloc refuses a request, or is undone, in words. Pure. */
 import type { ErrorCode } from '../kit/error-table.js';
 import type { Failure } from '../kit/host.js';
-import { nameOf } from '../volume/requests.js';
+import { volumeName } from '../volume/requests.js';
 import type { AllocContext, AllocVolume } from './types.js';
 
 /** Why an alloc refuses volumes other than its own. */
 export const conflictIn = ({ allocId, single, volumes }: AllocContext, asked: AllocVolume[]): Failure => {
-  const how = differencesOf(volumes, asked).join('; ');
+  const how = volumeDifferences(volumes, asked).join('; ');
   const message = single
-    ? `${nameOf(single)} is mounted for alloc ${allocId} otherwise (${how}): unmount it first, or ask for what it has`
+    ? `${volumeName(single)} is mounted for alloc ${allocId} otherwise (${how}): unmount it first, or ask for what it has`
     : `alloc ${allocId} has other volumes, or has them otherwise (${how}): release it first, or give it what it has`;
   return { code: 'CLAIM_CONFLICT', message, final: true };
 };
@@ -17,7 +17,7 @@ export const conflictIn = ({ allocId, single, volumes }: AllocContext, asked: Al
 export const leavingIn = ({ allocId, single }: AllocContext): Failure => ({
   code: 'ABORTED',
   message: single
-    ? `${nameOf(single)} is being unmounted for alloc ${allocId}: mount it again once that is done`
+    ? `${volumeName(single)} is being unmounted for alloc ${allocId}: mount it again once that is done`
     : `alloc ${allocId} is being released: prepare it again once that is done`,
   final: false,
 });
@@ -43,7 +43,7 @@ export const lateIn = undoneFor('TIMEOUT', 'was not prepared in time');
 export const givenUpIn = undoneFor('ABORTED', 'was given up before it was prepared');
 
 /** Names the differences between the volumes of an alloc and those of a request. */
-export function differencesOf(had: readonly AllocVolume[], asked: readonly AllocVolume[]): string[] {
+export function volumeDifferences(had: readonly AllocVolume[], asked: readonly AllocVolume[]): string[] {
   const namedIn = (volumes: readonly AllocVolume[], name: string): AllocVolume | undefined =>
     volumes.find((one) => one.name === name);
   const differences = [

@@ -35,7 +35,7 @@ export type Done<TContext, TAnswer> = Taken<
   TContext,
   { type: string; output: CallOutcome<TAnswer> } & Partial<Stamped>
 >;
-export type Admitted<TContext> = Taken<TContext, { type: string; output: AdmissionOutcome } & Partial<Stamped>>;
+export type AdmissionDone<TContext> = Taken<TContext, { type: string; output: AdmissionOutcome } & Partial<Stamped>>;
 export type Thrown<TContext> = Taken<TContext, { type: string; error?: unknown } & Partial<Stamped>>;
 
 export function waitOf({ awaiting }: Waiting): Wait {

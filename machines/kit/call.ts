@@ -5,7 +5,7 @@
  */
 import { defaultBackoff, jittered } from './backoff.js';
 import {
-  type Admitted,
+  type AdmissionDone,
   answerIn,
   attemptIn,
   type Done,
@@ -217,7 +217,7 @@ export const callChart = <
           },
           onDone: [
             {
-              guard: { type: 'isAdmitted' as const, params: ({ event }: Admitted<TContext>) => event.output },
+              guard: { type: 'isAdmitted' as const, params: ({ event }: AdmissionDone<TContext>) => event.output },
               target: deciding,
             },
             notAdmitted,

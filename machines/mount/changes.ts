@@ -18,7 +18,7 @@ import {
   stepTargets,
 } from './draft.js';
 import { useRefusal } from './requests.js';
-import { isDead, isInDoubt, isStaged, stagingChart } from './staging.js';
+import { isDead, isStaged, isStagingInDoubt, stagingChart } from './staging.js';
 import { hasNoTarget, isLeaving } from './target.js';
 import type {
   MountContext,
@@ -176,7 +176,7 @@ export const observedMounts = (
 function stagingLost(draft: MountDraft, { isMended, isDead: isSeenDead }: StagingObservation): void {
   const before = draft.staging;
   stepStaging(draft, { type: isSeenDead ? 'seen-dead' : 'seen-missing', isMended });
-  const wasThere = isStaged(before) || isInDoubt(before);
+  const wasThere = isStaged(before) || isStagingInDoubt(before);
   if (wasThere && draft.staging !== before) draft.broadcasts.push({ type: 'staging-lost', isMended });
 }
 

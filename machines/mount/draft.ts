@@ -6,7 +6,7 @@ import type { Stamped } from '../kit/host.js';
 import { stagingChart } from './staging.js';
 import type { StagingChange, StagingOutcome } from './staging-setup.js';
 import { hasNoTarget, isToUnpublish, targetChart } from './target.js';
-import type { Moment, TargetChange, TargetOutcome, TargetUse } from './target-setup.js';
+import type { MountFacts, TargetChange, TargetOutcome, TargetUse } from './target-setup.js';
 import type { MountChanged, MountContext, MountWorkKind, Target } from './types.js';
 import { isStagingOwed, isUnused, stagingWish, underWay } from './work.js';
 
@@ -71,7 +71,7 @@ const withMoment = <TEvent extends TargetChange | TargetOutcome>(
   draft: MountDraft,
   allocId: string,
   event: TEvent,
-): TEvent & Moment => ({
+): TEvent & MountFacts => ({
   ...event,
   atMs: draft.at,
   nextNumber: draft.number + 1,

@@ -2,14 +2,14 @@
 import type { Capability } from '../kit/csi-types.js';
 import type { Failure } from '../kit/host.js';
 import { isSameData } from '../kit/same-data.js';
-import { nameOf } from '../volume/requests.js';
+import { volumeName } from '../volume/requests.js';
 import { hasNoTarget, isBeingReplaced, isToUnpublish, mountUserStateOf } from './target.js';
 import type { MountContext, MountRequest, MountUse, Target } from './types.js';
 import { hasOneTarget, isStagingOwed } from './work.js';
 
 const conflict = ({ key, node }: MountContext, why: string): Failure => ({
   code: 'CLAIM_CONFLICT',
-  message: `${nameOf(key)} on node ${node}: ${why}`,
+  message: `${volumeName(key)} on node ${node}: ${why}`,
   final: true,
 });
 

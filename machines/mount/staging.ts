@@ -179,5 +179,5 @@ export const isDead = (staging: Staging): boolean =>
   staging.at === 'dead' || staging.at === 'found-dead' || staging.at === 'clearing-dead';
 
 /** Whether the volume may be staged, without certainty. */
-export const isInDoubt = (staging: Staging): boolean =>
+export const isStagingInDoubt = (staging: Staging): boolean =>
   isDead(staging) || staging.at === 'in-doubt' || staging.at === 'missing' || staging.at === 'unstage-in-doubt';

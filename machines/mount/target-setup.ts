@@ -35,7 +35,7 @@ export interface TargetData extends TargetUse {
 export type MountUserState = 'wanted' | 'published' | 'lost' | 'leaving' | 'detached' | 'failed';
 
 /** Facts that the mount adds to each event. */
-export interface Moment {
+export interface MountFacts {
   /** Milliseconds since the epoch. */
   atMs: number;
   /** Number of a mount that begins now. */
@@ -87,7 +87,7 @@ export type TargetChange =
   /** The call was not made: it waits, or is made anew. */
   | { type: 'call.not-made' };
 
-export type TargetEvent = Moment & (TargetChange | TargetOutcome);
+export type TargetEvent = MountFacts & (TargetChange | TargetOutcome);
 
 interface Taken {
   context: TargetData;
@@ -100,7 +100,7 @@ const useOf = ({ readOnly, capability }: TargetUse): TargetUse => ({ readOnly, c
 const noTarget = { found: undefined, appeared: undefined, mayStillArrive: undefined, tries: undefined };
 
 /** Data of a new request: nothing is left of earlier ones. */
-const begun = (use: TargetUse, { nextNumber, atMs }: Moment): Omit<TargetData, 'allocId'> => ({
+const begun = (use: TargetUse, { nextNumber, atMs }: MountFacts): Omit<TargetData, 'allocId'> => ({
   ...useOf(use),
   number: nextNumber,
   sinceMs: atMs,

@@ -2,7 +2,7 @@
 import { dueAtMs } from '../kit/backoff.js';
 import { callUnderWay, firstDue } from '../kit/call.js';
 import type { AccessMode, Tries } from '../kit/csi-types.js';
-import { isDead, isInDoubt, isStaged } from './staging.js';
+import { isDead, isStaged, isStagingInDoubt } from './staging.js';
 import type { StagingEvent } from './staging-setup.js';
 import { hasNoTarget, isWanted, needsUnpublish, targetChart } from './target.js';
 import type { MountContext, MountWork, MountWorkKind, Target } from './types.js';
@@ -36,7 +36,7 @@ export function underWay(
 
 /** Whether the volume is staged, or may be. */
 export const isStagingOwed = (context: MountContext): boolean =>
-  isStaged(context.staging) || isInDoubt(context.staging) || underWay(context) === 'stage';
+  isStaged(context.staging) || isStagingInDoubt(context.staging) || underWay(context) === 'stage';
 
 /** Returns the event for the staging that the targets need now. */
 export function stagingWish(
@@ -83,7 +83,7 @@ export const nextMountWork = (context: MountContext, nowMs: number): MountWork |
 
 /** Whether nothing of the volume is here, and nothing is to be undone. */
 export const isUnused = ({ users, staging }: MountContext): boolean =>
-  users.length === 0 && !isStaged(staging) && !isInDoubt(staging);
+  users.length === 0 && !isStaged(staging) && !isStagingInDoubt(staging);
 
 /** True if `isUnused`, and no hold is to be released. */
 export const isNotHere = (context: MountContext): boolean => isUnused(context) && context.holds === undefined;

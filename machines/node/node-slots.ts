@@ -20,7 +20,7 @@ interface PluginSlots {
 }
 
 /** By plugin. */
-export type NodeSlots = Record<string, PluginSlots>;
+export type SlotsByPlugin = Record<string, PluginSlots>;
 
 /** Answer to a request for a slot. `not-limited`: the plugin has no limit there, and needs no slots. */
 export type SlotAnswer = { status: 'reserved' | 'not-limited' } | { status: 'not-counted'; number: number };
@@ -33,7 +33,7 @@ interface SlotLimit {
 
 const none: PluginSlots = { number: 0, isCounted: false, reserved: [] };
 
-export const slotsOf = (slots: NodeSlots, plugin: string): PluginSlots => slots[plugin] ?? none;
+export const slotsOf = (slots: SlotsByPlugin, plugin: string): PluginSlots => slots[plugin] ?? none;
 
 /** Number of volumes with a slot. */
 export const countOf = ({ reserved }: PluginSlots): number => new Set(reserved.map(({ volume }) => volume)).size;
@@ -44,14 +44,14 @@ export function isFull(slots: PluginSlots, volume: string, limit: number | undef
   return countOf(slots) >= limit;
 }
 
-export const withSlot = (slots: NodeSlots, plugin: string, { volume, reservation }: Slot): NodeSlots => {
+export const withSlot = (slots: SlotsByPlugin, plugin: string, { volume, reservation }: Slot): SlotsByPlugin => {
   const present = slotsOf(slots, plugin);
   if (present.reserved.some((slot) => slot.reservation === reservation)) return slots;
   return { ...slots, [plugin]: { ...present, reserved: [...present.reserved, { volume, reservation }] } };
 };
 
 /** Releases slots; others of the same volumes stay reserved. */
-export const withoutSlots = (slots: NodeSlots, plugin: string, released: readonly Slot[]): NodeSlots => {
+export const withoutSlots = (slots: SlotsByPlugin, plugin: string, released: readonly Slot[]): SlotsByPlugin => {
   const present = slots[plugin];
   const ids = new Set(released.map(({ reservation }) => reservation));
   if (!present?.reserved.some(({ reservation }) => ids.has(reservation))) return slots;
@@ -61,13 +61,13 @@ export const withoutSlots = (slots: NodeSlots, plugin: string, released: readonl
   };
 };
 
-export const counted = (slots: NodeSlots, plugin: string, number: number): NodeSlots => {
+export const withCount = (slots: SlotsByPlugin, plugin: string, number: number): SlotsByPlugin => {
   const present = slotsOf(slots, plugin);
   return present.number === number ? { ...slots, [plugin]: { ...present, isCounted: true } } : slots;
 };
 
 /** Drops the slots of plugins that report no limit any more: volumes come without a slot then. */
-export function slotsAsReported(slots: NodeSlots, plugins: readonly SlotLimit[]): NodeSlots {
+export function slotsAsReported(slots: SlotsByPlugin, plugins: readonly SlotLimit[]): SlotsByPlugin {
   const ended = plugins.filter(({ name, maxVolumes }) => maxVolumes === undefined && slots[name] !== undefined);
   if (ended.length === 0) return slots;
   return {

@@ -6,14 +6,14 @@ import { refusing } from '../kit/requests.js';
 import { isSameData } from '../kit/same-data.js';
 import type { StateWords } from '../kit/state-words.js';
 import {
-  counted,
   countOf,
   isFull,
-  type NodeSlots,
   type Slot,
   type SlotAnswer,
+  type SlotsByPlugin,
   slotsAsReported,
   slotsOf,
+  withCount,
   withoutSlots,
   withSlot,
 } from './node-slots.js';
@@ -56,7 +56,7 @@ export interface NodeContext {
   /** The node has reported while its volumes were being told: it is ready once they are. */
   isBack: boolean;
   /** Slots of the volumes here, for plugins with a limit. */
-  slots: NodeSlots;
+  slots: SlotsByPlugin;
 }
 
 /** Request of a volume for a slot. */
@@ -90,7 +90,7 @@ export type NodeChanged =
 
 const lost = 'the node was taken out';
 
-export const notThere = ({ id }: Pick<NodeContext, 'id'>): Failure => ({
+export const nodeNotFound = ({ id }: Pick<NodeContext, 'id'>): Failure => ({
   code: 'NODE_NOT_FOUND',
   message: `there is no node ${id}: list them, or report it`,
   final: true,
@@ -230,7 +230,7 @@ export const nodeMachine = setup({
       slots: withoutSlots(context.slots, plugin, slots),
     })),
     endCount: assign(({ context }, { plugin, number }: { plugin: string; number: number }) => ({
-      slots: counted(context.slots, plugin, number),
+      slots: withCount(context.slots, plugin, number),
     })),
     forgetReturn: assign({ isBack: false }),
     forgetPlugins: assign({ plugins: [] }),
@@ -329,8 +329,8 @@ export const nodeMachine = setup({
       meta: { health: 'gone', words: 'taken out' },
       initial: 'unknown',
       on: {
-        'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
-        'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+        'node.down': { actions: { type: 'answer', params: ({ context }) => ({ error: nodeNotFound(context) }) } },
+        'node.fence': { actions: { type: 'answer', params: ({ context }) => ({ error: nodeNotFound(context) }) } },
         'node.reserve-slot': {
           actions: { type: 'answer', params: ({ context }) => ({ error: notReady(context.id, 'gone') }) },
         },
@@ -356,9 +356,9 @@ export const nodeMachine = setup({
         unknown: {
           tags: 'absent',
           on: {
-            'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) } },
+            'node.remove': { actions: { type: 'answer', params: ({ context }) => ({ error: nodeNotFound(context) }) } },
             'node.reserve-slot': {
-              actions: { type: 'answer', params: ({ context }) => ({ error: notThere(context) }) },
+              actions: { type: 'answer', params: ({ context }) => ({ error: nodeNotFound(context) }) },
             },
           },
         },

@@ -4,7 +4,7 @@
  */
 
 /** Data directory of an agent. */
-export interface Place {
+export interface AgentPlace {
   /** Tells data directories apart, over restarts of the host. */
   id: string;
   dataDir: string;
@@ -12,24 +12,24 @@ export interface Place {
 }
 
 /** The place where a volume was mounted, and the moment from which another agent had the node. */
-export interface FormerMount extends Place {
+export interface FormerMount extends AgentPlace {
   /** Milliseconds since the epoch. */
   replacedAtMs: number;
 }
 
 /** By the address of the mount. */
-export type FormerMounts = Record<string, FormerMount>;
+export type FormerMountsByAddress = Record<string, FormerMount>;
 
 /** The place of an agent, and what the records of its node show as mounted. */
 export interface MountsOf {
-  place: Place;
+  place: AgentPlace;
   /** Addresses of all mounts whose volumes are here, or may be. */
   mounts: string[];
 }
 
 interface Known {
-  place?: Place;
-  former?: FormerMounts;
+  place?: AgentPlace;
+  former?: FormerMountsByAddress;
 }
 
 /** Notes the place. Mounts of the place before are former ones from here on; those of this place are its own again. */

@@ -5,7 +5,7 @@
 import { assign, setup } from 'xstate';
 import { failureIn, type RestoreReport, type Stamped, stampOf, unbound } from '../kit/host.js';
 import type { StateWords } from '../kit/state-words.js';
-import { type FormerMounts, type MountsOf, type Place, placed } from './former-mounts.js';
+import { type AgentPlace, type FormerMountsByAddress, type MountsOf, placed } from './former-mounts.js';
 
 export interface RegistryContext {
   /** Findings of the last restore. */
@@ -13,9 +13,9 @@ export interface RegistryContext {
   /** Reason why the registry has stopped, if that was not asked for. */
   error: string | null;
   /** Place of the agent that runs the node. Absent: an earlier version has not noted it. */
-  place?: Place;
+  place?: AgentPlace;
   /** Mounts that agents at other places have made under this node id, and that may still be there. Absent: none. */
-  former?: FormerMounts;
+  former?: FormerMountsByAddress;
 }
 
 export type RegistryEvent = (

@@ -56,7 +56,7 @@ export const doneWith =
   (context: SnapshotContext, made: MadeSnapshot, stamp: Stamped): SnapshotChange =>
     stepped(context, { type, made, ...stamp });
 
-export const removed = (context: SnapshotContext, _: null, stamp: Stamped): SnapshotChange =>
+export const removeDone = (context: SnapshotContext, _: null, stamp: Stamped): SnapshotChange =>
   stepped(context, { type: 'remove.done', ...stamp });
 
 export const learned = ({ driver: known }: SnapshotContext, change: SnapshotChange, driver: string): SnapshotChange =>

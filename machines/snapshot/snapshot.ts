@@ -10,7 +10,7 @@ import { isIn } from '../kit/parts.js';
 import { changed, refusing, takesOver } from '../kit/requests.js';
 import type { StateWords } from '../kit/state-words.js';
 import { chosen, createCallOf, lookCallOf, removeCallOf, wantedCall } from './calls.js';
-import { doneWith, failed, learned, notMade, removed, requested, type SnapshotChange } from './outcomes.js';
+import { doneWith, failed, learned, notMade, removeDone, requested, type SnapshotChange } from './outcomes.js';
 import { type SnapshotContext, snapshotChart } from './phases.js';
 import { refusalOf } from './refusals.js';
 import type {
@@ -40,9 +40,9 @@ const call = callChart(
     look: { state: 'waiting-until-ready', src: 'lookAtSnapshot', input: lookCallOf, done: doneWith('look.done') },
     remove: {
       ...{ state: 'removing-untrusted', src: 'deleteSnapshot', id: 'removeUntrusted' },
-      ...{ input: removeCallOf, done: removed },
+      ...{ input: removeCallOf, done: removeDone },
     },
-    delete: { state: 'pending-delete', src: 'deleteSnapshot', input: removeCallOf, done: removed },
+    delete: { state: 'pending-delete', src: 'deleteSnapshot', input: removeCallOf, done: removeDone },
   },
   { isNext: isWanted, isForced: ({ isForced }) => isForced, failed, notMade, learned },
 );

@@ -48,7 +48,7 @@ const deleting: SnapshotContext['at'][] = [
 export const isBeingDeleted = ({ at }: SnapshotContext): boolean => deleting.includes(at);
 
 /** Whether the plugin may have made a snapshot whose id is not known. */
-export const isInDoubt = ({ at }: SnapshotContext): boolean =>
+export const isCreateInDoubt = ({ at }: SnapshotContext): boolean =>
   ['create-in-doubt', 'finding-out', 'failed.in-doubt', 'failed.finding-out'].includes(at);
 
 /** Whether a creation may be under way, or is sent again to learn its outcome. */
@@ -61,7 +61,7 @@ export const isNew = ({ at }: SnapshotContext): boolean => at === 'pending-creat
 /** Whether the source volumes have to stay: a creation is still to be sent, or to be sent again. */
 export const needsSources = (context: SnapshotContext): boolean =>
   isNew(context) ||
-  isInDoubt(context) ||
+  isCreateInDoubt(context) ||
   ['removing-untrusted', 'waiting-until-ready'].includes(context.at) ||
   isMaking(context);
 

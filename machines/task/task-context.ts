@@ -57,12 +57,12 @@ export const endsInWindow = (context: TaskContext, nowMs: number): number[] =>
   context.endedAtMs.filter((endedAt) => endedAt > nowMs - mustSpec(context).restart.windowMs);
 
 /** Instances that the plugin of the task is registered as. */
-export const instancesOf = ({ registered, spec }: TaskContext): PluginKey[] =>
+export const registeredInstances = ({ registered, spec }: TaskContext): PluginKey[] =>
   (registered?.types ?? []).map((type) => ({ type, name: spec?.plugin ?? '', allocId: registered?.allocId ?? '' }));
 
 /** @param dependents known users of the plugin */
 export const deregistrations = (context: TaskContext, dependents?: string[]): MessageParams[] =>
-  instancesOf(context).map(({ type, name, allocId }) => ({
+  registeredInstances(context).map(({ type, name, allocId }) => ({
     to: pluginsAddress(context.node, type, name),
     event: { type: 'plugins.deregister', allocId, ...(dependents && { dependents }) },
   }));
@@ -70,7 +70,7 @@ export const deregistrations = (context: TaskContext, dependents?: string[]): Me
 /** Messages to the instances of a process that is gone or being ended: they are not healthy any more. */
 export const losses = (context: TaskContext, description: string): MessageParams[] =>
   context.spawned?.process
-    ? instancesOf(context).map(({ type, name, allocId }) => ({
+    ? registeredInstances(context).map(({ type, name, allocId }) => ({
         to: pluginAddress(context.node, type, name, allocId),
         event: { type: 'plugin.lost', description },
       }))

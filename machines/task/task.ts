@@ -8,7 +8,6 @@ import {
   deregistrations,
   endsInWindow,
   exitText,
-  instancesOf,
   keeping,
   keptRuns,
   limitText,
@@ -19,6 +18,7 @@ import {
   namesOf,
   newRun,
   pluginTypes,
+  registeredInstances,
   registrations,
 } from './task-context.js';
 import type {
@@ -280,7 +280,11 @@ export const taskMachine = setup({
           },
           onError: { target: 'ended', actions: { type: 'countEnd', params: ({ event }) => failureIn(event).message } },
         },
-        { id: 'watchHealth', src: 'watchHealth', input: ({ context }) => ({ instances: instancesOf(context) }) },
+        {
+          id: 'watchHealth',
+          src: 'watchHealth',
+          input: ({ context }) => ({ instances: registeredInstances(context) }),
+        },
       ],
       on: {
         'health.changed': [

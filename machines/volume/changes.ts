@@ -12,7 +12,15 @@ import { absent, isLeaving, lifecycleChart } from './lifecycle.js';
 import { holdsOf } from './modes.js';
 import { isLargerCopy } from './node-expansion.js';
 import { retryPublications, step, withdraw } from './publications.js';
-import type { Availability, Change, Claim, Leftover, VolumeContext, VolumeInput, VolumeRequest } from './types.js';
+import type {
+  Availability,
+  Claim,
+  Leftover,
+  VolumeChange,
+  VolumeContext,
+  VolumeInput,
+  VolumeRequest,
+} from './types.js';
 import { underWay } from './work.js';
 
 /** Context of a volume that does not exist. */
@@ -48,7 +56,7 @@ export const nobody = ({ namespace, id, seq }: VolumeInput): VolumeContext => ({
 export const begun = (
   { key, generation }: VolumeContext,
   { spec, uid, name, home, driver, askedOn, sourceBytes }: Creation,
-): Change => {
+): VolumeChange => {
   const nothing = nobody({ namespace: key.namespace, id: key.id, seq: generation });
   const lifecycle = lifecycleChart.step(absent, { type: 'create' });
   const growth = isLargerCopy(spec, sourceBytes) ? { nodeExpansion: true, expandedTo: spec.capacity } : {};
@@ -63,7 +71,7 @@ const forced = 'deleted with force';
 /** Whether the volume stays at its plugin: no call has made it, or ever will. */
 const isToStay = ({ spec, origin }: VolumeContext): boolean => spec?.external !== undefined || origin === 'found';
 
-export const discard = (context: VolumeContext, force: boolean, stamp: Stamped): Change =>
+export const discard = (context: VolumeContext, force: boolean, stamp: Stamped): VolumeChange =>
   drafted(context, (draft) => {
     const { lifecycle } = draft;
     const isFirst = !isLeaving(lifecycle) || (force && !lifecycle.force);
@@ -124,7 +132,7 @@ function giveUpNodes(draft: Draft): void {
 }
 
 /** Joins requests that come before the call into one change; gives up a change that the plugin has refused. */
-export const modify = (context: VolumeContext, asked: Record<string, string>): Change => {
+export const modify = (context: VolumeContext, asked: Record<string, string>): VolumeChange => {
   const { modification } = context;
   if (!modification) return { context: { modification: modificationChart.begin({ wish: asked }) } };
   const { wish, next, at } = modification;
@@ -136,7 +144,7 @@ export const modify = (context: VolumeContext, asked: Record<string, string>): C
 };
 
 /** Tries failed work again, and work that waits for its time at once. */
-export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
+export const retry = (context: VolumeContext, acceptDriver?: string): VolumeChange =>
   drafted(context, (draft) => {
     const { lifecycle, modification } = draft;
     if (acceptDriver !== undefined) draft.driver = acceptDriver;
@@ -146,7 +154,7 @@ export const retry = (context: VolumeContext, acceptDriver?: string): Change =>
     if (modification) draft.modification = modificationChart.step(modification, { type: 'retry' });
   });
 
-export const setAvailability = (context: VolumeContext, availability: Availability): Change =>
+export const setAvailability = (context: VolumeContext, availability: Availability): VolumeChange =>
   drafted(context, (draft) => {
     if (draft.availability === availability) return;
     draft.availability = availability;
@@ -155,7 +163,7 @@ export const setAvailability = (context: VolumeContext, availability: Availabili
   });
 
 /** Ends a deletion. What could not be confirmed is kept as leftovers. */
-export const gone = ({ leftovers }: VolumeContext): Change => ({
+export const gone = ({ leftovers }: VolumeContext): VolumeChange => ({
   context: {},
   broadcasts: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }],
 });

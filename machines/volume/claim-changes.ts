@@ -2,7 +2,7 @@
 import { granted } from './claims.js';
 import { claimBroadcast, type Draft, drafted } from './draft.js';
 import { isLeaving } from './lifecycle.js';
-import type { Change, Claim, ClaimRequest, VolumeContext } from './types.js';
+import type { Claim, ClaimRequest, VolumeChange, VolumeContext } from './types.js';
 
 /** Grants waiting claims, in order, as far as slots are free. */
 export function grant(draft: Draft): void {
@@ -14,7 +14,7 @@ export function grant(draft: Draft): void {
   draft.broadcasts.push(...taken.map(claimBroadcast));
 }
 
-export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
+export const claim = (context: VolumeContext, asked: ClaimRequest): VolumeChange =>
   drafted(context, (draft) => {
     const isThere = [...draft.claims, ...draft.waiting].some(({ allocId }) => allocId === asked.allocId);
     if (isThere) return;
@@ -25,14 +25,14 @@ export const claim = (context: VolumeContext, asked: ClaimRequest): Change =>
   });
 
 /** Ends the wait of an alloc. A claim that it has stays. */
-export const unclaim = (context: VolumeContext, allocId: string): Change =>
+export const unclaim = (context: VolumeContext, allocId: string): VolumeChange =>
   drafted(context, (draft) => {
     withdrawClaims(draft, (one) => one.allocId === allocId);
     grant(draft);
   });
 
 /** Gives up waiting claims for a node that can't use the volume now, so that others need not wait behind them. */
-export const withdrawWaiting = (context: VolumeContext, nodeId: string, reason: string): Change =>
+export const withdrawWaiting = (context: VolumeContext, nodeId: string, reason: string): VolumeChange =>
   drafted(context, (draft) => {
     withdrawClaims(draft, (one) => one.nodeId === nodeId, reason);
     grant(draft);

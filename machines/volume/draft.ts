@@ -2,13 +2,13 @@
 import { changesOf } from '../kit/copies.js';
 import { publicStateOf } from './publication.js';
 import { slotReleases } from './slots.js';
-import type { Change, Claim, Publication, VolumeBroadcast, VolumeContext } from './types.js';
+import type { Claim, Publication, VolumeBroadcast, VolumeChange, VolumeContext } from './types.js';
 import { nameWithPlugin } from './words.js';
 
 /** A draft may be changed. Lists and publications are replaced, never changed. */
 export type Draft = VolumeContext & { broadcasts: VolumeBroadcast[] };
 
-export function drafted(before: VolumeContext, change: (draft: Draft) => void): Change {
+export function drafted(before: VolumeContext, change: (draft: Draft) => void): VolumeChange {
   const draft = draftOf(before);
   change(draft);
   const { broadcasts } = draft;

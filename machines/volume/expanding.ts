@@ -4,7 +4,7 @@ import { isSameData } from '../kit/same-data.js';
 import { type ChangeRequest, expansionChart } from './change.js';
 import { type Draft, drafted } from './draft.js';
 import { isBelow, isCovered, sizeOf } from './size.js';
-import type { Change, VolumeContext } from './types.js';
+import type { VolumeChange, VolumeContext } from './types.js';
 import { underWay } from './work.js';
 
 /** Steps the expansion, if there is one. */
@@ -16,7 +16,7 @@ export function stepExpansion(draft: Draft, event: ChangeRequest<CapacityRange>)
  * Replaces an expansion that is not done, also by a smaller one; the present size takes it back. A repeat of an earlier
  * request changes nothing.
  */
-export const expand = (context: VolumeContext, capacity: CapacityRange): Change =>
+export const expand = (context: VolumeContext, capacity: CapacityRange): VolumeChange =>
   drafted(context, (draft) => {
     const { expansion } = draft;
     const goal = (expansion?.next ?? expansion)?.wish;

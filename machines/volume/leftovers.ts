@@ -3,11 +3,11 @@ import type { Stamped } from '../kit/host.js';
 import { type Draft, drafted } from './draft.js';
 import { lifecycleChart } from './lifecycle.js';
 import { begin, step } from './publications.js';
-import type { Change, HoldReleased, Leftover, Unstaged, VolumeContext } from './types.js';
+import type { HoldReleased, Leftover, Unstaged, VolumeChange, VolumeContext } from './types.js';
 import { underWay } from './work.js';
 
 /** Deletes again with force what is left; what was confirmed before is not asked for again. */
-export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): Change =>
+export const retryLeftovers = (context: VolumeContext, acceptDriver?: string): VolumeChange =>
   drafted(context, (draft) => {
     if (acceptDriver !== undefined) draft.driver = acceptDriver;
     const { leftovers, spec } = draft;
@@ -36,7 +36,7 @@ const isOf = ({ what, nodeId, allocId, generation = Number.POSITIVE_INFINITY }: 
 export const isLeftStaged = ({ leftovers }: VolumeContext, report: Unstaged): boolean =>
   leftovers.some((one) => isOf(one, report));
 
-export function clearStaged({ leftovers: before }: VolumeContext, report: Unstaged): Change {
+export function clearStaged({ leftovers: before }: VolumeContext, report: Unstaged): VolumeChange {
   const leftovers = before.filter((one) => !isOf(one, report));
   return { context: { leftovers }, broadcasts: [{ type: 'deleted', ...(leftovers.length > 0 && { leftovers }) }] };
 }
@@ -78,5 +78,5 @@ export const asUnstaged = ({ nodeId, allocId, generation }: HoldReleased): Unsta
 });
 
 /** Whether calls to the plugin can undo some leftovers: only the node can undo what is staged. */
-export const isRetryable = ({ spec, leftovers }: VolumeContext): boolean =>
+export const hasRetryableLeftovers = ({ spec, leftovers }: VolumeContext): boolean =>
   spec !== null && leftovers.some(({ what }) => what !== 'staged');

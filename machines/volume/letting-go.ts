@@ -5,14 +5,14 @@ import { type Draft, drafted } from './draft.js';
 import { asUnstaged, clearLeft } from './leftovers.js';
 import { holdsOf, isInUse } from './modes.js';
 import { followClaims, step } from './publications.js';
-import type { Change, Claim, ClaimRequest, HoldReleased, Unstaged, VolumeContext } from './types.js';
+import type { Claim, ClaimRequest, HoldReleased, Unstaged, VolumeChange, VolumeContext } from './types.js';
 import type { QueuedWish } from './wishes.js';
 
 /** Releases an alloc's claim, or ends its wait. A claim on another node, or a later one, stays. */
 export const release = (
   context: VolumeContext,
   { allocId, nodeId, generation }: Pick<Claim, 'allocId'> & Partial<Pick<Claim, 'nodeId' | 'generation'>>,
-): Change =>
+): VolumeChange =>
   drafted(context, (draft) => {
     const isMeant = (one: ClaimRequest): boolean =>
       one.allocId === allocId && (nodeId === undefined || one.nodeId === nodeId);
@@ -31,7 +31,7 @@ export const release = (
   });
 
 /** Applies the report of a node that it has unstaged the volume, as far as the reported claims have used it. */
-export const unstaged = (context: VolumeContext, report: Unstaged): Change =>
+export const unstaged = (context: VolumeContext, report: Unstaged): VolumeChange =>
   drafted(context, (draft) => {
     clearLeft(draft, report);
     const meant = draft.claims.filter((one) => one.state === 'unpublishing' && isReported(one, report));
@@ -51,7 +51,7 @@ const isReported = (claim: Claim, { nodeId, claimGeneration, allocId }: Unstaged
  * Applies the report of a node that it has let go of the volume for an alloc without a claim. After the last one the
  * volume is unpublished.
  */
-export const holdReleased = (context: VolumeContext, { nodeId, allocId, generation }: HoldReleased): Change =>
+export const holdReleased = (context: VolumeContext, { nodeId, allocId, generation }: HoldReleased): VolumeChange =>
   drafted(context, (draft) => {
     clearLeft(draft, asUnstaged({ nodeId, allocId, generation }));
     const publication = draft.publications[nodeId];
@@ -69,7 +69,7 @@ export const holdReleased = (context: VolumeContext, { nodeId, allocId, generati
   });
 
 /** Gives up the node: its reports are not waited for. */
-export const fence = (context: VolumeContext, nodeId: string, reason: string): Change =>
+export const fence = (context: VolumeContext, nodeId: string, reason: string): VolumeChange =>
   drafted(context, (draft) => {
     const isThere = draft.publications[nodeId] !== undefined;
     broadcastHoldsOver(draft, nodeId, reason);

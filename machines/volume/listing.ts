@@ -6,7 +6,7 @@ import { claimBroadcast, type Draft, drafted, put } from './draft.js';
 import { isKeptByHolds } from './modes.js';
 import { publicationChart, publicStateOf } from './publication.js';
 import { begin } from './publications.js';
-import type { Change, Claim, Seen, Stray, VolumeContext, VolumeObservation } from './types.js';
+import type { Claim, KeptObservation, Stray, VolumeChange, VolumeContext, VolumeObservation } from './types.js';
 
 /** Publications of the record, one entry each, to be compared with a later listing. */
 export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
@@ -21,7 +21,7 @@ export const beliefOf = ({ uid, publications }: VolumeContext): string[] => [
 export const observed = (
   context: VolumeContext,
   { believed, sighting }: { believed: string[]; sighting: VolumeObservation },
-): Change =>
+): VolumeChange =>
   drafted(context, (draft) => {
     if (isInCall(context, 'delete') || believed.join() !== beliefOf(context).join()) return;
     const seen = seenIn(context, sighting);
@@ -45,7 +45,10 @@ const isInCall = ({ work }: VolumeContext, kind = work?.kind): boolean =>
   work?.isCalling === true && work.kind === kind;
 
 /** Returns the part of a listing that the volume keeps. */
-export function seenIn(context: VolumeContext, { isMissing, condition, strays = [] }: VolumeObservation): Seen {
+export function seenIn(
+  context: VolumeContext,
+  { isMissing, condition, strays = [] }: VolumeObservation,
+): KeptObservation {
   const held = strays.filter((stray) => isToStay(context, stray)).map(({ nodeId }) => nodeId);
   const others = strays.filter((stray) => stray.isUnknown && !isToStay(context, stray));
   return {

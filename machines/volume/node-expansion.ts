@@ -4,7 +4,7 @@ import { isSameData } from '../kit/same-data.js';
 import { drafted } from './draft.js';
 import { mayBeThere } from './modes.js';
 import { isBelow, sizeOf } from './size.js';
-import type { Change, NodeExpanded, VolumeContext, VolumeSpec } from './types.js';
+import type { NodeExpanded, VolumeChange, VolumeContext, VolumeSpec } from './types.js';
 
 /**
  * Whether a node has to expand a new volume: it is made with the content of its source, and a file system keeps the
@@ -40,7 +40,10 @@ export function nodeExpansionOf(context: VolumeContext, nodeId: string): Capacit
 }
 
 /** Changes nothing if that is not due any more: the volume was created anew, or has grown since. */
-export const nodeExpanded = (context: VolumeContext, { nodeId, uid, capacity, capacityBytes }: NodeExpanded): Change =>
+export const nodeExpanded = (
+  context: VolumeContext,
+  { nodeId, uid, capacity, capacityBytes }: NodeExpanded,
+): VolumeChange =>
   drafted(context, (draft) => {
     const due = nodeExpansionOf(context, nodeId);
     if (!due || uid !== context.uid || !isSameData(due, capacity)) return;

@@ -11,13 +11,13 @@ import type { LifecycleOutcome } from './lifecycle-setup.js';
 import { nodesWithIt } from './node-expansion.js';
 import type { PublicationOutcome } from './publication-setup.js';
 import { stepTo } from './publications.js';
-import type { Change, CreateAnswer, Publication, VolumeContext, Work } from './types.js';
+import type { CreateAnswer, Publication, VolumeChange, VolumeContext, VolumeWork } from './types.js';
 import type { ExpandAnswer, FailedWork, PublishAnswer } from './wishes.js';
 
-export const learned = ({ driver: known }: VolumeContext, change: Change, driver: string): Change =>
+export const learned = ({ driver: known }: VolumeContext, change: VolumeChange, driver: string): VolumeChange =>
   known ? change : { ...change, context: { ...change.context, driver } };
 
-export const created = (context: VolumeContext, { fault, lacksSource, isFound, ...csi }: CreateAnswer): Change =>
+export const created = (context: VolumeContext, { fault, lacksSource, isFound, ...csi }: CreateAnswer): VolumeChange =>
   drafted(context, (draft) => {
     draft.origin = draft.spec?.external ? 'external' : isFound ? 'found' : 'call';
     if (lacksSource && isIn(draft.lifecycle, 'create-in-doubt')) {
@@ -34,15 +34,18 @@ export const created = (context: VolumeContext, { fault, lacksSource, isFound, .
     draft.broadcasts.push({ type: 'created', csiId: csi.id });
   });
 
-export const published = (context: VolumeContext, { publishContext, isWithoutCall }: PublishAnswer): Change =>
+export const published = (context: VolumeContext, { publishContext, isWithoutCall }: PublishAnswer): VolumeChange =>
   drafted(context, (draft) =>
     publicationEnds(draft, { type: 'publish.done', publishContext, attachedBy: isWithoutCall ? 'none' : 'call' }),
   );
 
-export const unpublished = (context: VolumeContext): Change =>
+export const unpublished = (context: VolumeContext): VolumeChange =>
   drafted(context, (draft) => publicationEnds(draft, { type: 'unpublish.done' }));
 
-export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionRequired }: ExpandAnswer): Change =>
+export const expanded = (
+  context: VolumeContext,
+  { capacityBytes, nodeExpansionRequired }: ExpandAnswer,
+): VolumeChange =>
   drafted(context, (draft) => {
     if (draft.expansion) draft.expandedTo = draft.expansion.wish;
     draft.nodeExpansion ||= nodeExpansionRequired;
@@ -60,7 +63,7 @@ export const expanded = (context: VolumeContext, { capacityBytes, nodeExpansionR
     });
   });
 
-export const modified = (context: VolumeContext): Change =>
+export const modified = (context: VolumeContext): VolumeChange =>
   drafted(context, (draft) => {
     const { modification } = draft;
     if (!modification) return;
@@ -71,7 +74,7 @@ export const modified = (context: VolumeContext): Change =>
   });
 
 /** Ends the deletion, or makes the volume again: the plugin has deleted it. */
-export const deleted = (context: VolumeContext): Change =>
+export const deleted = (context: VolumeContext): VolumeChange =>
   drafted(context, (draft) => {
     const { lifecycle } = draft;
     const failure = unproven(draft);
@@ -91,7 +94,7 @@ const unproven = ({ spec }: Draft): CallFailure => ({
 });
 
 /** Retries the failed work later, gives it up, or leaves it failed. */
-export const failed = (context: VolumeContext, attempt: FailedAttempt): Change =>
+export const failed = (context: VolumeContext, attempt: FailedAttempt): VolumeChange =>
   drafted(context, (draft) => {
     const { kind } = mustWork(draft);
     if (kind === 'publish' || kind === 'unpublish') publicationFailed(draft, kind, attempt);
@@ -232,7 +235,7 @@ function giveUpPublication(draft: Draft, failure: CallFailure): void {
 }
 
 /** Tells the part that wants the call that none was made. */
-export const notMade = (context: VolumeContext): Change =>
+export const notMade = (context: VolumeContext): VolumeChange =>
   drafted(context, (draft) => {
     const { kind, nodeId } = mustWork(draft);
     const event = { type: 'call.not-made' } as const;
@@ -242,7 +245,7 @@ export const notMade = (context: VolumeContext): Change =>
   });
 
 /** Names with which the outcomes of each kind of call begin. */
-const outcomes: Record<Work['kind'], string> = {
+const outcomes: Record<VolumeWork['kind'], string> = {
   ...{ create: 'create', remove: 'delete', delete: 'delete' },
   ...{ publish: 'publish', unpublish: 'unpublish', expand: 'change', modify: 'change' },
 };
@@ -276,7 +279,7 @@ function mustBeOver(draft: Draft, { type }: { type: string }): void {
     throw new Error(`${type} is no outcome of a call to ${kind}`);
 }
 
-const mustWork = ({ work }: VolumeContext): Work => {
+const mustWork = ({ work }: VolumeContext): VolumeWork => {
   if (!work) throw new Error('it is at nothing');
   return work;
 };

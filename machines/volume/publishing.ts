@@ -7,7 +7,7 @@ import { isKeptByHolds, usualCapability, wishOf } from './modes.js';
 import { begin, step, withdraw } from './publications.js';
 import { isSameWish } from './requests.js';
 import { keepSlot } from './slots.js';
-import type { Change, ClaimAndPublish, Publication, PublishRequest, VolumeContext } from './types.js';
+import type { ClaimAndPublish, Publication, PublishRequest, VolumeChange, VolumeContext } from './types.js';
 import type { Hold, PublishWish, QueuedWish } from './wishes.js';
 import { underWay } from './work.js';
 
@@ -22,7 +22,7 @@ export const publish = (
     claim,
     reservation,
   }: PublishRequest,
-): Change =>
+): VolumeChange =>
   drafted(context, (draft) => {
     if (reservation !== undefined) draft.slots = keepSlot(draft, nodeId, reservation);
     const wish = { capability, readOnly, csiNodeId };
@@ -39,7 +39,7 @@ export const publish = (
   });
 
 /** Does both requests, one after the other. */
-export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish): Change {
+export function claimAndPublish(context: VolumeContext, request: ClaimAndPublish): VolumeChange {
   const claimed = claim(context, request.claim);
   const after = { ...context, ...claimed.context };
   const published = publish(after, publishOf(after, request));
@@ -100,7 +100,7 @@ function withHold<T extends QueuedWish>(draft: Draft, wish: T, allocId: string):
   return { ...wish, holds: [...(wish.holds ?? []).filter((one) => one.allocId !== allocId), hold] };
 }
 
-export const unpublish = (context: VolumeContext, nodeId: string): Change =>
+export const unpublish = (context: VolumeContext, nodeId: string): VolumeChange =>
   drafted(context, (draft) => {
     if (detachElsewhere(draft, nodeId)) return;
     step(draft, nodeId, { type: 'wish.dropped' });

@@ -7,7 +7,7 @@ import { isSameData } from '../kit/same-data.js';
 import { otherSpec } from '../kit/spec-differences.js';
 import { claim } from './claim-changes.js';
 import { conflictOf, describeClaim, isSameClaim, neverGranted, publishOf } from './claims.js';
-import { asUnstaged, isLeftStaged, isRetryable } from './leftovers.js';
+import { asUnstaged, hasRetryableLeftovers, isLeftStaged } from './leftovers.js';
 import { isLeaving } from './lifecycle.js';
 import { excludes, holdersOf, isOfModes, mayBeThere, notMadeFor, usualCapability, wishOf } from './modes.js';
 import { publicStateOf } from './publication.js';
@@ -15,16 +15,16 @@ import { isBelow, sizeOf } from './size.js';
 import type { Claim, Publication, VolumeContext, VolumeMachineEvent, VolumeRequest, VolumeSpec } from './types.js';
 import type { PublishWish, VolumeKey } from './wishes.js';
 import { describeLeftover, whereToLook } from './words.js';
-import { isGone } from './work.js';
+import { isAbsent } from './work.js';
 
-export const nameOf = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
+export const volumeName = ({ namespace, id }: VolumeKey): string => `volume ${namespace}/${id}`;
 
 type RequestOf<Type extends VolumeRequest['type']> = Extract<VolumeRequest, { type: Type }>;
 type Refusals = {
   [Type in VolumeRequest['type']]?: (context: VolumeContext, request: RequestOf<Type>) => Failure | undefined;
 };
 
-const refused = refusalBy(({ key }: VolumeContext) => nameOf(key));
+const refused = refusalBy(({ key }: VolumeContext) => volumeName(key));
 
 const describePublication = (nodeId: string, { at, readOnly, capability }: Publication): string =>
   `node ${nodeId} (${publicStateOf({ at })}, ${capability.accessMode}${readOnly ? ', read-only' : ''})`;
@@ -311,14 +311,14 @@ const refusals: Refusals = {
 
 /** Reason why nobody can use the volume: there is none, or only leftovers of it. */
 export function absenceOf(context: VolumeContext): Failure {
-  if (context.leftovers.length === 0) return notThere(context.key);
-  const todo = isRetryable(context) ? 'retry to try again, or remove it by hand' : 'remove it by hand';
+  if (context.leftovers.length === 0) return volumeNotFound(context.key);
+  const todo = hasRetryableLeftovers(context) ? 'retry to try again, or remove it by hand' : 'remove it by hand';
   return refused('VOLUME_NOT_FOUND', context, `${leftBehind(context)}: ${todo}, then acknowledge it`);
 }
 
-export const notThere = (key: VolumeKey): Failure => ({
+export const volumeNotFound = (key: VolumeKey): Failure => ({
   code: 'VOLUME_NOT_FOUND',
-  message: `there is no ${nameOf(key)}: list them, or create it`,
+  message: `there is no ${volumeName(key)}: list them, or create it`,
   final: true,
 });
 
@@ -330,11 +330,11 @@ function absentRefusal(context: VolumeContext, request: VolumeMachineEvent): Fai
   if (context.leftovers.length === 0) return request.type === 'volume.create' ? undefined : absenceOf(context);
   switch (request.type) {
     case 'volume.create': {
-      const todo = `${isRetryable(context) ? 'retry or ' : ''}acknowledge that first`;
+      const todo = `${hasRetryableLeftovers(context) ? 'retry or ' : ''}acknowledge that first`;
       return refused('VOLUME_EXISTS', context, `${leftBehind(context)}: ${todo}`);
     }
     case 'volume.retry': {
-      if (isRetryable(context)) return undefined;
+      if (hasRetryableLeftovers(context)) return undefined;
       const todo = 'its node must report that it unstaged it; or remove it by hand, then acknowledge it';
       return refused('VOLUME_IN_USE', context, `${leftBehind(context)}: ${todo}`);
     }
@@ -351,7 +351,7 @@ function absentRefusal(context: VolumeContext, request: VolumeMachineEvent): Fai
 
 /** Undefined if the request is accepted. */
 export function refusalOf(context: VolumeContext, request: VolumeMachineEvent): Failure | undefined {
-  if (isGone(context)) return absentRefusal(context, request);
+  if (isAbsent(context)) return absentRefusal(context, request);
   // Each entry takes the request of its own type. Other events have no entry.
   const refuse = refusals[request.type as VolumeRequest['type']] as
     | ((context: VolumeContext, request: VolumeMachineEvent) => Failure | undefined)

@@ -1,7 +1,7 @@
 /** Slots of a volume on nodes whose plugin has a limit. Pure. The nodes' side: machines/node/node-slots.ts */
 import { nodeAddress, volumeAddress } from '../kit/addresses.js';
 import type { AnswerParams, MessageParams } from '../kit/host.js';
-import type { Change, VolumeContext } from './types.js';
+import type { VolumeChange, VolumeContext } from './types.js';
 
 /** Keeps a slot while the volume is published on its node. */
 export const keepSlot = (
@@ -37,7 +37,7 @@ export function slotReleases(
 export function addSlot(
   context: VolumeContext,
   { nodeId, reservation }: { nodeId: string; reservation: string },
-): Change {
+): VolumeChange {
   if (!context.publications[nodeId]) return { context: {} };
   const { slots, messages } = slotReleases(context, { ...context, slots: keepSlot(context, nodeId, reservation) });
   return { context: { slots }, messages };

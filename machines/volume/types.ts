@@ -135,7 +135,7 @@ export interface Stray {
 }
 
 /** Part of a listing that the volume keeps and broadcasts. */
-export interface Seen extends Pick<VolumeObservation, 'isMissing' | 'condition'> {
+export interface KeptObservation extends Pick<VolumeObservation, 'isMissing' | 'condition'> {
   /** Nodes where the volume is attached without a request, and stays: it is claimed there, or was taken over. */
   heldOn?: string[];
   /** CSI node ids of machines that are not among the nodes: the volume is attached there until somebody unpublishes it. */
@@ -200,14 +200,14 @@ export interface VolumeContext {
   /** Topology that the plugin was asked for where the spec names none. Absent: none. */
   topology?: TopologyRequirement | undefined;
   /** Last listing by the plugin; null: nothing out of the ordinary. */
-  sighting: Seen | null;
+  sighting: KeptObservation | null;
   /** Present piece of work, or the next one. */
-  work: Work | null;
+  work: VolumeWork | null;
   /** Reason why the present call waits; null: it does not wait. */
   awaiting: Awaiting | null;
 }
 
-export interface Work {
+export interface VolumeWork {
   kind: WorkKind;
   nodeId?: string;
   dueAtMs: number;
@@ -338,12 +338,12 @@ export type VolumeChanged = { key: VolumeKey; uid: string } & (
   /** `nodeExpansionRequired`: on other nodes. `capacityBytes`: as the node's plugin reports it. */
   | { type: 'node-expanded'; nodeId: string; capacityBytes?: Bytes; nodeExpansionRequired: boolean }
   | { type: 'modified'; mutableParameters: Record<string, string> }
-  | ({ type: 'seen' } & Seen)
+  | ({ type: 'seen' } & KeptObservation)
   | { type: 'drifted'; lost: string[]; strays: string[] }
 );
 
 /** Change of a record, with its broadcasts and messages. */
-export interface Change {
+export interface VolumeChange {
   context: Partial<VolumeContext>;
   broadcasts?: VolumeBroadcast[];
   messages?: MessageParams[];

@@ -33,11 +33,18 @@ import { created, deleted, expanded, failed, learned, modified, notMade, publish
 import { claimAndPublish, publish, unpublish } from './publishing.js';
 import { refusalOf } from './requests.js';
 import { addSlot, slotAnswer } from './slots.js';
-import type { Change, CreateAnswer, VolumeChanged, VolumeContext, VolumeInput, VolumeMachineEvent } from './types.js';
+import type {
+  CreateAnswer,
+  VolumeChange,
+  VolumeChanged,
+  VolumeContext,
+  VolumeInput,
+  VolumeMachineEvent,
+} from './types.js';
 import type { ExpandAnswer, PublishAnswer } from './wishes.js';
-import { chosen, failureOf, hasPublished, isGone, isNext } from './work.js';
+import { chosen, failureOf, hasPublished, isAbsent, isNext } from './work.js';
 
-const takeOver = takesOver<VolumeContext, VolumeMachineEvent, Change, VolumeChanged>(
+const takeOver = takesOver<VolumeContext, VolumeMachineEvent, VolumeChange, VolumeChanged>(
   ({ key, uid }, { context, broadcasts = [] }) => broadcasts.map((told) => ({ key, uid: context.uid ?? uid, ...told })),
 );
 
@@ -89,8 +96,8 @@ export const volumeMachine = setup({
   guards: {
     isRefused,
     ...call.guards,
-    isGone: ({ context }) => isGone(context),
-    isGoneWithoutLeftovers: ({ context }) => isGone(context) && context.leftovers.length === 0,
+    isGone: ({ context }) => isAbsent(context),
+    isGoneWithoutLeftovers: ({ context }) => isAbsent(context) && context.leftovers.length === 0,
     hasFailedToCreateOrDelete: ({ context }) => failureOf(context) !== undefined,
     hasPublished: ({ context }) => hasPublished(context),
   },

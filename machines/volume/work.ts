@@ -7,7 +7,7 @@ import { isLeaving, lifecycleChart } from './lifecycle.js';
 import { excludes, mayBeThere } from './modes.js';
 import { publicationChart } from './publication.js';
 import { isCovered } from './size.js';
-import type { Expansion, Lifecycle, Publication, VolumeContext, Work, WorkKind } from './types.js';
+import type { Expansion, Lifecycle, Publication, VolumeContext, VolumeWork, WorkKind } from './types.js';
 
 /** Parts of a volume that have work, and the volume that the plugin has made. */
 type Workload = Pick<VolumeContext, 'csi' | 'lifecycle' | 'publications' | 'expansion' | 'modification'>;
@@ -38,9 +38,9 @@ const mayHaveArrived = (one: Publication): boolean =>
   one.at === 'in-doubt' || one.at === 'cancelling' || one.mayStillArrive === true;
 
 /** All pieces of work, each with the moment from which it is due, in the order of their importance. */
-function pieces(workload: Workload, nowMs: number): Work[] {
+function pieces(workload: Workload, nowMs: number): VolumeWork[] {
   const { csi, lifecycle, publications, expansion, modification } = workload;
-  const found: Work[] = [];
+  const found: VolumeWork[] = [];
   const add = (kind: WorkKind, tries: Tries | undefined, nodeId?: string): void => {
     const from = dueAtMs(tries, nowMs);
     const isCalling = from <= nowMs;
@@ -62,7 +62,7 @@ function pieces(workload: Workload, nowMs: number): Work[] {
   return found;
 }
 
-export const nextWork = (workload: Workload, nowMs: number): Work | null => firstDue(pieces(workload, nowMs));
+export const nextWork = (workload: Workload, nowMs: number): VolumeWork | null => firstDue(pieces(workload, nowMs));
 
 /** Call of the volume itself, or about its publication on a node, that is under way. Absent: none is, or it waits. */
 export function underWay(context: Pick<VolumeContext, 'work' | 'awaiting'>, nodeId?: string): WorkKind | undefined {
@@ -93,7 +93,7 @@ const withoutNeedless = ({ expansion, ...sized }: VolumeContext): Expansion | nu
   expansion && expansion.at !== 'failed' && isCovered(sized, expansion.wish) ? null : expansion;
 
 /** Ends the time that a node was given to unmount the volume: it is detached now. */
-function timeOver({ publications }: VolumeContext, work: Work | null): VolumeContext['publications'] {
+function timeOver({ publications }: VolumeContext, work: VolumeWork | null): VolumeContext['publications'] {
   const { nodeId = '', isCalling = false } = work ?? {};
   const publication = publications[nodeId];
   if (!isCalling || publication?.tries?.count !== 0) return publications;
@@ -108,7 +108,7 @@ export function isNext(context: VolumeContext, nowMs: number): boolean {
 }
 
 /** Whether the volume does not exist any more. */
-export const isGone = ({ lifecycle }: VolumeContext): boolean => lifecycle.at === 'absent';
+export const isAbsent = ({ lifecycle }: VolumeContext): boolean => lifecycle.at === 'absent';
 
 /** Failure that stays until somebody asks. A failed publication only stands in the way of a deletion. */
 export function failureOf({ lifecycle, publications }: VolumeContext): CallFailure | undefined {

@@ -1,5 +1,5 @@
 /** Describes events of volumes, nodes and the leader for a person, one line each. */
-import type { Claim, Leftover, Seen } from '../../machines/volume/types.js';
+import type { Claim, KeptObservation, Leftover } from '../../machines/volume/types.js';
 import { describeLeaving, describeLeftover } from '../../machines/volume/words.js';
 import type { NodeUpdate } from '../nodes/node-events.js';
 import type { LeadershipEvent } from '../runtime/runtime.js';
@@ -64,7 +64,7 @@ function changeIn(event: VolumeEvent): string | undefined {
   }
 }
 
-function seenIn({ isMissing, condition, heldOn = [], attachedElsewhere = [] }: Seen): string {
+function seenIn({ isMissing, condition, heldOn = [], attachedElsewhere = [] }: KeptObservation): string {
   if (isMissing) return 'its plugin does not list it';
   const health = condition && `its condition is ${condition.abnormal ? 'abnormal' : 'normal'}: ${condition.message}`;
   const places =

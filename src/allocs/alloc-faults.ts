@@ -1,6 +1,6 @@
 /** Errors about a volume of an alloc: what each means, and its message. */
 import type { AllocVolume } from '../../machines/alloc/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { StagecraftError } from '../errors.js';
 
 /** Whether another alloc has the claim. */
@@ -27,7 +27,7 @@ export const isKeptNoMore = (error: unknown): boolean =>
 /** @param volume whose claim the alloc has lost */
 export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftError => {
   const why = 'its node was taken for lost, somebody released it by hand, or the volume was deleted with force';
-  const message = `${nameOf(volume)}: the claim of alloc ${allocId} was given up: ${why}. The volume may be in use elsewhere: it is unmounted here`;
+  const message = `${volumeName(volume)}: the claim of alloc ${allocId} was given up: ${why}. The volume may be in use elsewhere: it is unmounted here`;
   return new StagecraftError(claimLostCode, message, { final: true });
 };
 
@@ -35,6 +35,8 @@ export const claimLost = ({ volume }: AllocVolume, allocId: string): StagecraftE
 export function named({ name, volume }: AllocVolume, error: unknown): unknown {
   if (!(error instanceof StagecraftError)) return error;
   const { code, message, cause, ...details } = error;
-  const text = message.includes(nameOf(volume)) ? `'${name}': ${message}` : `'${name}', ${nameOf(volume)}: ${message}`;
+  const text = message.includes(volumeName(volume))
+    ? `'${name}': ${message}`
+    : `'${name}', ${volumeName(volume)}: ${message}`;
   return new StagecraftError(code, text, { ...details, cause });
 }

@@ -12,7 +12,7 @@ import { allocAddress, mountAddress, singleMountAt } from '../../machines/kit/ad
 import type { Failure } from '../../machines/kit/host.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
@@ -174,7 +174,7 @@ export class Allocations {
     const reported = await this.#reportedMounts(this.#volumesAt(address).map(({ volume }) => volume));
     const view = this.#allocs.peek(address);
     if (view) return this.#statusOf(view, reported);
-    const singles = this.#options.singles.of(id).map(nameOf).join(', ');
+    const singles = this.#options.singles.of(id).map(volumeName).join(', ');
     const todo = singles ? `a program has mounted ${singles} for it by mounts.mount` : 'list them, or prepare it';
     throw new StagecraftError('ALLOC_NOT_FOUND', `there is no alloc '${id}' on this node: ${todo}`);
   }

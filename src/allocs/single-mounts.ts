@@ -11,7 +11,7 @@ import type { Failure } from '../../machines/kit/host.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import type { MountContext } from '../../machines/mount/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
@@ -72,7 +72,7 @@ export class SingleMounts {
       if (!key || !view || allocStateOf(view.state) !== 'failed') return;
       const { allocId, failure } = view.context;
       if (failure && !this.#callers.has(address))
-        logger.warn({ address }, `${nameOf(key)} is not mounted for alloc ${allocId}: ${failure.message}`);
+        logger.warn({ address }, `${volumeName(key)} is not mounted for alloc ${allocId}: ${failure.message}`);
       this.#allocs.report(address, { type: 'alloc.forget' }).catch((error: unknown) => {
         logger.debug({ address }, `a mount that has failed can't be forgotten now: ${messageOf(error)}`);
       });
@@ -123,7 +123,7 @@ export class SingleMounts {
       // Mounted again since.
       return allocStateOf(view.state) === 'releasing' ? undefined : true;
     };
-    await this.#waits.until({ address, name: nameOf(of.key), goal: 'unmounted', reached, gone: true, signal });
+    await this.#waits.until({ address, name: volumeName(of.key), goal: 'unmounted', reached, gone: true, signal });
     return true;
   }
 
@@ -153,7 +153,7 @@ export class SingleMounts {
     const address = allocAddress(this.#options.node, allocId);
     const single = volumes.find(({ volume }) => this.has({ key: volume, allocId }));
     if (single) {
-      const message = `${nameOf(single.volume)} is mounted for alloc ${allocId} by mounts.mount: unmount it there first`;
+      const message = `${volumeName(single.volume)} is mounted for alloc ${allocId} by mounts.mount: unmount it there first`;
       throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
     }
     const request = { address, volumes };
@@ -175,7 +175,7 @@ export class SingleMounts {
   refuseOfAlloc({ key, allocId }: Of): void {
     const address = allocAddress(this.#options.node, allocId);
     if (!this.#volumesAt(address).some(({ volume }) => isSameData(volume, key))) return;
-    const message = `${nameOf(key)} belongs to what alloc ${allocId} was prepared with: prepare it again, or release it`;
+    const message = `${volumeName(key)} belongs to what alloc ${allocId} was prepared with: prepare it again, or release it`;
     throw new StagecraftError('CLAIM_CONFLICT', message, { address, final: true });
   }
 
@@ -234,14 +234,14 @@ export class SingleMounts {
         throw failedWith(at, failure, `; what was begun is being undone still (${reason})`);
       return undefined;
     };
-    const awaited = { address, name: nameOf(key), goal: `mounted for alloc ${allocId}`, reached, signal };
+    const awaited = { address, name: volumeName(key), goal: `mounted for alloc ${allocId}`, reached, signal };
     const mount = await this.#waits.until<AllocMount | null>({ ...awaited, gone: null });
     if (mount) return mount;
     throw failure ? failedWith(at, failure) : this.#unmounted({ key, allocId });
   }
 
   #unmounted({ key, allocId }: Of): StagecraftError {
-    const message = `${nameOf(key)} was unmounted for alloc ${allocId} meanwhile`;
+    const message = `${volumeName(key)} was unmounted for alloc ${allocId} meanwhile`;
     return new StagecraftError('ABORTED', message, { address: this.#mountAddressOf(key) });
   }
 
@@ -251,7 +251,7 @@ export class SingleMounts {
       allocStateOf(state) === 'releasing' ? undefined : true;
     const awaited = {
       address: this.#addressOf(of),
-      name: nameOf(of.key),
+      name: volumeName(of.key),
       goal: 'unmounted',
       reached,
       gone: true,

@@ -4,7 +4,7 @@
  */
 import type { NodePublishCall } from '../../machines/mount/calls.js';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { Logger } from '../engine/logger.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
 import { isSourceWithin } from '../host/mount-table.js';
@@ -79,7 +79,7 @@ function fileSystemAsAsked(
   if (readOnly && !found.isReadOnly) throw notReadOnly(call, target);
   if (!readOnly && hasTurnedReadOnly(found, staged)) throw notWritableAnyMore(call, target);
   const log = (what: string): void =>
-    logger.warn({ path: target.path }, `${nameOf(key)}, mounted at ${target.path}, ${what}`);
+    logger.warn({ path: target.path }, `${volumeName(key)}, mounted at ${target.path}, ${what}`);
   if (!readOnly && found.isReadOnly && !mountFlags.includes('ro'))
     log('is read-only by its nature or by its plugin, though it was asked for to be written to');
   if (fsType !== undefined && !found.fsType.startsWith(fsType))

@@ -9,9 +9,9 @@ import { mountMachine } from '../../machines/mount/mount.js';
 import { hasNoTarget } from '../../machines/mount/target.js';
 import type { MountContext } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
-import { describeFormer, type FormerMount, type Place } from '../../machines/registry/former-mounts.js';
+import { type AgentPlace, describeFormer, type FormerMount } from '../../machines/registry/former-mounts.js';
 import { registryMachine } from '../../machines/registry/registry.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import { ActorsOf } from '../engine/actors-of.js';
@@ -24,7 +24,7 @@ import type { ClaimClient } from './claim-client.js';
 
 export interface FormerMountsOptions {
   nodeId: string;
-  place: Place;
+  place: AgentPlace;
   engine: Engine;
   claims: Pick<ClaimClient, 'keeps'>;
   clock: Clock;
@@ -65,7 +65,7 @@ export class FormerMounts {
     const known = this.#registry.peek(this.#address)?.context.place;
     if (!isSameData(known, place) || this.#all().length > 0)
       await this.#registry.report(this.#address, { type: 'registry.placed', place, mounts });
-    const names = this.#all().map(([address]) => nameOf(keyOf(address)));
+    const names = this.#all().map(([address]) => volumeName(keyOf(address)));
     if (names.length === 0) return;
     const named = names.slice(0, mostNamed).join(', ');
     const more = names.length > mostNamed ? ` and ${names.length - mostNamed} more` : '';
@@ -94,7 +94,7 @@ export class FormerMounts {
     const why = this.why(key);
     const address = mountAddress(this.#options.nodeId, key.namespace, key.id);
     if (why !== undefined)
-      throw new StagecraftError('MOUNT_ELSEWHERE', `${nameOf(key)}: ${why}`, { address, final: true });
+      throw new StagecraftError('MOUNT_ELSEWHERE', `${volumeName(key)}: ${why}`, { address, final: true });
   }
 
   /** Resolves once nobody at another place has the volume mounted, or at the signal. */

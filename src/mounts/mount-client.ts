@@ -9,7 +9,7 @@ import { mountStateOf } from '../../machines/mount/states.js';
 import { isBeingReplaced, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountRequest, Target } from '../../machines/mount/types.js';
 import { isStagingOwed } from '../../machines/mount/work.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -77,7 +77,9 @@ export class MountClient {
       const using = users.filter(isHere);
       if (volume?.plugin !== plugin || (using.length === 0 && !isStagingOwed(context))) return [];
       const allocs = using.map(({ allocId }) => allocId);
-      return [`${nameOf(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`];
+      return [
+        `${volumeName(key)}${allocs.length > 0 ? ` (mounted for alloc ${allocs.join(', ')})` : ' (to be unstaged)'}`,
+      ];
     });
   }
 
@@ -108,7 +110,7 @@ export class MountClient {
       ...goal,
       reached: ({ context }) => reached(context),
       address: this.addressOf(key),
-      name: nameOf(key),
+      name: volumeName(key),
     });
   }
 
@@ -119,7 +121,7 @@ export class MountClient {
     work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const failed = (code: ErrorCode): StagecraftError => {
-      const late = `${timeoutMs} ms have passed before ${nameOf(key)} was done with for alloc ${allocId}`;
+      const late = `${timeoutMs} ms have passed before ${volumeName(key)} was done with for alloc ${allocId}`;
       const why = code === 'TIMEOUT' ? late : 'the wait was given up';
       const message = `${why}${this.#troubleAt(key) || because(trouble?.())}; what was begun stands: see ${this.#placeOf(key, allocId)}`;
       const address = this.addressOf(key);

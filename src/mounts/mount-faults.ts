@@ -1,7 +1,7 @@
 /** Errors about mounts as the kernel shows them, with advice. */
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { MountCall, NodePublishCall } from '../../machines/mount/calls.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { isWithin, type MountEntry, type MountTable } from '../host/mount-table.js';
@@ -10,7 +10,7 @@ import { coveredBy, replacedBy, turnedReadOnly } from './mount-seen.js';
 import type { MountPath } from './paths.js';
 
 export const mountNotFound = (key: VolumeKey, node: string): StagecraftError =>
-  new StagecraftError('MOUNT_NOT_FOUND', `${nameOf(key)} is not mounted on node ${node}: list what is`, {
+  new StagecraftError('MOUNT_NOT_FOUND', `${volumeName(key)} is not mounted on node ${node}: list what is`, {
     address: mountAddress(node, key.namespace, key.id),
   });
 
@@ -57,7 +57,7 @@ export const notToUnstage = ({ path }: MountPath, { device, root, fsType }: Moun
 
 export const notReadOnly = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   madeWrongly(
-    `${nameOf(key)} was to be read-only at ${path}, but the plugin has mounted it for writing`,
+    `${volumeName(key)} was to be read-only at ${path}, but the plugin has mounted it for writing`,
     'mount it for writing, or fix the plugin',
   );
 
@@ -66,19 +66,22 @@ export const coveredStill = ({ path }: MountPath, stranger: MountEntry): Stagecr
   new StagecraftError('MOUNT_STAYS', `what is mounted at ${path} can't be unmounted: it is ${coveredBy(stranger)}`);
 
 export const stagingCovered = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
-  new StagecraftError('HOST_UNFIT', `${nameOf(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`);
+  new StagecraftError(
+    'HOST_UNFIT',
+    `${volumeName(key)} can't be used: where it is staged, it is ${coveredBy(stranger)}`,
+  );
 
 /** Error for a dead staging: the plugin would stage over it, or take it as staged. */
 export const stagingDead = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   new StagecraftError(
     'MOUNT_STAYS',
-    `${nameOf(key)} can't be staged: what is mounted at ${path} is dead; where it is not unstaged by itself, unmount it`,
+    `${volumeName(key)} can't be staged: what is mounted at ${path} is dead; where it is not unstaged by itself, unmount it`,
   );
 
 export const stagingReplaced = ({ key }: MountCall, stranger: MountEntry): StagecraftError =>
   new StagecraftError(
     'HOST_UNFIT',
-    `${nameOf(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
+    `${volumeName(key)} can't be used: where it is staged, ${replacedBy(stranger)}: unmount that first, or release all that use the volume here`,
   );
 
 /** Error like that of a plugin that misses an earlier step. */
@@ -103,7 +106,7 @@ export function notTheVolume(
     : `nothing is mounted at ${staging.path}: release all that use the volume here, so that it is unstaged, then ask again`;
   return new StagecraftError(
     'MOUNT_NOT_AS_ASKED',
-    `${nameOf(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; ${advice}`,
+    `${volumeName(key)} was to be mounted at ${path}, but the plugin has bound the directory of this host that it is staged at: that is unmounted again; ${advice}`,
     { final: true, answerClass: 'repair' },
   );
 }
@@ -112,26 +115,26 @@ export function notTheVolume(
 export function ofOtherVolume({ key }: MountCall, { path }: MountPath, other: string): StagecraftError {
   const subject = subjectAt(other) ?? 'another volume';
   return madeWrongly(
-    `${nameOf(key)} was to be mounted at ${path}, but the plugin has mounted what is staged for ${subject} at ${other}`,
+    `${volumeName(key)} was to be mounted at ${path}, but the plugin has mounted what is staged for ${subject} at ${other}`,
     'fix the plugin',
   );
 }
 
 export const noDevice = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   madeWrongly(
-    `${nameOf(key)} was to be a block device at ${path}, but the plugin has mounted something else there`,
+    `${volumeName(key)} was to be a block device at ${path}, but the plugin has mounted something else there`,
     'use the volume as a file system, or fix the plugin',
   );
 
 export const noFileSystem = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
   madeWrongly(
-    `${nameOf(key)} was to be a directory at ${path}, but the plugin has mounted a file or a device there`,
+    `${volumeName(key)} was to be a directory at ${path}, but the plugin has mounted a file or a device there`,
     'use the volume as a block device, or fix the plugin',
   );
 
 /** Error for a volume that could be written to when it was staged. */
 export const notWritableAnyMore = ({ key }: MountCall, { path }: MountPath): StagecraftError =>
-  madeWrongly(`${nameOf(key)} was to be written to at ${path}, but ${turnedReadOnly}`, 'then ask again');
+  madeWrongly(`${volumeName(key)} was to be written to at ${path}, but ${turnedReadOnly}`, 'then ask again');
 
 const madeWrongly = (what: string, advice: string): StagecraftError =>
   new StagecraftError('MOUNT_NOT_AS_ASKED', `${what}: it is unmounted again; ${advice}`, { final: true });

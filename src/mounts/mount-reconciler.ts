@@ -16,7 +16,7 @@ import type {
   StagingObservation,
   Target,
 } from '../../machines/mount/types.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
@@ -155,7 +155,7 @@ export class MountReconciler {
     await forEachLimited(mounts, atOnce, async ([address, mount]) => {
       if (!mount.volume || (plugin !== undefined && mount.volume.plugin !== plugin)) return;
       const fail = (cause: unknown): undefined =>
-        void failed.push(new Error(`${nameOf(mount.key)}: ${messageOf(cause)}`, { cause }));
+        void failed.push(new Error(`${volumeName(mount.key)}: ${messageOf(cause)}`, { cause }));
       const isFormer = this.#options.former.why(mount.key) !== undefined;
       const seen = isFormer ? nothingSeen : await seenOf(mount, fail);
       if (!isStart && seen.users.length + seen.staging.length === 0) return;
@@ -187,7 +187,8 @@ export class MountReconciler {
         if (stranger === undefined) continue;
         const told = `${path}: ${stranger}`;
         strange.add(told);
-        if (!this.#strange.has(told)) this.#options.logger.warn({ path }, `${nameOf(mount.key)}${where}: ${stranger}`);
+        if (!this.#strange.has(told))
+          this.#options.logger.warn({ path }, `${volumeName(mount.key)}${where}: ${stranger}`);
       }
     }
     this.#strange = strange;

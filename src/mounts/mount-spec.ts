@@ -5,7 +5,7 @@ import type { AllocVolume } from '../../machines/alloc/types.js';
 import type { AccessMode, AttachmentMode, Capability } from '../../machines/kit/csi-types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
 import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
@@ -131,7 +131,7 @@ const listOf = <T extends typeof volumeSchema | typeof askedVolumeSchema>(schema
       for (const [at, { name, volume, taskPath }] of volumes.entries()) {
         const things = {
           name: `the name '${name}'`,
-          volume: nameOf(volume),
+          volume: volumeName(volume),
           taskPath: `the task path ${posix.normalize(`${taskPath}/`)}`,
         };
         for (const [field, thing] of Object.entries(things)) {
@@ -197,6 +197,6 @@ export function withModes(asked: AskedVolume, offered: readonly Modes[]): AskedV
 export function capabilityFor(key: VolumeKey, { capabilities }: KnownVolume, usage: Capability): Capability {
   const made = capabilities.find((one) => isOfModes(one, usage));
   if (made) return { ...made, ...usage };
-  const fault = `${nameOf(key)}: ${notMadeFor(capabilities, usage)}`;
+  const fault = `${volumeName(key)}: ${notMadeFor(capabilities, usage)}`;
   throw new StagecraftError('INVALID_ARGUMENT', fault, { faults: [fault] });
 }

@@ -5,7 +5,7 @@ import { useRefusal } from '../../machines/mount/requests.js';
 import { isBeingReplaced, isToUnpublish, isWanted } from '../../machines/mount/target.js';
 import type { MountContext, MountedVolume } from '../../machines/mount/types.js';
 import { isReadOnly } from '../../machines/volume/claims.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
 import type { Clock } from '../engine/clock.js';
@@ -198,14 +198,14 @@ export class MountSteps {
   }
 
   #failed(key: VolumeKey, { code, message, ...details }: CallFailure): StagecraftError {
-    return new StagecraftError(code, `${nameOf(key)}: ${message}`, {
+    return new StagecraftError(code, `${volumeName(key)}: ${message}`, {
       ...details,
       address: this.#client.addressOf(key),
     });
   }
 
   #error(code: ErrorCode, key: VolumeKey, what: string): StagecraftError {
-    return new StagecraftError(code, `${nameOf(key)} ${what}`, { address: this.#client.addressOf(key) });
+    return new StagecraftError(code, `${volumeName(key)} ${what}`, { address: this.#client.addressOf(key) });
   }
 
   async #infoOf({

@@ -4,7 +4,7 @@
  */
 import type { UndoingCall } from '../../machines/mount/calls.js';
 import type { KernelMount } from '../../machines/mount/kernel-mount.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { MountEntry, MountTable } from '../host/mount-table.js';
@@ -117,7 +117,7 @@ export class MountUndoing {
   /** Before it is done: killed in between, it is told of twice rather than never. */
   #announce({ call: { plugin, key }, what, place: { path } }: ToUndo, { device, root, fsType }: MountEntry): void {
     const left = `${root} of ${device} (${fsType}) at ${path}`;
-    const message = `${nameOf(key)}: plugin '${plugin}' says that it is not ${what} any more, and has left our mount, ${left}: it is unmounted by Stagecraft`;
+    const message = `${volumeName(key)}: plugin '${plugin}' says that it is not ${what} any more, and has left our mount, ${left}: it is unmounted by Stagecraft`;
     this.#options.logger.warn({ path, plugin }, message);
   }
 

@@ -4,7 +4,7 @@ import type { Capability } from '../../machines/kit/csi-types.js';
 import type { Failure } from '../../machines/kit/host.js';
 import { isIn, type PartView } from '../../machines/kit/parts.js';
 import { mountParts, unconfirmedText } from '../../machines/mount/parts.js';
-import { isDead, isInDoubt, isStaged } from '../../machines/mount/staging.js';
+import { isDead, isStaged, isStagingInDoubt } from '../../machines/mount/staging.js';
 import { mountStateOf } from '../../machines/mount/states.js';
 import { isWanted, mountUserStateOf } from '../../machines/mount/target.js';
 import type { MountContext, MountState, MountUserState, Target, VolumeCondition } from '../../machines/mount/types.js';
@@ -70,7 +70,7 @@ export function mountStatusOf(
     plugin,
     csiId,
     ...(capability && { capability }),
-    ...((isStaged(staging) || isInDoubt(staging)) && { stagingPath }),
+    ...((isStaged(staging) || isStagingInDoubt(staging)) && { stagingPath }),
     isStaged: isStaged(staging),
     users: users.map((user) => {
       const { path } = paths.target(plugin, key, user.allocId);

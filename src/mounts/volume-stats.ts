@@ -9,7 +9,7 @@ import { isIn } from '../../machines/kit/parts.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { mountMachine } from '../../machines/mount/mount.js';
 import { isStaged } from '../../machines/mount/staging.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
 import { failureOf } from '../calls/call-failure.js';
@@ -102,7 +102,7 @@ export class Stats {
   async #ask(address: string, key: VolumeKey): Promise<VolumeStats> {
     const { locks } = this.#options;
     const lock = this.#lockOf(address, key);
-    await this.#within(waitMs, `${nameOf(key)} has had no turn`, (signal) => locks.wait([lock], signal));
+    await this.#within(waitMs, `${volumeName(key)} has had no turn`, (signal) => locks.wait([lock], signal));
     try {
       // The volume may be another one by now.
       if (this.#lockOf(address, key) !== lock) return await this.#ask(address, key);
@@ -119,7 +119,7 @@ export class Stats {
     const admitted = await access.enter({ plugin }, { signal: this.#stop.signal, waitMs, waits: () => {} });
     try {
       const other = otherDriver({ plugin, ...(driver && { driver }) }, admitted.observation);
-      if (other) throw new StagecraftError(other.code, `${nameOf(key)}: ${other.message}`, { address });
+      if (other) throw new StagecraftError(other.code, `${volumeName(key)}: ${other.message}`, { address });
       const { capabilities } = admitted.observation;
       if (!capabilities.has('GET_VOLUME_STATS') && !capabilities.has('VOLUME_CONDITION'))
         throw new StagecraftError('PLUGIN_LACKS', `plugin '${plugin}' offers no GET_VOLUME_STATS: it gives none`);

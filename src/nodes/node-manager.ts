@@ -11,11 +11,11 @@ import {
   type NodeContext,
   type NodePlugin,
   nodeMachine,
+  nodeNotFound,
   notReady,
-  notThere,
   type ReportMark,
 } from '../../machines/node/node.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { lockKey } from '../calls/volume-locks.js';
@@ -198,7 +198,7 @@ export class NodeManager {
     if (!(await this.#volumes.read(address))) throw notFound(known);
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
     if (contradiction !== undefined) {
-      const message = `${nameOf(known)}: cannot accept the report: ${contradiction}`;
+      const message = `${volumeName(known)}: cannot accept the report: ${contradiction}`;
       throw new StagecraftError('VOLUME_IN_USE', message, { address });
     }
     const unstaged: VolumeRequest = {
@@ -304,7 +304,7 @@ export class NodeManager {
 
   #notFound(id: string): StagecraftError {
     const refusal = this.#refused.get(id);
-    const { code, message } = notThere({ id });
+    const { code, message } = nodeNotFound({ id });
     const why = refusal && `there is no node ${id}: what its agent reports is refused: ${refusal.message}`;
     return new StagecraftError(code, why ?? message, { address: nodeAddress(id), cause: refusal });
   }

@@ -5,7 +5,7 @@
 import { isKeptOn } from '../../machines/volume/letting-go.js';
 import { isOfModes, wishOf } from '../../machines/volume/modes.js';
 import { nodeExpansionOf } from '../../machines/volume/node-expansion.js';
-import { holds, nameOf } from '../../machines/volume/requests.js';
+import { holds, volumeName } from '../../machines/volume/requests.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { Hold, PublishWish } from '../../machines/volume/wishes.js';
 import { refuseAborted } from '../abort.js';
@@ -117,7 +117,7 @@ function useOf({ publications }: VolumeContext, nodeId: string, { capability, re
 /** A copy that the caller may change. */
 function knownOf(context: VolumeContext, nodeId: string): KnownVolume {
   const { uid, spec, key, driver } = context;
-  if (!spec) throw new Error(`no spec is on record for ${nameOf(key)}`);
+  if (!spec) throw new Error(`no spec is on record for ${volumeName(key)}`);
   const { plugin, capabilities, secrets } = spec;
   const expansion = nodeExpansionOf(context, nodeId);
   const holds = holdsOn(context, nodeId);
@@ -144,11 +144,11 @@ function publishedOf(
   { nodeId, hold }: { nodeId: string; hold?: string | undefined },
 ): PublishedVolume {
   const { csi, publications, key } = context;
-  if (!csi) throw new Error(`${nameOf(key)} was published, but never made`);
+  if (!csi) throw new Error(`${volumeName(key)} was published, but never made`);
   const { publishContext = {}, holds = [] } = publications[nodeId] ?? {};
   const own = holds.find(({ allocId }) => allocId === hold);
   if (hold !== undefined && !own) {
-    const message = `${nameOf(key)} was unpublished from node ${nodeId} before it was mounted for alloc ${hold}: mount it again`;
+    const message = `${volumeName(key)} was unpublished from node ${nodeId} before it was mounted for alloc ${hold}: mount it again`;
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }
   return {

@@ -8,7 +8,7 @@ import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SnapshotSource } from '../../machines/snapshot/types.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -54,7 +54,7 @@ export async function volumeSources(
   const secrets = found.map((one) => one.secrets);
   if (!homes) return { plugin, sources, secrets, driver };
   // Volumes that pass this check have the same home: this node.
-  const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(nameOf(volume), call)));
+  const [home] = await Promise.all(found.map(({ volume, call }) => homes.here(volumeName(volume), call)));
   return { plugin, sources, secrets, home, driver };
 }
 
@@ -69,7 +69,7 @@ async function volumeSource(
   const { spec, csi, lifecycle, home, driver } = view.context;
   if (!spec) throw notFound(volume);
   if (isLeaving(lifecycle))
-    throw new StagecraftError('VOLUME_DELETING', `${nameOf(volume)} is being deleted: it takes no new snapshots`, {
+    throw new StagecraftError('VOLUME_DELETING', `${volumeName(volume)} is being deleted: it takes no new snapshots`, {
       address,
     });
   if (!csi) throw notCreated(volume);

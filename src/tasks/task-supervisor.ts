@@ -6,7 +6,7 @@
 import { pluginAddress, taskAddress } from '../../machines/kit/addresses.js';
 import { pluginMachine } from '../../machines/plugin/plugin.js';
 import { taskMachine } from '../../machines/task/task.js';
-import { instancesOf } from '../../machines/task/task-context.js';
+import { registeredInstances } from '../../machines/task/task-context.js';
 import type { PluginKey, TaskChanged, TaskSpec } from '../../machines/task/task-types.js';
 import { ActorsOf, type EventOf, type ViewOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
@@ -246,7 +246,7 @@ export class TaskSupervisor {
     const { run, spawned } = before.context;
     const present = this.#tasks.peek(address);
     if (!spawned?.process || !present || present.context.run?.token === run?.token) return;
-    await Promise.all(instancesOf(before.context).map((instance) => this.#lost(instance)));
+    await Promise.all(registeredInstances(before.context).map((instance) => this.#lost(instance)));
   }
 
   /** Resolves once an instance is not healthy, or gone. */
@@ -299,7 +299,7 @@ export class TaskSupervisor {
   async #dependentsOf(id: string, address: string, { force = false, isLast = false }: StopOptions): Promise<string[]> {
     const advice = isLast ? '' : '; release that first, or stop it with force';
     const view = this.#tasks.peek(address);
-    const instances = view ? instancesOf(view.context) : [];
+    const instances = view ? registeredInstances(view.context) : [];
     try {
       const dependents = await this.#dependents(instances);
       if (dependents.length === 0 || force) return dependents;

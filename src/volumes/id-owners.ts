@@ -24,7 +24,7 @@ import {
 } from '../../machines/snapshot/states.js';
 import type { MadeSnapshot, SnapshotKind } from '../../machines/snapshot/types.js';
 import { isDeleted } from '../../machines/volume/lifecycle.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { mayBeCreating, needsSource, volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext, VolumeSource } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -297,7 +297,7 @@ export const volumeIds: IdSort<typeof volumeMachine> = {
   makerIn: ({ spec, origin }) => (origin === 'call' ? spec?.plugin : undefined),
   nameOf: (address) => {
     const [, namespace = '', id = ''] = addressParts(address);
-    return nameOf({ namespace, id });
+    return volumeName({ namespace, id });
   },
   sourcesIn: ({ context }) => sourcesOfVolume(context),
   isMaking: ({ context }) => isCalling(context.work, ['create']),

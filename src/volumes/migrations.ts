@@ -7,7 +7,7 @@ import { topState } from '../../machines/kit/parts.js';
 import type { ChangeData } from '../../machines/volume/change.js';
 import type { LifecycleData } from '../../machines/volume/lifecycle-setup.js';
 import type { PublicationData } from '../../machines/volume/publication-setup.js';
-import type { Leftover, VolumeOrigin, VolumeSpec, Work } from '../../machines/volume/types.js';
+import type { Leftover, VolumeOrigin, VolumeSpec, VolumeWork } from '../../machines/volume/types.js';
 import type { CreatedVolume, VolumeKey } from '../../machines/volume/wishes.js';
 import type { Migration } from '../engine/effects/effects.js';
 
@@ -23,7 +23,7 @@ interface OldContext {
   expansion: Old<ChangeData<CapacityRange>> | null;
   modification: Old<ChangeData<Record<string, string>>> | null;
   leftovers: Leftover[];
-  work: Work | null;
+  work: VolumeWork | null;
   awaiting: object | null;
 }
 
@@ -80,7 +80,7 @@ const attachedBy = ({ publishContext = {} }: PublicationData): Pick<PublicationD
   Object.keys(publishContext).length > 0 ? { attachedBy: 'call' } : {};
 
 /** Kind of the call: the removal of a volume that may lack its content was one of its creation. */
-function kindOf(work: Work, { at }: Old<LifecycleData>, awaiting: object | null): Work['kind'] {
+function kindOf(work: VolumeWork, { at }: Old<LifecycleData>, awaiting: object | null): VolumeWork['kind'] {
   if (work.kind !== 'create') return work.kind;
   if (topState({ at }) === 'removing-unproven') return 'remove';
   // Deleted during the removal: the call goes on for the deletion.
@@ -88,7 +88,7 @@ function kindOf(work: Work, { at }: Old<LifecycleData>, awaiting: object | null)
   return 'create';
 }
 
-const stateOf = ({ kind, isCalling }: Work, awaiting: object | null): string => {
+const stateOf = ({ kind, isCalling }: VolumeWork, awaiting: object | null): string => {
   if (!isCalling) return 'backing-off';
   if (awaiting) return 'waiting-for-plugin';
   return kind === 'remove' ? 'removing-unproven' : `pending-${kind}`;

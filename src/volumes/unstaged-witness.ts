@@ -6,7 +6,7 @@
 import { mountAddress } from '../../machines/kit/addresses.js';
 import { isIn } from '../../machines/kit/parts.js';
 import { mountMachine } from '../../machines/mount/mount.js';
-import { isInDoubt, isStaged } from '../../machines/mount/staging.js';
+import { isStaged, isStagingInDoubt } from '../../machines/mount/staging.js';
 import type { MountContext, Target } from '../../machines/mount/types.js';
 import { isStagingOwed, isToPublish, underWay } from '../../machines/mount/work.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -100,7 +100,9 @@ function unshownIn(
 const isStagedUnshown = (mount: MountContext, bootId: string): boolean => {
   const { staging } = mount;
   const isOfThisBoot = mount.bootId === bootId;
-  return underWay(mount) === 'stage' || isInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot);
+  return (
+    underWay(mount) === 'stage' || isStagingInDoubt(staging) || (isStaged(staging) && !staging.found && isOfThisBoot)
+  );
 };
 
 function usersIn(mount: MountContext, allocId: string | undefined): string | undefined {

@@ -1,7 +1,7 @@
 /** Expands volumes and changes their mutable parameters. Docstrings for callers: volume-manager.ts */
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isAmong } from '../../machines/kit/same-data.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { isBelow } from '../../machines/volume/size.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
@@ -35,7 +35,7 @@ export class VolumeChanging {
       if (failure) throw failed(known, failure);
       const isDue = [wish, next?.wish].some((one) => one && !isBelow(one.requiredBytes, asked.requiredBytes));
       if (isDue) return undefined;
-      const message = `${nameOf(known)}: a later request asked for another size before this one was reached; repeat the request if it still holds`;
+      const message = `${volumeName(known)}: a later request asked for another size before this one was reached; repeat the request if it still holds`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
     return this.#client.until({ key: known, goal: 'expanded', reached, signal: limit });

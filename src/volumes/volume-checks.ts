@@ -4,7 +4,7 @@ import type { Bytes, CallFailure, Capability, Segments } from '../../machines/ki
 import { isSameData } from '../../machines/kit/same-data.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
-import { absenceOf, nameOf, notThere } from '../../machines/volume/requests.js';
+import { absenceOf, volumeName, volumeNotFound } from '../../machines/volume/requests.js';
 import { sizeOf } from '../../machines/volume/size.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
@@ -19,13 +19,13 @@ export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress
 
 /** Makes the error for a volume that nobody can use. @param context record of a deleted one. Absent: there is none */
 export function notFound(key: VolumeKey, context?: VolumeContext): StagecraftError {
-  const { code, message } = context ? absenceOf(context) : notThere(key);
+  const { code, message } = context ? absenceOf(context) : volumeNotFound(key);
   return new StagecraftError(code, message, { address: addressOf(key) });
 }
 
 /** Makes the error for a volume that nothing can be made from yet. */
 export const notCreated = (key: VolumeKey): StagecraftError =>
-  new StagecraftError('VOLUME_NOT_FOUND', `${nameOf(key)} is not created yet: wait for that`, {
+  new StagecraftError('VOLUME_NOT_FOUND', `${volumeName(key)} is not created yet: wait for that`, {
     address: addressOf(key),
   });
 
@@ -60,7 +60,7 @@ function failedWith(
 ): StagecraftError {
   // Leaves out the advice: the message of OTHER_DRIVER has its own.
   const text = code === 'OTHER_DRIVER' || advice === undefined ? message : `${message}; ${advice}`;
-  return new StagecraftError(code, `${nameOf(key)}: ${text}`, { ...details, address: addressOf(key) });
+  return new StagecraftError(code, `${volumeName(key)}: ${text}`, { ...details, address: addressOf(key) });
 }
 
 /**
@@ -79,7 +79,7 @@ export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unk
   const why =
     notMadeFor(offered, wanted) ??
     `it was not made with ${JSON.stringify(wanted)}, but with ${JSON.stringify(offered)}: ask for one of these`;
-  const message = `${nameOf(key)}: ${why}`;
+  const message = `${volumeName(key)}: ${why}`;
   throw new StagecraftError('INVALID_ARGUMENT', message, {
     address: addressOf(key),
     faults: [`capability: ${message}`],
@@ -136,14 +136,14 @@ export async function sourceOf(
   const present = await sources.volume(source.volume);
   const { spec, csi, home, driver, nodeExpansion } = present;
   if (spec?.plugin !== plugin) {
-    const message = `${nameOf(source.volume)} belongs to plugin '${spec?.plugin}': only that plugin can clone it`;
+    const message = `${volumeName(source.volume)} belongs to plugin '${spec?.plugin}': only that plugin can clone it`;
     throw new StagecraftError('INVALID_ARGUMENT', message, { faults: [`source.volume: ${message}`] });
   }
   if (!csi) throw notCreated(source.volume);
   const call = { plugin, ...(home && { home }), topology: csi.accessibleTopology };
   return {
     csiId: csi.id,
-    home: await sources.homeHere(nameOf(source.volume), call),
+    home: await sources.homeHere(volumeName(source.volume), call),
     driver: driver ?? undefined,
     // A file system that a node still has to expand is smaller than its volume.
     sizeBytes: nodeExpansion ? undefined : sizeOf(present),

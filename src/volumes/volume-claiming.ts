@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { Claim, VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { asData } from '../engine/machine/data.js';
@@ -47,7 +47,7 @@ export class VolumeClaiming {
     const { wait, signal, ...claim } = checked(claimSchema, options, 'the claim');
     const { allocId, nodeId } = claim;
     const withdrawn = (why = ''): StagecraftError =>
-      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${nameOf(known)} was withdrawn${why}`, {
+      new StagecraftError('ABORTED', `the claim of alloc ${allocId} on ${volumeName(known)} was withdrawn${why}`, {
         address: addressOf(known),
       });
     const present = await this.#client.present(known, signal);

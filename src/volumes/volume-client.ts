@@ -1,6 +1,6 @@
 /** Client of volumes: says who else may have a volume that is in the way, and waits until a volume is made. */
 import { isDeleted } from '../../machines/volume/lifecycle.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
@@ -26,7 +26,7 @@ const volumes: Subject<typeof volumeMachine, VolumeKey> = {
   machine: volumeMachine,
   keyOf: (given) => keyOf(given),
   addressOf,
-  nameOf,
+  nameOf: volumeName,
   describe: ({ state, context }) => {
     const trouble = troubleOf(context);
     return `${volumeStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
@@ -119,7 +119,7 @@ export class VolumeClient extends ActorClient<typeof volumeMachine, VolumeKey> {
     const failure = failedCreation(key, now.lifecycle);
     if (failure) throw failure;
     if (now.uid === asked.uid && !isDeleted(now.lifecycle)) return;
-    const message = `${nameOf(key)} was deleted before it was ${goal}`;
+    const message = `${volumeName(key)} was deleted before it was ${goal}`;
     throw new StagecraftError('ABORTED', message, { address: addressOf(key) });
   }
 }

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { CallFailure } from '../../machines/kit/csi-types.js';
 import { isDeleted } from '../../machines/volume/lifecycle.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeSpec as KnownSpec, VolumeContext } from '../../machines/volume/types.js';
 import type { volumeMachine } from '../../machines/volume/volume.js';
@@ -124,7 +124,7 @@ export class VolumeCreation {
     await (taken ? ids.takingOver(address, { plugin: asked.plugin, csiId: taken.csiId, home }, ask, limit) : ask());
     const reached = ({ state, context }: VolumeView): Volume | undefined => {
       if (isDeleted(context.lifecycle))
-        throw new StagecraftError('ABORTED', `${nameOf(key)} is being deleted`, { address });
+        throw new StagecraftError('ABORTED', `${volumeName(key)} is being deleted`, { address });
       if (context.csi) return volumeOf(state, context);
       const failure = failedCreation(key, context.lifecycle);
       if (failure) throw failure;
@@ -217,7 +217,7 @@ export class VolumeCreation {
 }
 
 const refusedAs = (key: VolumeKey, { code, message }: CallFailure): StagecraftError =>
-  new StagecraftError(code, `${nameOf(key)}: ${message}`, { address: addressOf(key) });
+  new StagecraftError(code, `${volumeName(key)}: ${message}`, { address: addressOf(key) });
 
 const createSchema = z.strictObject({
   ...waitShape,

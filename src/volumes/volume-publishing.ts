@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Capability } from '../../machines/kit/csi-types.js';
 import { isSameClaim } from '../../machines/volume/claims.js';
 import { holdersOf, isKeptByHolds, wishOf } from '../../machines/volume/modes.js';
-import { nameOf } from '../../machines/volume/requests.js';
+import { volumeName } from '../../machines/volume/requests.js';
 import type { ClaimRequest, PublishRequest, VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
@@ -114,13 +114,13 @@ export class VolumePublishing {
       const { uid, publications } = now;
       const publication = uid === context.uid ? publications[nodeId] : undefined;
       if (!publication) {
-        const message = `${nameOf(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
+        const message = `${volumeName(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
       if (publication.failure) throw failed(known, publication.failure);
       const stuck = stuckOf(now, nodeId);
       if (stuck !== undefined) {
-        const message = `${nameOf(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
+        const message = `${volumeName(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
         throw new StagecraftError('VOLUME_IN_USE', message, { address: addressOf(known) });
       }
       const isThere =
@@ -172,7 +172,7 @@ export class VolumePublishing {
       if (uid !== context.uid || publication?.number !== number) return true;
       if (publication.at === 'failed.unpublish' && publication.failure) throw failed(known, publication.failure);
       if (publication.next || !wishOf(publication)) return undefined;
-      const message = `${nameOf(known)} was published again on node ${nodeId} before it was gone from there`;
+      const message = `${volumeName(known)} was published again on node ${nodeId} before it was gone from there`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
     };
     const goal = `unpublished from node ${nodeId}`;

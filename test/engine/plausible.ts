@@ -22,7 +22,7 @@ import {
 } from '../../machines/index.js';
 import type { AdmissionOutcome, CallFailure, CallOutcome, Capability, Wait } from '../../machines/kit/csi-types.js';
 import type { StagingEvent } from '../../machines/mount/staging-setup.js';
-import type { Moment, TargetEvent } from '../../machines/mount/target-setup.js';
+import type { MountFacts, TargetEvent } from '../../machines/mount/target-setup.js';
 import type { MountEvent } from '../../machines/mount/types.js';
 import type { NodeEvent } from '../../machines/node/node.js';
 import type { Fingerprint, PluginEvent, PluginInfo } from '../../machines/plugin/plugin.js';
@@ -441,7 +441,7 @@ const stagingEvents: Drafts<StagingEvent> = {
   'unstage.interrupted': none,
 };
 
-const moment = (die: Die): Moment => ({
+const moment = (die: Die): MountFacts => ({
   ...{ atMs: die.below(1_000), nextNumber: die.below(9) },
   ...{ isLast: die.below(2) > 0, isCallUnderWay: die.below(2) > 0 },
 });
@@ -452,7 +452,7 @@ const targetUseOf = (die: Die) => ({
 });
 const then =
   <TMore extends object>(more: (die: Die) => TMore) =>
-  (die: Die): Moment & TMore => ({ ...moment(die), ...more(die) });
+  (die: Die): MountFacts & TMore => ({ ...moment(die), ...more(die) });
 const refusedCall = (die: Die) => ({ failure: failure(die) });
 
 const targetEvents: Drafts<TargetEvent> = {

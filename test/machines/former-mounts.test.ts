@@ -1,9 +1,9 @@
 /** Which mounts are an earlier agent's, as the root actor of a node keeps them. */
 import { expect } from 'chai';
-import { type Place, placed } from '../../machines/registry/former-mounts.js';
+import { type AgentPlace, placed } from '../../machines/registry/former-mounts.js';
 
 describe('the place of the agent of a node', () => {
-  const at = (id: string): Place => ({ id, dataDir: `/${id}`, host: 'h' });
+  const at = (id: string): AgentPlace => ({ id, dataDir: `/${id}`, host: 'h' });
   const [web, db] = ['mount/a/default/web', 'mount/a/default/db'];
 
   it('34.32 noted for the first time, as by an agent that was updated: all mounts are its own', () => {

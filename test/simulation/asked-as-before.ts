@@ -6,7 +6,7 @@ import type { AnyEventObject } from 'xstate';
 import { type NodeContext, type SlotRequest, slotRefusal } from '../../machines/node/node.js';
 import { refusalOf } from '../../machines/volume/requests.js';
 import type { VolumeContext, VolumeRequest } from '../../machines/volume/types.js';
-import { isGone } from '../../machines/volume/work.js';
+import { isAbsent } from '../../machines/volume/work.js';
 import type { ActorSystem } from '../../src/engine/actor-system.js';
 import type { ActorKind } from '../../src/engine/effects/effects.js';
 import type { Engine } from '../../src/engine/engine.js';
@@ -33,7 +33,7 @@ export function askedAsBefore(engine: Engine): ActorSystem {
   function refuseVolume(address: string, request: VolumeRequest): void {
     // The address is that of a volume.
     const context = engine.peek(address)?.context as VolumeContext | undefined;
-    if (!context || isGone(context) || request.type === 'volume.acknowledge') return;
+    if (!context || isAbsent(context) || request.type === 'volume.acknowledge') return;
     const refusal = refusalOf(context, request);
     if (refusal) throw new StagecraftError(refusal.code, refusal.message, { address });
   }

@@ -1,6 +1,6 @@
 /** What must hold of snapshots: at every commit, and at rest, beside what the plugin has. */
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
-import { isInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
+import { isCreateInDoubt, snapshotStateOf } from '../../machines/snapshot/states.js';
 import type { SimulatedDriver } from './volumes-driver.js';
 
 export interface SeenSnapshot {
@@ -17,7 +17,7 @@ export const isSnapshotSettled = ({ context }: SeenSnapshot): boolean =>
 
 /** Whether it needs this volume: its creation is in doubt, or it is wanted and not ready to use. */
 export const needsVolume = ({ context }: SeenSnapshot, csiId: string): boolean =>
-  (isInDoubt(context) || snapshotStateOf(context) === 'waiting') &&
+  (isCreateInDoubt(context) || snapshotStateOf(context) === 'waiting') &&
   context.spec?.sources.some((source) => source.csiId === csiId) === true;
 
 /** Whether that may be there of which nobody knows, on record: by its id, or the name that it was asked for with. */
@@ -47,7 +47,7 @@ export function snapshotFaults(
     snapshots.some(({ context }) => {
       if (snapshotStateOf(context) === 'deleted') return false;
       const { csi, discards } = context;
-      const isSought = isInDoubt(context) && name === nameAtPlugin(context);
+      const isSought = isCreateInDoubt(context) && name === nameAtPlugin(context);
       return csi?.csiId === id || discards.some(({ csiId }) => csiId === id) || isSought;
     });
   for (const one of plugin.snapshots.values())

@@ -1,5 +1,5 @@
 /** What a commit in a history made of a volume or of a snapshot, in a line. */
-import { isInDoubt } from '../../machines/snapshot/states.js';
+import { isCreateInDoubt } from '../../machines/snapshot/states.js';
 import type { SeenSnapshot } from './snapshots-judgement.js';
 import type { SeenVolume } from './volumes-judgement.js';
 
@@ -18,6 +18,6 @@ export function lineOfSnapshot({ address, context }: SeenSnapshot): string {
   const { at, csi, discards, name, round } = context;
   const parts = [csi?.csiId ?? 'no id', `${name}, round ${round}`];
   if (discards.length > 0) parts.push(`${discards.length} to be removed`);
-  if (isInDoubt(context)) parts.push('in doubt');
+  if (isCreateInDoubt(context)) parts.push('in doubt');
   return `  ${address} is ${at}: ${parts.join(', ')}`;
 }

@@ -1,6 +1,6 @@
 /** How what an alloc is asked for differs from what it has, in words. */
 import { expect } from 'chai';
-import { differencesOf } from '../../../machines/alloc/refusals.js';
+import { volumeDifferences } from '../../../machines/alloc/refusals.js';
 import type { AllocVolume } from '../../../machines/alloc/types.js';
 
 const volume = (name: string, more: Partial<AllocVolume> = {}): AllocVolume => ({
@@ -11,7 +11,7 @@ const volume = (name: string, more: Partial<AllocVolume> = {}): AllocVolume => (
 
 describe('what an alloc is asked for otherwise than it has it', () => {
   it('H1 volumes that it has, or has not, each by its name', () => {
-    expect(differencesOf([volume('data'), volume('log')], [volume('log'), volume('tmp')])).to.deep.equal([
+    expect(volumeDifferences([volume('data'), volume('log')], [volume('log'), volume('tmp')])).to.deep.equal([
       "'data' is not asked for",
       "it has no 'tmp'",
     ]);
@@ -22,7 +22,7 @@ describe('what an alloc is asked for otherwise than it has it', () => {
       ...{ volume: { namespace: 'team', id: 'data' }, mode: 'read', readOnly: true },
       ...{ fsType: 'ext4', mountFlags: ['noatime'] },
     });
-    expect(differencesOf([volume('data')], [asked])).to.deep.equal([
+    expect(volumeDifferences([volume('data')], [asked])).to.deep.equal([
       `'data' has ${[
         'volume default/data, asked for team/data',
         'mode write, asked for read',
@@ -34,7 +34,7 @@ describe('what an alloc is asked for otherwise than it has it', () => {
   });
 
   it('H1 the same in another order', () => {
-    expect(differencesOf([volume('a'), volume('b')], [volume('b'), volume('a')])).to.deep.equal([
+    expect(volumeDifferences([volume('a'), volume('b')], [volume('b'), volume('a')])).to.deep.equal([
       'they are asked for in another order',
     ]);
   });

@@ -3,8 +3,8 @@ import { expect } from 'chai';
 import { isIn } from '../../../machines/kit/parts.js';
 import {
   isDead,
-  isInDoubt,
   isStaged,
+  isStagingInDoubt,
   type Staging,
   stagingChart,
   stagingMachine,
@@ -72,12 +72,12 @@ describe('the staging chart', () => {
   });
 
   it('M2 M7 each state is staged for certain, may be staged, or is not staged', () => {
-    const not = leaves.filter((at) => !isStaged({ number: 1, at }) && !isInDoubt({ number: 1, at }));
+    const not = leaves.filter((at) => !isStaged({ number: 1, at }) && !isStagingInDoubt({ number: 1, at }));
     expect(not).to.deep.equal(['not-staged', 'pending-stage', 'not-needed']);
     for (const at of leaves) {
       const part = { number: 1, at };
-      expect(isStaged(part) && isInDoubt(part), at).to.equal(false);
-      expect(!isDead(part) || isInDoubt(part), at).to.equal(true);
+      expect(isStaged(part) && isStagingInDoubt(part), at).to.equal(false);
+      expect(!isDead(part) || isStagingInDoubt(part), at).to.equal(true);
     }
   });
 

@@ -5,7 +5,7 @@ import type { CallFailure } from '../../../machines/kit/csi-types.js';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { nobody } from '../../../machines/volume/changes.js';
 import type { Publication } from '../../../machines/volume/publication.js';
-import type { Claim, VolumeContext, VolumeRequest, Work } from '../../../machines/volume/types.js';
+import type { Claim, VolumeContext, VolumeRequest, VolumeWork } from '../../../machines/volume/types.js';
 import { volumeMachine } from '../../../machines/volume/volume.js';
 import { failureOf, hasPublished } from '../../../machines/volume/work.js';
 import { HostedMachine } from '../../../src/engine/machine/hosted-machine.js';
@@ -69,12 +69,12 @@ export const claimOn = (nodeId: string, state: Claim['state'], more: Partial<Cla
 });
 
 /** A call of this kind is under way for the node. @param dueAtMs 0 for a first attempt */
-export const calling = (kind: Work['kind'], nodeId?: string, dueAtMs = 0): Work => ({
+export const calling = (kind: VolumeWork['kind'], nodeId?: string, dueAtMs = 0): VolumeWork => ({
   ...{ kind, dueAtMs, isCalling: true },
   ...(nodeId !== undefined && { nodeId }),
 });
 /** The next call is of this kind, and its time is yet to come. */
-export const backingOff = (kind: Work['kind'], dueAtMs: number, nodeId?: string): Work => ({
+export const backingOff = (kind: VolumeWork['kind'], dueAtMs: number, nodeId?: string): VolumeWork => ({
   ...calling(kind, nodeId, dueAtMs),
   isCalling: false,
 });
