@@ -7,8 +7,7 @@ import { askAgent } from '../support/ask-agent.js';
 import { spec } from '../volumes/volume-house.js';
 import { ApiHouse } from './api-house.js';
 
-describe('actors over the API', function () {
-  this.timeout(30_000);
+describe('actors over the API', () => {
   let api: ApiHouse;
 
   beforeEach(async () => {

@@ -22,8 +22,7 @@ interface Asked {
 
 const block = { accessMode: 'single-node-writer', attachmentMode: 'block-device' } as const;
 
-describe('A5 allocs and mounts on the command line', function () {
-  this.timeout(60_000);
+describe('A5 allocs and mounts on the command line', () => {
   let directory: string;
   let server: Server;
   /** Answers by `METHOD path?query`; other requests get 404. */

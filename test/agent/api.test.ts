@@ -6,8 +6,7 @@ import { answerOf } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { hostpath, TaskHouse } from '../tasks/task-house.js';
 
-describe('A4 T7 a task whose plugin is in use, through the API', function () {
-  this.timeout(20_000);
+describe('A4 T7 a task whose plugin is in use, through the API', () => {
   const used = ['volume default/data'];
   let house: TaskHouse;
   let closeApi: (() => Promise<void>) | undefined;
@@ -21,7 +20,7 @@ describe('A4 T7 a task whose plugin is in use, through the API', function () {
     const drain = async (): Promise<void> => {};
     closeApi = await serveApi({ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', drain });
     await house.runtime.tasks.start(hostpath);
-    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
+    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 120_000 });
   });
   afterEach(async () => {
     await closeApi?.();

@@ -19,8 +19,7 @@ const report = (changes: Partial<ClusterReport>): ClusterReport => ({
   ...changes,
 });
 
-describe('the agents on one store', function () {
-  this.timeout(30_000);
+describe('the agents on one store', () => {
   const api = new ApiHouse();
 
   before(() => api.open());

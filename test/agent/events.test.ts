@@ -6,8 +6,7 @@ import { expect } from 'chai';
 import { mainPath } from '../scenarios/agent-process.js';
 import { ApiHouse } from './api-house.js';
 
-describe('stagecraft events', function () {
-  this.timeout(30_000);
+describe('stagecraft events', () => {
   let api: ApiHouse;
 
   beforeEach(async () => {

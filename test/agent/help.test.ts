@@ -6,9 +6,7 @@ import { mainPath } from '../scenarios/agent-process.js';
 const run = (line: string): { status: number | null; stdout: string; stderr: string } =>
   spawnSync(process.execPath, [mainPath, ...line.split(' ')], { encoding: 'utf8' });
 
-describe('A5 help', function () {
-  this.timeout(60_000);
-
+describe('A5 help', () => {
   it('A5 every way to ask for the help of one command shows that command', () => {
     for (const line of [
       'volume create --help',

@@ -8,8 +8,7 @@ import { answerOf, mainPath } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
-describe('history over the API and the command line', function () {
-  this.timeout(30_000);
+describe('history over the API and the command line', () => {
   let house: VolumeHouse;
   let socketPath: string;
   let closeApi: (() => Promise<void>) | undefined;

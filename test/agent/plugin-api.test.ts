@@ -7,8 +7,7 @@ import { askAgent } from '../support/ask-agent.js';
 import { TaskHouse, until } from '../tasks/task-house.js';
 import { type Said, stagecraft } from './api-house.js';
 
-describe('plugins of somebody else, through the API', function () {
-  this.timeout(60_000);
+describe('plugins of somebody else, through the API', () => {
   let house: TaskHouse;
   let socketPath: string;
   let pluginSocket: string;

@@ -13,8 +13,7 @@ import { hostpath, TaskHouse } from '../tasks/task-house.js';
 
 const nobody = '65534';
 
-describe('the data directory of an agent under a umask that closes nothing', function () {
-  this.timeout(20_000);
+describe('the data directory of an agent under a umask that closes nothing', () => {
   let house: TaskHouse;
   let closeApi: (() => Promise<void>) | undefined;
   let umask: number;
@@ -30,7 +29,7 @@ describe('the data directory of an agent under a umask that closes nothing', fun
     const socketPath = join(dataDir, 'agent.sock');
     closeApi = await serveApi({ runtime: house.runtime, socketPath, version: '0', storeKind: 'lmdb', drain });
     await house.runtime.tasks.start(hostpath);
-    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 15_000 });
+    await house.runtime.plugins.waitFor('csi-node', 'hostpath', { timeoutMs: 120_000 });
 
     const salt = readFileSync(join(dataDir, 'path-salt'), 'utf8').trim();
     const paths = mountPaths({ dataDir, socketRoot: dataDir, salt });

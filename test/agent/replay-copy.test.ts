@@ -13,8 +13,7 @@ import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 const address = 'volume/default/data';
 
-describe('replay on a data directory', function () {
-  this.timeout(60_000);
+describe('replay on a data directory', () => {
   let house: VolumeHouse;
   let dataDir: string;
 

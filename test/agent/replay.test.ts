@@ -8,8 +8,7 @@ import type { Commit } from '../../src/engine/store.js';
 import { mainPath } from '../scenarios/agent-process.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
-describe('stagecraft replay', function () {
-  this.timeout(60_000);
+describe('stagecraft replay', () => {
   let house: VolumeHouse;
   let socketPath: string;
   let closeApi: (() => Promise<void>) | undefined;

@@ -6,8 +6,7 @@ import { answerOf } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 import { ApiHouse, type Said } from './api-house.js';
 
-describe('sending events by hand', function () {
-  this.timeout(30_000);
+describe('sending events by hand', () => {
   let api: ApiHouse;
 
   async function serve(allowSend: boolean): Promise<void> {

@@ -10,8 +10,7 @@ const made = (body: unknown): object => {
 };
 const sentence = (id: string): string => `volume default/${id} is created: the plugin knows it as vol-${id}\n`;
 
-describe('A5 V2 a file of specs', function () {
-  this.timeout(60_000);
+describe('A5 V2 a file of specs', () => {
   let agent: StubAgent;
 
   beforeEach(async () => {

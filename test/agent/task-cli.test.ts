@@ -23,8 +23,7 @@ const stacks = [
   'exit status 2',
 ];
 
-describe('A5 T6 tasks on the command line', function () {
-  this.timeout(60_000);
+describe('A5 T6 tasks on the command line', () => {
   let agent: StubAgent;
   let task: Partial<TaskReport>;
 

@@ -12,8 +12,7 @@ const steering = '\u001b]0;owned\u0007\r\u009b2J\u202edesrever\u200b';
 /** All but printable characters, line breaks and tabs. */
 const unclean = /[\p{Cf}\p{Zl}\p{Zp}]|[^\P{Cc}\n\t]/u;
 
-describe('texts of drivers and files on the command line', function () {
-  this.timeout(30_000);
+describe('texts of drivers and files on the command line', () => {
   let api: ApiHouse;
 
   beforeEach(async () => {

@@ -14,8 +14,7 @@ interface Said {
   stderr: string;
 }
 
-describe('A5 volumes on the command line', function () {
-  this.timeout(30_000);
+describe('A5 volumes on the command line', () => {
   let directory: string;
   let server: Server;
   /** Answers by `METHOD path`; other requests get 404. */

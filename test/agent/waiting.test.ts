@@ -13,8 +13,7 @@ import { until } from '../until.js';
 /** GET request that the test answers by hand, as it does every POST. */
 const askedPath = '/v1/mounts/team/data/stats';
 
-describe('A5 a command that waits', function () {
-  this.timeout(30_000);
+describe('A5 a command that waits', () => {
   let directory: string;
   let server: Server;
   let waitedPath: string;

@@ -2,8 +2,7 @@
 import { expect } from 'chai';
 import { ApiHouse, type Said } from './api-house.js';
 
-describe('stagecraft why', function () {
-  this.timeout(30_000);
+describe('stagecraft why', () => {
   let api: ApiHouse;
 
   beforeEach(async () => {

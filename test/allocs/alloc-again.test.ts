@@ -258,6 +258,6 @@ describe('an alloc that is asked for again', () => {
     const volumes = [house.wanted('data', many)];
     const prepared = await house.runtime.allocations.prepare('web', volumes);
     await house.driver.stop();
-    expect(await house.runtime.allocations.prepare('web', volumes, { timeoutMs: 1_000 })).to.deep.equal(prepared);
+    expect(await house.runtime.allocations.prepare('web', volumes, { timeoutMs: 120_000 })).to.deep.equal(prepared);
   });
 });

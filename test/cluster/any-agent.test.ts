@@ -6,12 +6,12 @@ import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';
-import { eventually, lapseLeases, loggerInto, Scene } from '../scenarios/redis-scene.js';
+import { lapseLeases, loggerInto, Scene } from '../scenarios/redis-scene.js';
 import { VolumesChild } from '../scenarios/redis-volumes-child-driver.js';
 import { openLeader, reportOf, type VolumesChildOptions, volumeOf } from '../scenarios/redis-volumes-scene.js';
+import { eventually } from '../until.js';
 
-describe('requests on any agent', function () {
-  this.timeout(120_000);
+describe('requests on any agent', () => {
   const scene = new Scene();
   let server: RedisProcess;
   let driver: FaultDriver;

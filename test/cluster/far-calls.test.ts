@@ -7,11 +7,11 @@ import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';
-import { eventually, loggerInto, Scene } from '../scenarios/redis-scene.js';
+import { loggerInto, Scene } from '../scenarios/redis-scene.js';
 import { reportOf, volumeOf } from '../scenarios/redis-volumes-scene.js';
+import { eventually } from '../until.js';
 
-describe('calls where the plugin is', function () {
-  this.timeout(60_000);
+describe('calls where the plugin is', () => {
   const scene = new Scene();
   let server: RedisProcess;
   let driver: FaultDriver;

@@ -6,14 +6,14 @@ import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { monitor } from '../redis/monitor.js';
 import type { RedisProcess } from '../redis/servers.js';
-import { eventually, loggerInto, Scene } from '../scenarios/redis-scene.js';
+import { loggerInto, Scene } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 
 /** Reads of the idle agent's inbox that are one measurement: each waits for a second, or for a message. */
 const reads = 8;
 const reports = 40;
 
-describe('cost of an idle agent', function () {
-  this.timeout(120_000);
+describe('cost of an idle agent', () => {
   const scene = new Scene();
   afterEach(() => scene.clear());
 

@@ -6,10 +6,10 @@ import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { refusalOf } from '../refusal.js';
 import { FakeKind } from '../registry/fake-kind.js';
-import { eventually, Scene } from '../scenarios/redis-scene.js';
+import { Scene } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 
-describe('agents with a key', function () {
-  this.timeout(60_000);
+describe('agents with a key', () => {
   const scene = new Scene();
   let server: RedisProcess;
 

@@ -5,7 +5,7 @@ import { RedisKeys } from '../../src/stores/redis/redis-keys.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { freshPrefix, sweep } from '../redis/shared.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import type { WireHarness } from './wire-suite.js';
 
 /** @param servers every master that holds keys of the store */

@@ -14,12 +14,11 @@ import { redisWire } from '../../src/stores/redis/redis-wire.js';
 import { builtProgram } from '../built.js';
 import { RedisLab } from '../redis/lab.js';
 import { RedisProcess, startCluster } from '../redis/servers.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import { redisWireHarness, wireOf } from './redis-wire-harness.js';
 import { wireSuite } from './wire-suite.js';
 
-describe('on one server', function () {
-  this.timeout(60_000);
+describe('on one server', () => {
   let server: RedisProcess;
   before(async () => {
     server = await RedisProcess.start();
@@ -29,8 +28,7 @@ describe('on one server', function () {
     wireSuite(`one Redis server (RESP${protocol})`, () => redisWireHarness({ url: server.url, protocol }, [server]));
 });
 
-describe('on a cluster', function () {
-  this.timeout(60_000);
+describe('on a cluster', () => {
   let nodes: RedisProcess[] = [];
   before(async () => {
     nodes = await startCluster();
@@ -41,8 +39,7 @@ describe('on a cluster', function () {
   );
 });
 
-describe('wire, Redis servers that fail', function () {
-  this.timeout(60_000);
+describe('wire, Redis servers that fail', () => {
   const lab = new RedisLab();
   let stop: AbortController;
 

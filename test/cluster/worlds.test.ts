@@ -175,9 +175,7 @@ class Life {
   }
 }
 
-describe('worlds of several agents', function () {
-  this.timeout(120_000);
-
+describe('worlds of several agents', () => {
   for (const seed of only === undefined ? Array.from({ length: seeds }, (_, n) => n + 1) : [only])
     it(`D5 seed ${seed}: one outcome per request, nothing undone while under way, record and plugin agree`, async () => {
       const life = new Life(seed);

@@ -132,8 +132,7 @@ describe('csi calls: secrets', () => {
   });
 });
 
-describe('csi calls: sizes', function () {
-  this.timeout(60_000);
+describe('csi calls: sizes', () => {
   let served: Served;
   beforeEach(() => {
     served = new Served();
@@ -198,7 +197,7 @@ describe('csi calls: many at a time', () => {
       },
     });
     const client = served.client();
-    const patient = client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs: 20_000 });
+    const patient = client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs: 120_000 });
     const deadlines = [40, 60, 80, 100, 120, 140];
     const failures = deadlines.map((timeoutMs) =>
       refusalOf(client.controllerGetVolume({ volumeId: 'v' }, { timeoutMs })),

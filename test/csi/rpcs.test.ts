@@ -39,7 +39,7 @@ describe('csi over a socket', () => {
 
   beforeEach(() => {
     served = new Served();
-    calls = new CsiCalls(new PluginConnection(served.socketPath), { timeoutMs: 10_000, nodeTimeoutMs: 10_000 });
+    calls = new CsiCalls(new PluginConnection(served.socketPath), { timeoutMs: 120_000, nodeTimeoutMs: 120_000 });
     arrived = [];
     handlers = {};
   });

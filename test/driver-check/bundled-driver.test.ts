@@ -29,8 +29,7 @@ async function expectNoFault(folder: string): Promise<void> {
   expect(results.filter(({ outcome }) => outcome !== 'passed' && outcome !== 'not offered')).to.deep.equal([]);
 }
 
-describe('driver-check of the drivers of this package', function () {
-  this.timeout(120_000); // some two hundred volumes
+describe('driver-check of the drivers of this package', () => {
   let folder: string;
   let stop: () => Promise<void>;
 

@@ -27,7 +27,7 @@ export const wrong = (id: string, what: string, breaks: Wrong['breaks'], details
   breaks,
   outcome: 'failed',
   also: {},
-  timeoutMs: 10_000,
+  timeoutMs: 120_000,
   ...details,
 });
 

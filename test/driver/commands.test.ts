@@ -7,7 +7,7 @@ import { takeLock } from '../../src/host/lock-file.js';
 import { outputOf, runner, ToolFailure } from '../../src/tools/driver/commands.js';
 import { hostMounts } from '../../src/tools/driver/mounts.js';
 
-const run = runner({ timeoutMs: 10_000 });
+const run = runner({ timeoutMs: 120_000 });
 
 const failureOf = (promise: Promise<unknown>): Promise<string> => promise.then(() => 'none', String);
 
@@ -62,7 +62,7 @@ describe('tools of the system', () => {
       await run('mkfifo', [gate]);
       const taken = takeLock(path);
       if (!('unlock' in taken)) throw new Error('the lock is not free');
-      const tool = runner({ timeoutMs: 10_000, lockFile: taken.file })('cat', [gate]);
+      const tool = runner({ timeoutMs: 120_000, lockFile: taken.file })('cat', [gate]);
       const writer = openSync(gate, 'w'); // once the tool reads
       taken.unlock();
       expect(takeLock(path)).to.have.property('owner');

@@ -14,6 +14,7 @@ import { CsiClient } from '../../src/csi/client.js';
 import { StagecraftError } from '../../src/errors.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { mainPath } from '../scenarios/agent-process.js';
+import { until } from '../until.js';
 import { mi, mounted, there } from './driver-lab.js';
 
 const rounds = Number(process.env.ROUNDS ?? 12);
@@ -58,8 +59,7 @@ async function killProcess(child: ChildProcess): Promise<void> {
 /** A call that may be repeated until it is answered; only then it is noted. */
 type Deed = () => Promise<void>;
 
-describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed}`, function () {
-  this.timeout(Math.max(120_000, rounds * 10_000));
+describe(`${rounds} rounds of SIGKILL on the bundled driver at work, seed ${seed}`, () => {
   const random = seededRandom(seed);
   const folder = mkdtempSync(join(tmpdir(), 'driver-kill-'));
   const client = new CsiClient({ socketPath: join(folder, 'csi.sock') });
@@ -268,13 +268,6 @@ describe('the bundled driver, killed while it copies', () => {
       rmSync(folder, { recursive: true });
     }
   });
-
-  async function until(isSo: () => boolean): Promise<void> {
-    for (const deadline = Date.now() + 10_000; !isSo(); ) {
-      if (Date.now() > deadline) throw new Error('it did not come to that');
-      await new Promise((resolve) => setImmediate(resolve));
-    }
-  }
 
   /** Also what nobody has waited for is dead. */
   function isAlive(pid: number): boolean {

@@ -19,8 +19,7 @@ async function untilItFails(traveller: Traveller): Promise<never> {
   for (;;) await traveller.travel();
 }
 
-describe(`node service: ${rounds} rounds of SIGKILL, seed ${seed}`, function () {
-  this.timeout(30_000 + rounds * 10_000);
+describe(`node service: ${rounds} rounds of SIGKILL, seed ${seed}`, () => {
   const random = seededRandom(seed);
   let scene: NodeScene;
   let driver: DriverProcess | undefined;

@@ -49,9 +49,8 @@ const mortalDevices = (devices: LoopDevices, life: Life): LoopDevices => ({
   resize: (image) => life.through(() => devices.resize(image)),
 });
 
-describe('node service: the driver ends at every moment', function () {
-  this.timeout(120_000);
-  const run = runner({ timeoutMs: 10_000 });
+describe('node service: the driver ends at every moment', () => {
+  const run = runner({ timeoutMs: 120_000 });
   let scene: NodeScene;
 
   before(needLoopDevices);

@@ -86,7 +86,7 @@ describe('node service: hidden and covered', () => {
 
   it('what is mounted on the staging path at the last moment is published for no longer than a look', async () => {
     await scene.stop();
-    const real = hostMounts(runner({ timeoutMs: 10_000 }));
+    const real = hostMounts(runner({ timeoutMs: 120_000 }));
     const bind = async (source: string, place: string): Promise<void> => {
       if (source === staging) hostTool('mount', '--bind', scene.directory('foreign'), staging);
       await real.bind(source, place);

@@ -21,6 +21,7 @@ import {
 import { join } from 'node:path';
 import { expect } from 'chai';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { asBlock, codeOf, DriverLab, exactly, gi, mi, mounted, there } from './driver-lab.js';
 
 let lab: DriverLab;
@@ -177,13 +178,6 @@ describe('driver: copies that end early', () => {
     writeFileSync(join(tools, 'cp'), script, { mode: 0o755 });
     process.env.PATH = `${tools}:${path}`;
     return { hasBegun: () => existsSync(begun), release: () => writeFileSync(gate, '') };
-  }
-
-  async function until(isSo: () => boolean): Promise<void> {
-    for (const deadline = Date.now() + 10_000; !isSo(); ) {
-      if (Date.now() > deadline) throw new Error('it did not come to that');
-      await new Promise((resolve) => setImmediate(resolve));
-    }
   }
 
   it('a symlink that comes in its way while it copies is not followed: ABORTED, and nothing of it is there', async () => {

@@ -11,8 +11,7 @@ import { journalsOf, journalVersions } from './journals.js';
 
 type Check = JournalCheck & { file: string };
 
-describe('recorded journals', function () {
-  this.timeout(120_000);
+describe('recorded journals', () => {
   let directory: string;
 
   beforeEach(() => {

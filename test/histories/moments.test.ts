@@ -12,9 +12,7 @@ const titleOf = (from: { plan: { seed: number }; shows: string[] }, store: strin
   `seed ${from.plan.seed} on ${store}: ${from.shows[0]} and more; all of it is finished`;
 
 for (const version of ['2', '3'])
-  describe(`stores of version ${version} of the volume, with calls in flight`, function () {
-    this.timeout(120_000);
-
+  describe(`stores of version ${version} of the volume, with calls in flight`, () => {
     for (const stores of [memory, lmdb])
       for (const from of moments(version))
         it(`V4 V8 C2 ${titleOf(from, stores.name)}`, async () => {
@@ -24,9 +22,7 @@ for (const version of ['2', '3'])
   });
 
 for (const version of ['2', '3'])
-  describe(`stores of version ${version} of the mount, with calls in flight`, function () {
-    this.timeout(120_000);
-
+  describe(`stores of version ${version} of the mount, with calls in flight`, () => {
     for (const stores of [memory, lmdb])
       for (const from of mountMoments(version))
         it(`M3 M7 ${titleOf(from, stores.name)}`, async () => {

@@ -54,9 +54,7 @@ async function runUntil(line: RegExp, args: string[]): Promise<void> {
 /** Modules of an agent that commands have no use for. */
 const ofAgents = ['machines/', 'src/engine', 'src/runtime', 'src/requests', 'src/stores', 'src/tools', 'src/tasks'];
 
-describe('what is loaded', function () {
-  this.timeout(60_000);
-
+describe('what is loaded', () => {
   let place: Place;
   let agent: AgentProcess | undefined;
   beforeEach(() => {

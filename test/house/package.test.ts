@@ -26,8 +26,7 @@ const linkedFrom = (document: string): string[] =>
     .filter((target) => !/^[a-z]+:/.test(target))
     .map((target) => posix.join(dirname(document), target));
 
-describe('the packed package', function () {
-  this.timeout(120_000); // npm downloads packages that are not in its cache.
+describe('the packed package', () => {
   const { version, exports } = manifest.parse(JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')));
   let folder: string;
   let project: string;

@@ -45,8 +45,7 @@ class MadeEvents implements Events {
   }
 }
 
-describe('many followers of events', function () {
-  this.timeout(60_000);
+describe('many followers of events', () => {
   let events: MadeEvents;
   let port: number;
   let warnings: string[];

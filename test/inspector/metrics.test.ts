@@ -19,8 +19,7 @@ function valuesIn(text: string): Map<string, number> {
   );
 }
 
-describe('metrics', function () {
-  this.timeout(30_000);
+describe('metrics', () => {
   let house: VolumeHouse;
   beforeEach(async () => {
     house = await new VolumeHouse().furnish();

@@ -19,9 +19,7 @@ const marks = [
 
 const inBase64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
 
-describe('secrets', function () {
-  this.timeout(60_000);
-
+describe('secrets', () => {
   it('X5, 34.11 in volumes, contexts, texts of plugins, environments: none leaves by feed, API, Stately, journal', async () => {
     const [ofVolume = '', ofTask = '', ofRecord = '', ofContext = ''] = marks;
     const directory = mkdtempSync(join(tmpdir(), 'stagecraft-secrets-'));

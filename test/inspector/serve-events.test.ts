@@ -1,6 +1,7 @@
 /** `GET /v1/events` over a real connection: live, resumed, filtered, with many followers. */
 import { expect } from 'chai';
 import { type Inspector, serveInspector } from '../../src/inspector/serve-inspector.js';
+import { until } from '../until.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 interface Got {
@@ -9,8 +10,7 @@ interface Got {
   data: { kind: string; address: string; topic: string };
 }
 
-describe('events over HTTP', function () {
-  this.timeout(30_000);
+describe('events over HTTP', () => {
   let house: VolumeHouse;
   let inspector: Inspector;
   let ends: (() => void)[];
@@ -72,10 +72,6 @@ describe('events over HTTP', function () {
     })().catch(() => {});
     return events;
   }
-
-  const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
 
   const isCreated = ({ data: { kind, address } }: Got, id: string): boolean =>
     kind === 'created' && address === `volume/default/${id}`;

@@ -7,6 +7,7 @@ import type { Overview } from '../../src/api/actor-routes.js';
 import type { FeedMessage } from '../../src/inspector/feed-message.js';
 import { type Inspector, serveInspector } from '../../src/inspector/serve-inspector.js';
 import { refusalOf } from '../refusal.js';
+import { until } from '../until.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
 /** Words of a failure. */
@@ -16,8 +17,7 @@ const failureOf = (attempt: Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   );
 
-describe('the listener for browsers', function () {
-  this.timeout(30_000);
+describe('the listener for browsers', () => {
   let house: VolumeHouse;
   let inspector: Inspector;
 
@@ -48,10 +48,6 @@ describe('the listener for browsers', function () {
     await once(socket, 'open');
     return { socket, messages };
   }
-
-  const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
 
   it('X2 the overview, an actor and its history, with the token of the link', async () => {
     await create('data');

@@ -6,10 +6,10 @@ import { catalog } from '../../machines/catalog.js';
 import { shown } from '../../src/host/shown.js';
 import { type Inspector, serveInspector } from '../../src/inspector/serve-inspector.js';
 import { definitionOf, StatelyMessages } from '../../src/inspector/stately-messages.js';
+import { until } from '../until.js';
 import { spec, VolumeHouse } from '../volumes/volume-house.js';
 
-describe("Stately's inspector", function () {
-  this.timeout(30_000);
+describe("Stately's inspector", () => {
   let house: VolumeHouse;
   let inspector: Inspector;
 
@@ -37,10 +37,6 @@ describe("Stately's inspector", function () {
     createWebSocketReceiver({ server }).subscribe((message) => messages.push(message));
     return messages;
   }
-
-  const until = async (holds: () => boolean): Promise<void> => {
-    while (!holds()) await new Promise((resolve) => setTimeout(resolve, 5));
-  };
 
   it('X4 on connecting every known actor comes first, with its latest snapshot and its parts below it', async () => {
     await create('data');

@@ -17,8 +17,7 @@ async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-describe('what-if', function () {
-  this.timeout(60_000);
+describe('what-if', () => {
   let house: VolumeHouse;
 
   beforeEach(async () => {

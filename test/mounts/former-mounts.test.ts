@@ -11,8 +11,7 @@ import { refusalOf } from '../refusal.js';
 import { until } from '../until.js';
 import { MountHouse, many, node, single } from './mount-house.js';
 
-describe('an agent takes over a node whose mounts were made at another place', function () {
-  this.timeout(60_000);
+describe('an agent takes over a node whose mounts were made at another place', () => {
   const key = { id: 'data' };
   let house: MountHouse;
   let other: string;

@@ -26,7 +26,7 @@ describe('mounts that their plugin has forgotten', () => {
     house.driver.script(rpc, { answer: {} }, { times: 'always' });
   };
   const release = async (): Promise<void> => {
-    await house.runtime.allocations.release('web', { timeoutMs: 20_000 });
+    await house.runtime.allocations.release('web', { timeoutMs: 120_000 });
     expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
     const volume = await house.runtime.volumes.get({ id: 'data' });
     expect([volume?.claims, volume?.publications]).to.deep.equal([[], {}]);
@@ -114,7 +114,7 @@ describe('mounts that were made by a call whose answer was lost', () => {
     await house.make('data', many);
     const prepared = house.runtime.allocations.prepare('web', [house.wanted('data', many)]).catch(() => {});
     await until(() => house.nodeCalls().filter((call) => call === 'Publish').length > 1);
-    await house.runtime.allocations.release('web', { timeoutMs: 20_000 });
+    await house.runtime.allocations.release('web', { timeoutMs: 120_000 });
     await prepared;
     expect([house.mounted(), house.leftovers()]).to.deep.equal([[], []]);
     expect(await house.told('unmounted-for-plugin')).to.deep.include({ plugin: 'disk', allocId: 'web' });
@@ -129,7 +129,7 @@ describe('mounts that were made by a call whose answer was lost', () => {
     const user = spawn('sleep', ['1000'], { cwd: path, stdio: 'ignore' });
     try {
       await until(() => house.nodeCalls().filter((call) => call === 'Publish').length > 1);
-      const released = house.runtime.allocations.release('web', { timeoutMs: 20_000 });
+      const released = house.runtime.allocations.release('web', { timeoutMs: 120_000 });
       await until(() => house.nodeCalls().filter((call) => call === 'Unpublish').length > 1);
       expect(house.mounted().map((one) => one.path)).to.include(path);
       expect((await house.runtime.mounts.list())[0]?.error?.message).to.contain(

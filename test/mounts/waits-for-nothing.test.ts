@@ -8,9 +8,7 @@ import { stringify } from 'yaml';
 import { AgentProcess, mainPath, type Place, removePlace } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';
 
-describe('H1 what never comes by itself', function () {
-  this.timeout(120_000);
-
+describe('H1 what never comes by itself', () => {
   describe('the rights to mount', () => {
     let place: Place;
     let agent: AgentProcess;

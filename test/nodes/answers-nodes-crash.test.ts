@@ -5,7 +5,7 @@
 import { expect } from 'chai';
 import type { Commit } from '../../src/engine/store.js';
 import { refusalOf } from '../refusal.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import { AnswersScene, capability, nodes, topology } from '../volumes/answers-scene.js';
 
 const plugins = [{ name: 'disk', nodeId: nodes.b, topology }];

@@ -1,8 +1,9 @@
 /** What an operator does to a running cluster: moves slots, adds a replica. */
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { until } from '../until.js';
 import type { RedisLab } from './lab.js';
-import { clusterConfig, freePort, meet, type RedisProcess, until } from './servers.js';
+import { clusterConfig, freePort, meet, type RedisProcess } from './servers.js';
 
 /** A replica of this master that all nodes know, and that could take its place. */
 export async function joinAsReplica(lab: RedisLab, nodes: RedisProcess[], master: RedisProcess): Promise<RedisProcess> {

@@ -1,6 +1,7 @@
 /** Real Redis servers for tests: on free ports, in directories of their own, gone when the test is over. */
 
 import { type ChildProcessByStdio, execFileSync, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -8,8 +9,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis, type RedisOptions } from 'ioredis';
+import { until } from '../until.js';
 
 type Child = ChildProcessByStdio<null, Readable, null>;
 
@@ -148,17 +149,21 @@ async function configOf(node: RedisProcess | undefined): Promise<string> {
   return Array.isArray(reply) ? reply.join(' ') : '';
 }
 
-/** For what a server does in its own time, and tells nobody. */
-export async function until(isSo: () => Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await sleep(20);
-}
-
+/**
+ * Finds a port for a server that is killed and started again. The kernel gives ports of this range to nobody by itself, so no
+ * client and no listener on port 0 takes it meanwhile.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(10_000, 32_000);
+    const server = createServer().listen(port, '127.0.0.1');
+    const isFree = await once(server, 'listening').then(
+      () => true,
+      () => false,
+    );
+    server.close();
+    if (!isFree) continue;
+    await once(server, 'close');
+    return port;
+  }
 }

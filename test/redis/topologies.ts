@@ -3,7 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
-import { durable, eventually } from '../scenarios/redis-scene.js';
+import { durable } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import { joinAsReplica, ownerOf } from './cluster.js';
 import type { RedisLab } from './lab.js';
 import { type RedisProcess, startCluster } from './servers.js';

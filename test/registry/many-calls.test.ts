@@ -190,8 +190,7 @@ for (const [title, make, load] of [
   ['lmdb', () => inLmdb(root), light],
   ['redis', inRedis, light],
 ] satisfies [string, () => Promise<KeptData>, Load][]) {
-  describe(`many calls on ${title}`, function () {
-    this.timeout(60_000);
+  describe(`many calls on ${title}`, () => {
     let data: KeptData;
     let house: House;
 

@@ -20,9 +20,7 @@ const subjects: { name: string; make(): Promise<KeptData>; quiet: number; hasty:
 ];
 
 for (const { name, make, quiet, hasty } of subjects) {
-  describe(`plugins after a crash, on ${name}`, function () {
-    this.timeout(60_000);
-
+  describe(`plugins after a crash, on ${name}`, () => {
     const run = async (cut: Cut | undefined, rests: boolean): Promise<Ending> => {
       const data = await make();
       try {

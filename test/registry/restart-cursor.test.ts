@@ -82,8 +82,7 @@ for (const [name, make] of [
   ['lmdb', () => inLmdb(root)],
   ['redis', inRedis],
 ] satisfies [string, () => Promise<KeptData>][]) {
-  describe(`events followed across restarts on ${name}`, function () {
-    this.timeout(60_000);
+  describe(`events followed across restarts on ${name}`, () => {
     let data: KeptData;
     let house: House | undefined;
 

@@ -17,8 +17,7 @@ interface Said {
   stderr: string;
 }
 
-describe('mounts of an agent', function () {
-  this.timeout(180_000);
+describe('mounts of an agent', () => {
   let place: Place;
   let agent: AgentProcess;
 

@@ -4,6 +4,7 @@ import { expect } from 'chai';
 import type { AgentReport } from '../../src/api/agent-routes.js';
 import { RedisProcess } from '../redis/servers.js';
 import { askAgent } from '../support/ask-agent.js';
+import { eventually } from '../until.js';
 import {
   AgentProcess,
   complaintsIn,
@@ -13,10 +14,9 @@ import {
   pluginPids,
   removePlace,
 } from './agent-process.js';
-import { durable, eventually } from './redis-scene.js';
+import { durable } from './redis-scene.js';
 
-describe('an agent whose Redis is gone', function () {
-  this.timeout(180_000);
+describe('an agent whose Redis is gone', () => {
   let server: RedisProcess;
   let place: Place;
   let agent: AgentProcess;

@@ -10,6 +10,7 @@ import { stringify } from 'yaml';
 import type { PluginReport } from '../../src/api/agent-routes.js';
 import { parseMountInfo } from '../../src/host/mount-table.js';
 import { askAgent } from '../support/ask-agent.js';
+import { until } from '../until.js';
 
 export const mainPath = fileURLToPath(new URL('../../dist/src/cli/main.js', import.meta.url));
 
@@ -39,7 +40,6 @@ export function makePlace(task: object = {}, config: object = {}): Place {
 export class AgentProcess {
   readonly child: ChildProcess;
   readonly lines: string[] = [];
-  readonly #watchers = new Set<() => void>();
   readonly #exited: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
   #ended = false;
 
@@ -60,37 +60,25 @@ export class AgentProcess {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     for (const stream of [this.child.stdout, this.child.stderr]) {
-      if (stream) createInterface({ input: stream }).on('line', (line) => this.#take(line));
+      if (stream) createInterface({ input: stream }).on('line', (line) => this.lines.push(line));
     }
     this.#exited = new Promise((resolve) => {
-      this.child.once('exit', (code, signal) => {
+      // By then all that it said was read: its exit may come before.
+      this.child.once('close', (code, signal) => {
         this.#ended = true;
-        this.#tell();
         resolve({ code, signal });
       });
     });
   }
 
-  /** Resolves with the first line after the given count of lines that matches; rejects when none comes in 50 s. */
+  /** Resolves with the first line after the given count of lines that matches. @throws Error if the agent ends without it */
   async line(pattern: RegExp, after = 0): Promise<string> {
-    let isLate = false;
-    const late = setTimeout(() => {
-      isLate = true;
-      this.#tell();
-    }, 50_000);
-    try {
-      for (;;) {
-        const found = this.lines.slice(after).find((line) => pattern.test(line));
-        if (found !== undefined) return found;
-        if (this.#ended || isLate) {
-          const why = isLate ? 'has not yet said' : 'ended without';
-          throw new Error(`the agent ${why} ${pattern}; it said:\n${this.lines.join('\n')}`);
-        }
-        await new Promise<void>((resolve) => this.#watchers.add(resolve));
-      }
-    } finally {
-      clearTimeout(late);
-    }
+    const found = (): string | undefined => this.lines.slice(after).find((line) => pattern.test(line));
+    const all = (): string => `without ${pattern}; it said:\n${this.lines.join('\n')}`;
+    await until(() => this.#ended || found() !== undefined, all);
+    const line = found();
+    if (line === undefined) throw new Error(`the agent ended ${all()}`);
+    return line;
   }
 
   /** What it said last to its operator; its log, which is JSON, may go on beside that. */
@@ -104,7 +92,7 @@ export class AgentProcess {
   }
 
   async healthy(): Promise<PluginReport> {
-    const path = '/v1/plugins/csi-node/hostpath?waitFor=healthy&timeoutMs=20000';
+    const path = '/v1/plugins/csi-node/hostpath?waitFor=healthy&timeoutMs=120000';
     return (await askAgent(this.place.socketPath, 'GET', path)) as PluginReport;
   }
 
@@ -115,16 +103,6 @@ export class AgentProcess {
 
   get exited(): Promise<{ code: number | null; signal: NodeJS.Signals | null }> {
     return this.#exited;
-  }
-
-  #take(line: string): void {
-    this.lines.push(line);
-    this.#tell();
-  }
-
-  #tell(): void {
-    for (const wake of this.#watchers) wake();
-    this.#watchers.clear();
   }
 }
 

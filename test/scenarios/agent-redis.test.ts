@@ -13,8 +13,8 @@ import { commitOf } from '../../src/tools/store-suite/subject.js';
 import { monitor } from '../redis/monitor.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
+import { eventually } from '../until.js';
 import { AgentProcess, answerOf, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
-import { eventually } from './redis-scene.js';
 
 function cli(...args: string[]): { status: number | null; stdout: string; stderr: string } {
   return spawnSync(process.execPath, [mainPath, ...args], { encoding: 'utf8' });
@@ -100,8 +100,7 @@ describe('agent on Redis', () => {
     await second.line(/^\d\d:\d\d:\d\d this agent leads volumes and nodes now$/);
   });
 
-  it('D10 of two agents only the one that leads reads events of volumes and nodes, then the next one', async function () {
-    this.timeout(60_000);
+  it('D10 of two agents only the one that leads reads events of volumes and nodes, then the next one', async () => {
     const first = start({ tasks: [] });
     await first.ready();
     const second = start({ nodeId: 'n2', tasks: [] });
@@ -149,8 +148,7 @@ describe('agent on Redis', () => {
     ['stood still until', true],
     ['goes on while', false],
   ] satisfies [string, boolean][]) {
-    it(`an agent that ${how} its node is taken over reports it, exits with 1 and leaves its driver to the next`, async function () {
-      this.timeout(180_000);
+    it(`an agent that ${how} its node is taken over reports it, exits with 1 and leaves its driver to the next`, async () => {
       const agent = start();
       await agent.line(/hostpath \(csi-node\): healthy/);
       const [driver] = pluginPids(agent.place);

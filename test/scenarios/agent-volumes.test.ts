@@ -18,8 +18,7 @@ interface Said {
   stderr: string;
 }
 
-describe('volumes of an agent', function () {
-  this.timeout(180_000);
+describe('volumes of an agent', () => {
   let place: Place;
   let agent: AgentProcess;
 

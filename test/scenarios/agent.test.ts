@@ -38,8 +38,7 @@ describe('agent', () => {
     }
   });
 
-  it('A5 wrong usage with --json: one line of JSON on stderr, nothing on stdout; help stays help', function () {
-    this.timeout(180_000);
+  it('A5 wrong usage with --json: one line of JSON on stderr, nothing on stdout; help stays help', () => {
     const wrong: [args: string[], message: RegExp][] = [
       [['plugin', 'lst'], /unknown command 'lst'/],
       [['volume', 'status'], /missing required argument 'id'/],

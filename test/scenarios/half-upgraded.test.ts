@@ -23,8 +23,7 @@ interface Said {
 
 type Release = 'earlier' | 'present';
 
-describe('a half-upgraded pair of hosts', function () {
-  this.timeout(400_000);
+describe('a half-upgraded pair of hosts', () => {
   const hosts = ['a', 'b'] as const;
   type Host = (typeof hosts)[number];
   let releases: Record<'0.2.0' | '0.3.0', EarlierRelease>;

@@ -8,8 +8,8 @@ import type { AgentReport } from '../../src/api/agent-routes.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
+import { eventually } from '../until.js';
 import { AgentProcess, mainPath, makePlace, type Place, removePlace } from './agent-process.js';
-import { eventually } from './redis-scene.js';
 
 interface Ended {
   status: number | null;
@@ -17,8 +17,7 @@ interface Ended {
   stderr: string;
 }
 
-describe('several hosts on one Redis', function () {
-  this.timeout(240_000);
+describe('several hosts on one Redis', () => {
   let url: string;
   let prefix: string;
   const places: Place[] = [];

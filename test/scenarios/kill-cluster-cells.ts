@@ -5,9 +5,10 @@
 import { expect } from 'chai';
 import type { Redis } from 'ioredis';
 import { type How, type Topology, type TopologyName, topologies } from '../redis/topologies.js';
+import { eventually, within } from '../until.js';
 import type { Ask } from './kill-cluster-agent.js';
 import { type ClusterAgent, ClusterScene, codeOf, nodes, type Seen } from './kill-cluster-scene.js';
-import { eventually, lapseLeases, Scene, within } from './redis-scene.js';
+import { lapseLeases, Scene } from './redis-scene.js';
 
 type AgentVictim = 'owner' | 'callee' | 'asker';
 type Victim = AgentVictim | 'master';
@@ -272,7 +273,7 @@ export class CellRun {
     const waiting = async (): Promise<number | undefined> => (await spare.seen('data'))?.waiting;
     await eventually('it waits', async () => (await waiting()) === 1);
     await this.#strike();
-    if (victim === 'asker') await eventually('its place is given up', async () => (await waiting()) === 0, 60_000);
+    if (victim === 'asker') await eventually('its place is given up', async () => (await waiting()) === 0);
     if (victim !== 'master' && how === 'frozen') this.#agents[victim].thaw();
     await this.#insist(spare, { op: 'release', id: 'data', alloc: 'first', node: 'node-1' });
     if (victim === 'asker' && how === 'killed') return;

@@ -8,8 +8,9 @@ import { StagecraftError } from '../../src/errors.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import type { RecordedCall } from '../../src/tools/fault-driver/call.js';
 import { builtProgram } from '../built.js';
+import { eventually } from '../until.js';
 import type { Ask, ClusterAgentOptions, Told } from './kill-cluster-agent.js';
-import { eventually, Scene } from './redis-scene.js';
+import { Scene } from './redis-scene.js';
 
 export const nodes = ['node-1', 'node-2'];
 /** Limit of a call at its plugin. */

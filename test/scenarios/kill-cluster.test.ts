@@ -17,9 +17,7 @@ const sample: Cell[] = [
 
 const cells = (isWhole ? allCells : sample).filter((cell) => new RegExp(process.env.CELLS ?? '').test(titleOf(cell)));
 
-describe('one of several agents, or their master of Redis, is struck', function () {
-  this.timeout(180_000);
-
+describe('one of several agents, or their master of Redis, is struck', () => {
   for (const cell of cells) it(titleOf(cell), () => CellRun.play(cell));
 
   after(() => {

@@ -13,10 +13,11 @@ import { pluginsTopic } from '../../src/registry/plugin-events.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
 import { builtProgram } from '../built.js';
+import { eventually } from '../until.js';
 import { mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { checkPluginEvents, checkTaskUpdates, eventsIn } from './kill-laws.js';
 import type { Moment, MomentOptions } from './kill-moment-agent.js';
-import { eventually, owesNothing } from './redis-scene.js';
+import { owesNothing } from './redis-scene.js';
 
 const agentPath = builtProgram(new URL('./kill-moment-agent.ts', import.meta.url));
 

@@ -3,17 +3,16 @@
  * as the driver lives, and not for the time of the call once it has died. Needs root.
  */
 import { expect } from 'chai';
+import { eventually } from '../until.js';
 import type { MatrixMoment } from './kill-mounts-agent.js';
 import { mountPathsBelow } from './kill-mounts-host.js';
 import { comer, MatrixScene } from './kill-mounts-scene.js';
-import { eventually } from './redis-scene.js';
 
 /** Of a call: no test waits for it. */
 const timeoutMs = 3_600_000;
 const calls = ['NodeStageVolume', 'NodePublishVolume'];
 
-describe('M7 H2 an agent is killed during a call to its driver, a task', function () {
-  this.timeout(90_000);
+describe('M7 H2 an agent is killed during a call to its driver, a task', () => {
   let scene: MatrixScene;
   /** Paths mounted while only the keeper has volumes. */
   let empty: string[];

@@ -27,8 +27,7 @@ const moments: [string, MatrixMoment][] = (
   ] as const
 ).map(([what, step, when]) => [what, { step, when, dying: ['agent'] }]);
 
-describe('M10 H2 an agent is killed, whose driver says OK and leaves its mount', function () {
-  this.timeout(90_000);
+describe('M10 H2 an agent is killed, whose driver says OK and leaves its mount', () => {
   let scene: MatrixScene;
   /** Paths mounted while only the keeper has volumes. */
   let empty: string[];

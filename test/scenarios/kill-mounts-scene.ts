@@ -14,6 +14,7 @@ import { type FaultDriver, faultDriver } from '../../dist/src/testing/index.js';
 import { StagecraftError } from '../../src/errors.js';
 import type { AllocVolumeRequest } from '../../src/mounts/mount-spec.js';
 import { builtProgram } from '../built.js';
+import { eventually, within } from '../until.js';
 import { mainPath, pluginPids } from './agent-process.js';
 import type {
   Belief,
@@ -25,7 +26,6 @@ import type {
   Mortal,
 } from './kill-mounts-agent.js';
 import { Reader, unmountBelow } from './kill-mounts-host.js';
-import { eventually, within } from './redis-scene.js';
 
 const agentPath = builtProgram(new URL('./kill-mounts-agent.ts', import.meta.url));
 
@@ -37,8 +37,6 @@ const longTimeoutMs = 20_000;
 /** What undoes a call that nobody hears of any more waits for as long as that may go on. */
 const shortTimeoutMs = 1_000;
 
-/** What is asked for is done by then, or never: after a kill it may wait for all the time of a call, and 5 s more. */
-const limitMs = longTimeoutMs + 20_000;
 const lookEveryMs = 2;
 
 const driverCommand = [process.execPath, mainPath, 'driver', '--node-id', 'node-1', '--attach'];
@@ -135,7 +133,7 @@ export class MatrixScene {
   async restartAgent(): Promise<void> {
     const before = this.#ready;
     this.#agent.kill('SIGKILL');
-    await eventually('the agent is started again', () => this.#ready !== before, limitMs);
+    await eventually('the agent is started again', () => this.#ready !== before);
   }
 
   /** Of all mounts. */
@@ -209,7 +207,7 @@ export class MatrixScene {
   async through(dying: readonly Mortal[], work: () => Promise<unknown>): Promise<'answered' | 'agent died'> {
     const { driver } = this;
     const revived =
-      driver && dying.includes('driver') ? within('the driver was killed', this.#revive(driver), limitMs) : undefined;
+      driver && dying.includes('driver') ? within('the driver was killed', this.#revive(driver)) : undefined;
     const outcome = work().then(
       () => 'answered' as const,
       (error: unknown) => {
@@ -226,7 +224,7 @@ export class MatrixScene {
   async killAgentDuring(rpc: string): Promise<number> {
     const hanging = (): number | undefined =>
       this.driver?.calls().findLast((call) => call.rpc === rpc && call.step?.hang !== undefined && !call.end)?.number;
-    await eventually(`${rpc} hangs`, () => hanging() !== undefined, limitMs);
+    await eventually(`${rpc} hangs`, () => hanging() !== undefined);
     this.#agent.kill('SIGKILL');
     return hanging() ?? 0;
   }
@@ -242,7 +240,7 @@ export class MatrixScene {
         this.#agent.send({ number, ask }, () => {}); // one that dies first is heard of by its end
       else reject(died());
     });
-    return within(`${ask.op} was answered`, answered, limitMs);
+    return within(`${ask.op} was answered`, answered);
   }
 
   async end(): Promise<void> {

@@ -6,11 +6,11 @@ import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
 import { rpcs } from '../../src/csi/generated/plain.js';
 import type { Step } from '../../src/testing/index.js';
+import { eventually } from '../until.js';
 import type { MatrixMoment, MatrixStep } from './kill-mounts-agent.js';
 import type { Cell, Phase } from './kill-mounts-cells.js';
 import { countDevicesBelow, mountPathsBelow, readFrom, treeBelow, type Used, writeTo } from './kill-mounts-host.js';
 import { comer, type DrivenBy, keeper, MatrixScene, type VolumeId } from './kill-mounts-scene.js';
-import { eventually } from './redis-scene.js';
 
 /** What the host shows where nothing is under way. */
 interface Observation {

@@ -43,8 +43,7 @@ export function faultMatrix(phase: Phase): void {
 
 function inSetting(phase: Phase, { ids, drivenBy }: Setting, dealer: Dealer): void {
   const by = drivenBy === 'task' ? ', with the driver as a task' : '';
-  const suite = describe(`${phase} of an alloc with ${ids.join(' and ')}${by}`, function () {
-    this.timeout(90_000);
+  const suite = describe(`${phase} of an alloc with ${ids.join(' and ')}${by}`, () => {
     let stage: Stage | undefined;
 
     before(async () => {

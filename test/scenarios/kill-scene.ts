@@ -12,13 +12,12 @@ import { redisStore } from '../../src/stores/redis/redis.js';
 import { builtProgram } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
 import { askAgent } from '../support/ask-agent.js';
+import { eventually } from '../until.js';
 import { AgentProcess, mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { moments, type Program, type Strike } from './kill-plan.js';
-import { durable, eventually } from './redis-scene.js';
+import { durable } from './redis-scene.js';
 
 const followingAgentPath = builtProgram(new URL('./kill-following-agent.ts', import.meta.url));
-
-const healthyLimitMs = 30_000;
 
 /** The process that serves the plugin, and the instance as which it is registered. */
 export interface Served {
@@ -87,7 +86,7 @@ export class KillScene {
       served = await this.#served();
       return served;
     };
-    await eventually('the plugin is healthy again', isServed, healthyLimitMs).catch((cause: unknown) => {
+    await eventually('the plugin is healthy again', isServed).catch((cause: unknown) => {
       throw new Error(`${messageOf(cause)}; the agent said:\n${this.#agent.lines.join('\n')}`, { cause });
     });
     if (!served) throw new Error('what serves it is not known');

@@ -7,16 +7,14 @@ import { expect } from 'chai';
 import { volumeAddress } from '../../machines/kit/addresses.js';
 import { createRuntime, type Runtime, type Volume } from '../../src/index.js';
 import { seededRandom } from '../../src/testing/index.js';
+import { eventually } from '../until.js';
 import { type nodes, pick, type Victim, VolumeScene } from './kill-volumes-scene.js';
 import { User, type Wish } from './kill-volumes-users.js';
-import { eventually } from './redis-scene.js';
 
 const rounds = Number(process.env.ROUNDS ?? 8);
 const seed = Number(process.env.SEED ?? 20261121);
 const users = 12;
 const longestRoundMs = 400;
-/** Calls of the dead may be under way for so long; those that undo them wait for that. */
-const settleMs = 30_000;
 
 const victims: Victim[] = ['agent', 'driver', 'driver, then agent', 'agent, then driver'];
 
@@ -36,8 +34,7 @@ function reached(volume: Volume | undefined): Wish | undefined {
   return nodeId as keyof typeof nodes;
 }
 
-describe(`V1 V13 ${rounds} rounds of SIGKILL while volumes are used, seed ${seed}`, function () {
-  this.timeout(180_000);
+describe(`V1 V13 ${rounds} rounds of SIGKILL while volumes are used, seed ${seed}`, () => {
   let scene: VolumeScene;
   let all: User[] = [];
   let living: Promise<unknown>;
@@ -83,14 +80,10 @@ describe(`V1 V13 ${rounds} rounds of SIGKILL while volumes are used, seed ${seed
     it('each user has what was promised, and nothing else', async () => {
       for (const { id, wish } of all) {
         let volume: Volume | undefined;
-        await eventually(
-          `${id} is ${wish}`,
-          async () => {
-            volume = await runtime.volumes.get({ id });
-            return reached(volume) === wish;
-          },
-          settleMs,
-        ).catch((cause: unknown) => {
+        await eventually(`${id} is ${wish}`, async () => {
+          volume = await runtime.volumes.get({ id });
+          return reached(volume) === wish;
+        }).catch((cause: unknown) => {
           throw new Error(`${String(cause)}, but ${JSON.stringify(volume)}`, { cause });
         });
       }

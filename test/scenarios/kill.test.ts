@@ -11,12 +11,13 @@ import { createRuntime, type PluginEvent, type Runtime, type TaskUpdate } from '
 import { pluginsTopic } from '../../src/registry/plugin-events.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
+import { eventually } from '../until.js';
 import { pluginPids } from './agent-process.js';
 import { follow, heard } from './kill-follower.js';
 import { checkPluginEvents, checkTaskUpdates, eventsIn } from './kill-laws.js';
 import { inWords, plans, type Victim } from './kill-plan.js';
 import { KillScene, type Served } from './kill-scene.js';
-import { checkReplay, entriesOf, eventually, owesNothing, recordsOf } from './redis-scene.js';
+import { checkReplay, entriesOf, owesNothing, recordsOf } from './redis-scene.js';
 
 const rounds = Number(process.env.ROUNDS ?? 15);
 const seed = Number(process.env.SEED ?? 20261121);
@@ -29,8 +30,7 @@ for (const [kind, mortals] of [
   ['lmdb', victims],
   ['redis', [...victims, 'store']],
 ] as const) {
-  describe(`T9 A8 ${rounds} rounds of SIGKILL, state in ${kind}, seed ${seed}`, function () {
-    this.timeout(180_000);
+  describe(`T9 A8 ${rounds} rounds of SIGKILL, state in ${kind}, seed ${seed}`, () => {
     let scene: KillScene;
     let last: Served;
     /** Those that were found serving after a round. */

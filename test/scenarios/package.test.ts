@@ -56,8 +56,7 @@ const examples: Record<string, string> = {
   'my-store.ts': "export { lmdbStore as myStore } from 'stagecraft/stores';\n",
 };
 
-describe('the packed package', function () {
-  this.timeout(240_000);
+describe('the packed package', () => {
   let project: string;
   const run = (command: string, ...args: string[]): string =>
     execFileSync(command, args, { cwd: project, encoding: 'utf8' });

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { builtProgram } from '../built.js';
-import { eventually } from './redis-scene.js';
+import { eventually } from '../until.js';
 
 export type ChildOptions = { url: string; prefix?: string } & (
   | { as: 'engine'; ttlMs: number }
@@ -63,7 +63,7 @@ export class Child {
   async call(message: ToChild): Promise<string> {
     const before = this.of('told').length;
     this.#alive();
-    this.#process.send(message);
+    this.#process.send(message, () => undefined); // killed meanwhile: `connected` says so
     await eventually(`${message.what} ${message.allocId}`, () => this.#alive() && this.of('told').length > before);
     return this.of('told').at(-1)?.how ?? '';
   }

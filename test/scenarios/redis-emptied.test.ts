@@ -16,8 +16,7 @@ import { nodes, pluginName, spec } from '../volumes/volume-house.js';
 const rounds = Number(process.env.ROUNDS ?? 3);
 const ids = ['one', 'two', 'three'];
 
-describe('a Redis that comes back empty under three agents', function () {
-  this.timeout(60_000 + rounds * 30_000);
+describe('a Redis that comes back empty under three agents', () => {
   const lab = new RedisLab();
   const directory = mkdtempSync(join(tmpdir(), 'stagecraft-'));
   let server: RedisProcess;

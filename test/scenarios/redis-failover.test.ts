@@ -4,10 +4,10 @@ import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import { joinAsReplica, moveSlot, ownerOf } from '../redis/cluster.js';
 import { cluster, watched } from '../redis/topologies.js';
-import { clerkIn, codes, eventually, type OpenEngine, owesNothing, Scene, Writers } from './redis-scene.js';
+import { eventually } from '../until.js';
+import { clerkIn, codes, type OpenEngine, owesNothing, Scene, Writers } from './redis-scene.js';
 
-describe('a live engine while masters change', function () {
-  this.timeout(180_000);
+describe('a live engine while masters change', () => {
   const scene = new Scene();
 
   afterEach(() => scene.clear());
@@ -29,7 +29,7 @@ describe('a live engine while masters change', function () {
       await engine.ask('clerk/ticker', { type: 'tick' });
       await writers.more(30);
       master.signal(signal);
-      await writers.more(20, 30_000);
+      await writers.more(20);
       if (signal === 'SIGSTOP') master.signal('SIGCONT');
       await goesOn(opened);
       await writers.more(10);
@@ -58,7 +58,7 @@ describe('a live engine while masters change', function () {
     await writers.more(30);
     await master.kill();
     for (const replica of replicas) await replica.client().config('SET', 'masterauth', '');
-    await writers.more(20, 30_000);
+    await writers.more(20);
     await goesOn(opened);
     await writers.stop();
     const reader = await scene.reader(sentinels);
@@ -104,7 +104,7 @@ describe('a live engine while masters change', function () {
     await engine.ask('clerk/ticker', { type: 'tick' });
     await writers.more(15);
     await dying.kill();
-    await writers.more(15, 30_000);
+    await writers.more(15);
     await goesOn(opened);
     await writers.stop();
     const reader = await scene.reader({ cluster: options.cluster.filter(({ port }) => port !== dying.port) });

@@ -3,10 +3,10 @@ import { expect } from 'chai';
 import type { VolumeSpec } from '../../src/index.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { failureOf } from '../engine/lab.js';
-import { durable, eventually, Scene } from './redis-scene.js';
+import { eventually } from '../until.js';
+import { durable, Scene } from './redis-scene.js';
 
-describe('a runtime whose Redis is frozen', function () {
-  this.timeout(60_000);
+describe('a runtime whose Redis is frozen', () => {
   const scene = new Scene();
 
   afterEach(() => scene.clear());

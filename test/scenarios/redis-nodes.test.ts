@@ -8,15 +8,15 @@ import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver
 import type { Runtime } from '../../src/runtime/runtime.js';
 import { topologyOf } from '../../src/tools/driver/identity.js';
 import type { RedisProcess } from '../redis/servers.js';
-import { eventually, lapseLeases, loggerInto, Scene } from './redis-scene.js';
+import { eventually } from '../until.js';
+import { lapseLeases, loggerInto, Scene } from './redis-scene.js';
 import { VolumesChild } from './redis-volumes-child-driver.js';
 import { openLeader, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
 
 const nodeIds = ['node-1', 'node-2'] as const;
 type NodeId = (typeof nodeIds)[number];
 
-describe('nodes of agents on a shared Redis', function () {
-  this.timeout(180_000);
+describe('nodes of agents on a shared Redis', () => {
   const scene = new Scene();
   let server: RedisProcess;
   /** Of each node its own; that of the first is the controller of both. */
@@ -77,7 +77,7 @@ describe('nodes of agents on a shared Redis', function () {
       plugins.map(({ name, nodeId, maxVolumes }) => `${id} ${state}: ${name} ${nodeId} ${maxVolumes}`),
     );
   const isKnown = (runtime: Runtime, ...wanted: string[]) =>
-    eventually(`known: ${wanted.join(', ')}`, async () => (await known(runtime)).join() === wanted.join(), 20_000);
+    eventually(`known: ${wanted.join(', ')}`, async () => (await known(runtime)).join() === wanted.join());
 
   async function publish(runtime: Runtime, id: string, nodeId: NodeId): Promise<void> {
     await runtime.volumes.create(volumeOf(id));
@@ -110,7 +110,7 @@ describe('nodes of agents on a shared Redis', function () {
     await isKnown(other, 'node-1 ready: disk node-1 5', 'node-2 ready: disk node-2 5');
     await child.kill();
     await lapseLeases(server.client());
-    await eventually('the other leads', () => other.leadership.isOurs, 20_000);
+    await eventually('the other leads', () => other.leadership.isOurs);
     expect(await known(other)).to.deep.equal(['node-1 ready: disk node-1 5', 'node-2 ready: disk node-2 5']);
     await publish(other, 'here', 'node-1');
     await publish(other, 'there', 'node-2');

@@ -14,6 +14,7 @@ import { redisStore } from '../../src/stores/redis/redis.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { cursorIn } from '../event-cursor.js';
 import { device, inShort } from '../registry/house.js';
+import { eventually, within } from '../until.js';
 import { ChaosProxy, cuts } from './chaos-proxy.js';
 import { Child } from './redis-child-driver.js';
 import { add, type ClerkContext } from './redis-clerk.js';
@@ -24,7 +25,6 @@ import {
   contextOf,
   durable,
   entriesOf,
-  eventually,
   lapseLeases,
   owesNothing,
   recordsOf,
@@ -33,7 +33,6 @@ import {
   told,
   topicRows,
   Writers,
-  within,
 } from './redis-scene.js';
 
 const seed = Number(process.env.SEED ?? 20261121);
@@ -100,8 +99,7 @@ function follower(plugins: Plugins): { seen: PluginEvent[]; stop(): Promise<void
   };
 }
 
-describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
-  this.timeout(180_000);
+describe(`a live runtime whose Redis fails, seed ${seed}`, () => {
   const scene = new Scene();
 
   afterEach(() => scene.clear());
@@ -310,7 +308,7 @@ describe(`a live runtime whose Redis fails, seed ${seed}`, function () {
         const ask = () => engine.ask(`clerk/${line % 3}`, add(requestId), { requestId });
         for (;;) {
           try {
-            answered.push(await within(requestId, ask(), 20_000));
+            answered.push(await within(requestId, ask()));
             break;
           } catch (error) {
             if (!(error instanceof StagecraftError) || error.code !== 'STORE_UNAVAILABLE') throw error;

@@ -12,8 +12,9 @@ import { RedisKeys } from '../../src/stores/redis/redis-keys.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { device, refusal, take } from '../registry/house.js';
+import { eventually, within } from '../until.js';
 import { Child } from './redis-child-driver.js';
-import { eventually, type OpenRuntime, Scene, within } from './redis-scene.js';
+import { type OpenRuntime, Scene } from './redis-scene.js';
 
 /** One is the beginning of the other, or becomes it in one way of writing or another. */
 const pairs: [string, string][] = [
@@ -35,8 +36,7 @@ interface Side extends OpenRuntime {
   dataDir: string;
 }
 
-describe('plugins and tasks of two nodes on one Redis', function () {
-  this.timeout(180_000);
+describe('plugins and tasks of two nodes on one Redis', () => {
   const scene = new Scene();
   let url: string;
   let prefix: string;
@@ -164,7 +164,7 @@ describe('plugins and tasks of two nodes on one Redis', function () {
     await child.kill();
     await two.runtime.plugins.register(device('a2'));
     expect(two.runtime.plugins.instances('device', 'gpu')).to.deep.equal([device('a2'), own('n1/0')]);
-    const { runtime } = await within('the next one comes up', side('n1', dataDir), 5_000);
+    const { runtime } = await side('n1', dataDir);
     expect(runtime.plugins.instances('device', 'gpu')).to.deep.equal([device('a2'), device('a1')]);
     await runtime.plugins.deregister('device', 'gpu', 'a2');
     expect(two.runtime.plugins.instances('device', 'gpu')).to.deep.equal([device('a2'), own('n1/0')]);

@@ -9,6 +9,7 @@ import { pluginsAddress } from '../../machines/kit/addresses.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { device } from '../registry/house.js';
+import { eventually } from '../until.js';
 import { Child } from './redis-child-driver.js';
 import { add, type ClerkContext, clerkKinds } from './redis-clerk.js';
 import {
@@ -17,7 +18,6 @@ import {
   codes,
   contextOf,
   entriesOf,
-  eventually,
   lapseLeases,
   owesNothing,
   recordsOf,
@@ -51,8 +51,7 @@ const losses: Loss[] = [
   },
 ];
 
-describe('a Redis that loses what it took', function () {
-  this.timeout(180_000);
+describe('a Redis that loses what it took', () => {
   const scene = new Scene();
 
   afterEach(() => scene.clear());
@@ -226,11 +225,7 @@ describe('a Redis that loses what it took', function () {
     await server.client().flushall();
     await engine.ask('clerk/idle-0', add('late'));
     await eventually('the one that was asked is there', async () => (await reader.load('clerk/idle-0')) !== undefined);
-    await eventually(
-      'all others are there',
-      async () => (await recordsOf(reader, 'clerk/')).length === idle.length,
-      3_000,
-    );
+    await eventually('all others are there', async () => (await recordsOf(reader, 'clerk/')).length === idle.length);
     expect(codes(logged, 'FENCED')).to.deep.equal([]);
   });
 
@@ -263,7 +258,7 @@ describe('a Redis that loses what it took', function () {
     const told = async () => (await topicRows(reader, 'clerks')).filter(({ text }) => text.includes('after'));
     await eventually('all is told', async () => (await told()).length === 3 * clerks.length);
     const has = () => seen.filter((line) => line.includes('after')).length;
-    await eventually('it ends, or has all', () => failure !== undefined || has() === 3 * clerks.length, 5_000).catch(
+    await eventually('it ends, or has all', () => failure !== undefined || has() === 3 * clerks.length).catch(
       (error: unknown) => {
         throw new Error(`it has ${has()} of ${3 * clerks.length}, and was told of no loss`, { cause: error });
       },

@@ -4,10 +4,10 @@ import { expect } from 'chai';
 import type { PluginInfo } from '../../machines/plugin/plugin.js';
 import { redisStore } from '../../src/stores/redis/redis.js';
 import { device } from '../registry/house.js';
-import { checkReplay, codes, durable, eventually, owesNothing, recordsOf, Scene, within } from './redis-scene.js';
+import { eventually, within } from '../until.js';
+import { checkReplay, codes, durable, owesNothing, recordsOf, Scene } from './redis-scene.js';
 
-describe('a runtime that comes up on Redis', function () {
-  this.timeout(180_000);
+describe('a runtime that comes up on Redis', () => {
   const scene = new Scene();
 
   afterEach(() => scene.clear());
@@ -58,13 +58,13 @@ describe('a runtime that comes up on Redis', function () {
       allocIds.map((n) => device(`a${n}`, { name }));
     const newestFirst = Array.from({ length: rounds }, (_, n) => rounds - 1 - n);
 
-    const second = await within('it is up', scene.runtime({ store: redisStore(server.url), dataDir }), 20_000);
+    const second = await within('it is up', scene.runtime({ store: redisStore(server.url), dataDir }));
     const { plugins } = second.runtime;
     expect(plugins.list()).to.have.lengthOf(names.length);
     for (const name of names) {
       expect(plugins.instances('device', name)).to.deep.equal(instancesOf(newestFirst, name));
     }
-    await eventually('all are looked at', () => second.kind.looks.length >= names.length * rounds, 20_000);
+    await eventually('all are looked at', () => second.kind.looks.length >= names.length * rounds);
     await Promise.all(names.map((name) => plugins.waitFor('device', name)));
     for (const name of names.slice(0, 5)) {
       await plugins.deregister('device', name, `a${rounds - 1}`);

@@ -23,6 +23,7 @@ import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisStoreOptions } from '../../src/stores/redis/redis-options.js';
 import { RedisLab } from '../redis/lab.js';
 import { FakeKind } from '../registry/fake-kind.js';
+import { eventually, within } from '../until.js';
 import { type ClerkContext, clerkKinds, clerksTopic } from './redis-clerk.js';
 
 export interface LogLine {
@@ -44,33 +45,6 @@ export interface OpenRuntime {
 
 export const durable = ['appendonly yes', 'appendfsync always'];
 const leaseTtlMs = 15_000;
-
-/** Waits until it is so. @throws Error that names what it waited for */
-export async function eventually(
-  what: string,
-  isSo: () => unknown | Promise<unknown>,
-  limitMs = 45_000,
-): Promise<void> {
-  const until = performance.now() + limitMs;
-  while (!(await isSo())) {
-    if (performance.now() > until) throw new Error(`not within ${limitMs} ms: ${what}`);
-    await sleep(10);
-  }
-}
-
-/** What is awaited, or an error after the time. */
-export async function within<T>(what: string, work: Promise<T>, limitMs = 45_000): Promise<T> {
-  const over = new AbortController();
-  const late = sleep(limitMs, undefined, { signal: over.signal }).then(() => {
-    throw new Error(`not within ${limitMs} ms: ${what}`);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    over.abort();
-    late.catch(() => undefined);
-  }
-}
 
 export function loggerInto(logged: LogLine[]): Logger {
   const keep = (level: string) => (fields: object, message: string) => {
@@ -199,12 +173,10 @@ export class Writers {
   }
 
   /** Resolves when each clerk has got so many more answers. */
-  async more(answers: number, limitMs = 15_000): Promise<void> {
+  async more(answers: number): Promise<void> {
     const goals = this.told.map((_, clerk) => this.done(clerk).length + answers);
-    await eventually(
-      `${answers} more answers of each clerk`,
-      () => goals.every((goal, clerk) => this.done(clerk).length >= goal),
-      limitMs,
+    await eventually(`each clerk has ${answers} more answers`, () =>
+      goals.every((goal, clerk) => this.done(clerk).length >= goal),
     );
   }
 

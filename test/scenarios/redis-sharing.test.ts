@@ -10,23 +10,14 @@ import { redisStore } from '../../src/stores/redis/redis.js';
 import type { RedisProcess } from '../redis/servers.js';
 import { FakeKind } from '../registry/fake-kind.js';
 import { device, inShort, refusal, take } from '../registry/house.js';
+import { eventually, within } from '../until.js';
 import { Child } from './redis-child-driver.js';
 import { add, type ClerkContext } from './redis-clerk.js';
-import {
-  checkReplay,
-  contextOf,
-  durable,
-  eventually,
-  type OpenRuntime,
-  recordsOf,
-  Scene,
-  within,
-} from './redis-scene.js';
+import { checkReplay, contextOf, durable, type OpenRuntime, recordsOf, Scene } from './redis-scene.js';
 
 const ttlMs = 800;
 
-describe('runtimes that share a Redis', function () {
-  this.timeout(180_000);
+describe('runtimes that share a Redis', () => {
   const scene = new Scene();
   let server: RedisProcess;
   /** Servers and directories of the test are gone after it; this one's data too. */
@@ -52,7 +43,7 @@ describe('runtimes that share a Redis', function () {
     // Nothing that was refused has harmed the first.
     await first.runtime.plugins.register(device('a2'));
     await first.runtime.close();
-    const second = await within('the second comes up', scene.runtime(options), 2_000);
+    const second = await scene.runtime(options);
     expect(second.runtime.plugins.instances('device', 'gpu')).to.deep.equal([device('a2'), device('a1')]);
     await second.runtime.plugins.waitFor('device', 'gpu');
   });
@@ -92,7 +83,7 @@ describe('runtimes that share a Redis', function () {
       const before = await recordsOf(reader, '');
       const thawedAtMs = Date.now();
       child.thaw();
-      await eventually('the child is fenced', () => child.of('lost').length > 0, 5_000);
+      await eventually('the child is fenced', () => child.of('lost').length > 0);
       expect(child.of('lost')[0]?.code).to.equal('FENCED');
       await eventually('each of its lines was told', () => fencedLines(child) === 4);
       expect(child.of('effect').filter(({ atMs }) => atMs >= thawedAtMs)).to.deep.equal([]);

@@ -1,5 +1,7 @@
 /** A process of its own that runs a runtime on Redis, and an alloc that uses a volume there. See redis-volumes-scene.ts */
-import { eventually, loggerInto } from './redis-scene.js';
+
+import { eventually } from '../until.js';
+import { loggerInto } from './redis-scene.js';
 import { allocVolume, type ChildSaid, openLeader, type VolumesChildOptions } from './redis-volumes-scene.js';
 
 const options: VolumesChildOptions = JSON.parse(process.argv[2] ?? '{}');

@@ -2,7 +2,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { builtProgram } from '../built.js';
-import { eventually } from './redis-scene.js';
+import { eventually } from '../until.js';
 import type { ChildSaid, VolumesChildOptions } from './redis-volumes-scene.js';
 
 export class VolumesChild {

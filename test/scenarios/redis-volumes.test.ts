@@ -7,14 +7,14 @@ import { expect } from 'chai';
 import { type FaultDriver, faultDriver } from '../../dist/src/tools/fault-driver/fault-driver.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { RedisProcess } from '../redis/servers.js';
-import { eventually, lapseLeases, loggerInto, Scene, within } from './redis-scene.js';
+import { eventually, within } from '../until.js';
+import { lapseLeases, loggerInto, Scene } from './redis-scene.js';
 import { VolumesChild } from './redis-volumes-child-driver.js';
 import { openLeader, reportOf, type VolumesChildOptions, volumeOf } from './redis-volumes-scene.js';
 
 const nodes = ['node-1', 'node-2'];
 
-describe('volumes on a shared Redis', function () {
-  this.timeout(240_000);
+describe('volumes on a shared Redis', () => {
   const scene = new Scene();
   let server: RedisProcess;
   let driver: FaultDriver;
@@ -92,7 +92,7 @@ describe('volumes on a shared Redis', function () {
     expect(driver.violations().map(({ text }) => text)).to.deep.equal([]);
   }
 
-  it('V9 the leader closes: the standby leads within seconds, and removes what the other made', async () => {
+  it('V9 the leader closes: the standby leads, and removes what the other made', async () => {
     const first = await standBy('agent-1');
     const second = await standBy('agent-2');
     expect([leads(first)(), leads(second)()]).to.deep.equal([true, false]);
@@ -102,7 +102,7 @@ describe('volumes on a shared Redis', function () {
     expect((await second.volumes.get({ id: 'data' }))?.state).to.equal('created');
     await second.volumes.publish({ id: 'data' }, 'node-1');
     await first.close();
-    await eventually('the second leads', leads(second), 3_000);
+    await eventually('the second leads', leads(second));
     await second.volumes.unpublish({ id: 'data' }, 'node-1');
     await second.volumes.delete({ id: 'data' });
     expect(driver.violations()).to.deep.equal([]);
@@ -116,7 +116,7 @@ describe('volumes on a shared Redis', function () {
       await child.kill();
       expect(leads(runtime)()).to.equal(false);
       await lapseLeases(server.client());
-      await eventually('the other leads', leads(runtime), 5_000);
+      await eventually('the other leads', leads(runtime));
       await check(child, runtime);
       const names = driver.calls().flatMap(({ rpc, request }) => {
         return rpc === 'CreateVolume' && request instanceof Object && 'name' in request ? [String(request.name)] : [];
@@ -131,7 +131,7 @@ describe('volumes on a shared Redis', function () {
     const runtime = await standBy('agent-2');
     await eventually('the child works', () => done(child) > 20);
     child.freeze();
-    await eventually('the other leads', leads(runtime), 25_000);
+    await eventually('the other leads', leads(runtime));
     await check(child, runtime);
     const thawedAtMs = Date.now();
     child.thaw();

@@ -30,8 +30,7 @@ interface Said {
   stderr: string;
 }
 
-describe('three hosts on one Redis', function () {
-  this.timeout(240_000);
+describe('three hosts on one Redis', () => {
   let url: string;
   let prefix: string;
   let directory: string;

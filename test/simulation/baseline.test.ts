@@ -39,9 +39,7 @@ async function differing(...asked: Parameters<typeof differences>): Promise<Diff
   return found;
 }
 
-describe('histories of version 3 of the machines', function () {
-  this.timeout(600_000);
-
+describe('histories of version 3 of the machines', () => {
   for (const { kind, count } of sample)
     it(`35.1 ${count} of ${kind}: calls, answers, views and commits are what they were`, async () => {
       const recorded = recordedHashes('3', kind).filter(({ seed }) => kind !== 'mounts' || isOfAllocs(seed));

@@ -18,9 +18,7 @@ const shares = [
 ];
 
 for (const { stores, share, ...options } of shares) {
-  describe(`random histories on ${stores}`, function () {
-    this.timeout(600_000);
-
+  describe(`random histories on ${stores}`, () => {
     after(endServer);
 
     it(`keep every promise and end as undisturbed ones do (SEED=${firstSeed})`, async () => {

@@ -18,9 +18,7 @@ const histories = Number(process.env.HISTORIES ?? 400);
  */
 const found = [27, 87, 271, 299, 369, 576, 657, 1_546, 2_142, 2_218, 2_417, 2_469, 2_768, 2_902];
 
-describe('random histories of mounts', function () {
-  this.timeout(600_000);
-
+describe('random histories of mounts', () => {
   it('M2 M6 M8 M10 those that were broken once are broken no more', async () => {
     for (const seed of found) {
       const { faults } = await mountsHistory(mountsPlanOf(seed));

@@ -32,9 +32,7 @@ const late = 200_642;
  */
 const foundWithSnapshots = [963, 2_282, 4_680, 101_635, 202_694, 201_784];
 
-describe('random histories of volumes', function () {
-  this.timeout(1_200_000);
-
+describe('random histories of volumes', () => {
   it('V4 V8 V10 those that were broken once are broken no more', async () => {
     for (const seed of found) {
       const { faults } = await volumesHistory(volumesPlanOf(seed));

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { Commit } from '../../src/engine/store.js';
 import { simulatedClock } from '../../src/testing/index.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import { AnswersScene } from '../volumes/answers-scene.js';
 import { ofGroups, ofOne, sources } from './snapshot-variants.js';
 

@@ -6,7 +6,7 @@ import { expect } from 'chai';
 import type { RpcName } from '../../src/csi/answers.js';
 import type { Step } from '../../src/testing/index.js';
 import { refusalOf } from '../refusal.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 import { AnswersScene } from '../volumes/answers-scene.js';
 import { type Answer, answers } from '../volumes/answers-table.js';
 import { ofGroups, ofOne, type Sort, sources } from './snapshot-variants.js';

@@ -220,8 +220,7 @@ describe('lmdb store', () => {
     await withStore(async (store) => expect((await store.readTopic('weather', 0, 10)).rows).to.have.length(1));
   });
 
-  it('a process killed amid a burst of commits loses nothing that it was told is done', async function () {
-    this.timeout(30_000);
+  it('a process killed amid a burst of commits loses nothing that it was told is done', async () => {
     const child = startWriter(path);
     const acknowledged = await collect(child, (lines) => {
       if (lines === 400) child.kill('SIGKILL');
@@ -235,8 +234,7 @@ describe('lmdb store', () => {
     });
   });
 
-  it('a file that may not grow any more is a failure with a reason, and what was done stays', async function () {
-    this.timeout(30_000);
+  it('a file that may not grow any more is a failure with a reason, and what was done stays', async () => {
     const child = startWriter(path, 'ulimit -f 2048; ');
     let failure = '';
     const acknowledged = await collect(child, (_, line) => {

@@ -7,8 +7,8 @@ import { expect } from 'chai';
 import { commitOf, failureOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
 import { CuttingProxy } from '../redis/proxy.js';
-import { until } from '../redis/servers.js';
 import { standStill } from '../support/stand-still.js';
+import { until } from '../until.js';
 
 const durable = { config: ['appendonly yes', 'appendfsync always'] };
 

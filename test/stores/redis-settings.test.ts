@@ -9,7 +9,8 @@ import { type RedisStoreOptions, redisSettings } from '../../src/stores/redis/re
 import { RedisServer } from '../../src/stores/redis/redis-servers.js';
 import { commitOf, done, failureOf } from '../../src/tools/store-suite/subject.js';
 import { commitOne, RedisLab } from '../redis/lab.js';
-import { freePort, RedisProcess, until } from '../redis/servers.js';
+import { freePort, RedisProcess } from '../redis/servers.js';
+import { until } from '../until.js';
 
 /** As documented at redisStore. */
 const rights =

@@ -5,7 +5,8 @@ import { bucketOf, slotOf } from '../../src/stores/redis/redis-keys.js';
 import { commitOf, done } from '../../src/tools/store-suite/subject.js';
 import { joinAsReplica, moveSlot } from '../redis/cluster.js';
 import { commitOne, insist, RedisLab, Writer } from '../redis/lab.js';
-import { type RedisProcess, startCluster, until } from '../redis/servers.js';
+import { type RedisProcess, startCluster } from '../redis/servers.js';
+import { until } from '../until.js';
 
 describe('redis store, sentinels', () => {
   const lab = new RedisLab();

@@ -11,8 +11,7 @@ const daemonic = {
   command: ['/bin/sh', '-c', 'setsid sleep 606 & exec "$0" "$@"', ...command],
 };
 
-describe('processes that a plugin has started', function () {
-  this.timeout(60_000);
+describe('processes that a plugin has started', () => {
   let house: TaskHouse;
   let warnings: string[];
   beforeEach(async () => {

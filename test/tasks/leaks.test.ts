@@ -20,6 +20,7 @@ import type { Children } from '../../src/tasks/spawn.js';
 import { TaskLogs } from '../../src/tasks/task-logs.js';
 import { watchProcess } from '../../src/tasks/watch-process.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
+import { eventually, until } from '../until.js';
 import { findProcesses } from './found.js';
 import { environments, recordedSpec } from './recorded-spec.js';
 
@@ -96,8 +97,7 @@ type Taken = { files: number } & Record<string, unknown>;
 /** Timers are counted by the clock; a call to the file system ends by itself. */
 const passing = ['Timeout', 'Immediate', 'FSReqCallback'];
 
-describe('T8 what a task takes', function () {
-  this.timeout(60_000);
+describe('T8 what a task takes', () => {
   let dataDir: string;
   let clock: ReturnType<typeof countingClock>;
   let store: Store;
@@ -142,16 +142,13 @@ describe('T8 what a task takes', function () {
 
   /** What it takes comes to what it took: a timer or a process may take a moment to end. */
   async function comesTo({ files, ...before }: Taken): Promise<void> {
-    const untilMs = Date.now() + 10_000;
-    for (;;) {
+    let last = '';
+    const isSo = async (): Promise<boolean> => {
       const { files: filesNow, ...now } = await taken();
-      if (Date.now() < untilMs && (filesNow > files || JSON.stringify(now) !== JSON.stringify(before))) await sleep(10);
-      else {
-        expect(now).to.deep.equal(before);
-        expect(filesNow, 'open files').to.be.at.most(files);
-        return;
-      }
-    }
+      last = `${JSON.stringify(now)} and ${filesNow} open files, not ${JSON.stringify(before)} and ${files}`;
+      return filesNow <= files && JSON.stringify(now) === JSON.stringify(before);
+    };
+    await until(isSo, () => last);
   }
 
   const starts = (): number => {
@@ -159,18 +156,10 @@ describe('T8 what a task takes', function () {
     return existsSync(path) ? readFileSync(path, 'utf8').split('\n').length - 1 : 0;
   };
 
-  async function until(what: string, isSo: () => boolean): Promise<void> {
-    const untilMs = Date.now() + 40_000;
-    while (!isSo()) {
-      if (Date.now() > untilMs) throw new Error(`${what}: ${JSON.stringify(runtime.tasks.list())}`);
-      await sleep(5);
-    }
-  }
-
   /** The pid of a start that has come as far as this. */
   async function pidWhen(state: string, not?: number): Promise<number> {
     let pid: number | undefined;
-    await until(`it is ${state}`, () => {
+    await eventually(`it is ${state}`, () => {
       const [task] = runtime.tasks.list();
       pid = task?.state === state ? task.pid : undefined;
       return pid !== undefined && pid !== not;
@@ -193,10 +182,10 @@ describe('T8 what a task takes', function () {
   it(`T8 a command that fails at once, ${restarts} times: as much as after its first start`, async () => {
     await runtime.tasks.start(failing);
     const pid = await pidWhen('waiting');
-    await until('its process has begun', () => starts() === 1);
+    await eventually('its process has begun', () => starts() === 1);
     const before = await settled();
     process.kill(pid, 'SIGKILL');
-    await until('it has failed often', () => starts() === restarts + 1);
+    await eventually('it has failed often', () => starts() === restarts + 1);
     await pidWhen('waiting', pid);
     await comesTo(before);
   });

@@ -9,8 +9,7 @@ import { TaskHouse, until } from './task-house.js';
 const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
 const sleeping = { command: ['sleep', '600'], healthTimeoutMs: 600_000 };
 
-describe('a driver of two processes', function () {
-  this.timeout(60_000);
+describe('a driver of two processes', () => {
   let house: TaskHouse;
   beforeEach(async () => {
     house = await new TaskHouse().open();
@@ -39,7 +38,7 @@ describe('a driver of two processes', function () {
     await tasks.start(controller);
     await tasks.start(node);
     await Promise.all(
-      ['csi-controller', 'csi-node'].map((type) => plugins.waitFor(type, 'disk', { timeoutMs: 30_000 })),
+      ['csi-controller', 'csi-node'].map((type) => plugins.waitFor(type, 'disk', { timeoutMs: 120_000 })),
     );
     const pids = tasks.list().map(({ pid }) => pid);
     expect(new Set(pids).size).to.equal(2);
@@ -57,7 +56,7 @@ describe('a driver of two processes', function () {
     await tasks.stop('disk-controller');
     expect(tasks.status('disk-node').state).to.equal('running');
     await tasks.start(controller);
-    await plugins.waitFor('csi-controller', 'disk', { timeoutMs: 30_000 });
+    await plugins.waitFor('csi-controller', 'disk', { timeoutMs: 120_000 });
   });
 
   it('34.21 a second task for the same side of a plugin is refused, and names the first', async () => {

@@ -232,7 +232,7 @@ describe('fault driver: steps', () => {
       const { number } = await server.waitForCall('NodeUnpublishVolume');
       await server.stop();
       await answer;
-      expect((await server.waitForEnd(number, { timeoutMs: 2_000 })).end?.how).to.equal('gone');
+      expect((await server.waitForEnd(number, { timeoutMs: 120_000 })).end?.how).to.equal('gone');
       expect(worked).to.have.length.below(2);
     });
   }

@@ -20,7 +20,7 @@ import type { VolumeSpec } from '../../src/volumes/spec.js';
 import type { Volume } from '../../src/volumes/volume-view.js';
 import { Cable, type Moment } from '../registry/cable.js';
 import { inMemory } from '../registry/kept-data.js';
-import { eventually } from '../scenarios/redis-scene.js';
+import { eventually } from '../until.js';
 
 /** Folder in memory if possible: a kill of a runtime, unlike one of the host, loses no files. */
 const root = existsSync('/dev/shm') ? '/dev/shm' : tmpdir();

@@ -129,8 +129,7 @@ class Run {
 const runs = Number(process.env.RUNS ?? 30);
 
 describe('copies of one volume at random', () => {
-  it('V9 V13, 34.3 nothing removes or resizes what is being copied; in the end all is deleted', async function () {
-    this.timeout(runs * 5_000);
+  it('V9 V13, 34.3 nothing removes or resizes what is being copied; in the end all is deleted', async () => {
     const plan = fc.record({
       unreadyFor: fc.integer({ min: 0, max: 3 }),
       answers: fc.array(answer, { maxLength: 15 }),

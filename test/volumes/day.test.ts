@@ -26,8 +26,7 @@ function table(hours: Hour[]): string {
     .join('\n');
 }
 
-describe('a day of a small cluster', function () {
-  this.timeout(300_000);
+describe('a day of a small cluster', () => {
   const cluster = new SmallCluster(size);
   before(async () => {
     await cluster.open();

@@ -55,8 +55,7 @@ async function played(seed: number): Promise<Recorded[]> {
 }
 
 describe('records of volumes of version 3', () => {
-  it('each migrated record is what the present version commits at the same point of its history', async function () {
-    this.timeout(120_000);
+  it('each migrated record is what the present version commits at the same point of its history', async () => {
     const before = [...bySeed(recorded('3', 'volumes'))].filter(
       ([seed], index) => index % every === 0 && !laterSince.includes(seed),
     );

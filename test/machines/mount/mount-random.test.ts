@@ -432,5 +432,5 @@ describe('random lives of a mount', () => {
     let waited = 0;
     for (let seed = 1; seed <= seeds; seed += 1) waited += await live(seed);
     expect(waited).to.be.greaterThan(seeds);
-  }).timeout(60_000 + seeds * 20);
+  });
 });

@@ -7,8 +7,7 @@ import { AgentProcess, makePlace, type Place, pluginPids, removePlace } from '..
 import { builtPage, TestBrowser } from '../../support/browser.js';
 import { spec, VolumeHouse } from '../../volumes/volume-house.js';
 
-describe('an actor in a browser', function () {
-  this.timeout(60_000);
+describe('an actor in a browser', () => {
   const browser = new TestBrowser();
   before(() => browser.start());
   after(() => browser.stop());

@@ -4,8 +4,7 @@ import { serveInspector } from '../../../src/inspector/serve-inspector.js';
 import { MountHouse, many } from '../../mounts/mount-house.js';
 import { builtPage, TestBrowser } from '../../support/browser.js';
 
-describe('an alloc in a browser', function () {
-  this.timeout(60_000);
+describe('an alloc in a browser', () => {
   const browser = new TestBrowser();
   let house: MountHouse | undefined;
   before(() => browser.start());

@@ -5,8 +5,7 @@ import { type Inspector, serveInspector } from '../../../src/inspector/serve-ins
 import { builtPage, TestBrowser } from '../../support/browser.js';
 import { spec, VolumeHouse } from '../../volumes/volume-house.js';
 
-describe('the inspector page in a browser', function () {
-  this.timeout(60_000);
+describe('the inspector page in a browser', () => {
   const browser = new TestBrowser();
   let house: VolumeHouse;
   let inspector: Inspector;
