@@ -11,7 +11,7 @@ import { failureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
-import type { ClaimClient, PublishedVolume } from '../mounts/claim-client.js';
+import { type ClaimClient, holdsClaim, lookUp, type PublishedVolume } from '../mounts/claim-client.js';
 import type { KnownMount } from '../mounts/mount-spec.js';
 import type { MountSteps } from '../mounts/mount-steps.js';
 import { firstPauseMs, type RetryPolicy, retrying } from '../mounts/retry.js';
@@ -256,13 +256,15 @@ export class AllocWorker {
    * @throws StagecraftError CLAIM_LOST
    */
   async #mustHold({ run, volume, policy }: VolumeWork): Promise<void> {
-    const { claims } = this.#options;
+    const { claims, node } = this.#options;
     const { allocId, generations } = run.input;
     const { signal } = policy;
     const generation = generations[volume.name];
     if (generation === undefined) return;
-    const isHeld = await retrying(policy, () => claims.holds(volume.volume, { allocId, generation }, { signal }));
-    if (!isHeld) throw claimLost(volume, allocId);
+    const claim = { allocId, generation };
+    const about = { nodeId: node, claims: [claim] };
+    const known = await retrying(policy, () => lookUp(claims, volume.volume, about, { signal }));
+    if (!holdsClaim(known, claim)) throw claimLost(volume, allocId);
   }
 
   /**

@@ -16,8 +16,8 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
-import { isRetryable, StagecraftError } from '../errors.js';
-import type { ClaimClient, KnownVolume } from '../mounts/claim-client.js';
+import { isRetryable } from '../errors.js';
+import { type ClaimClient, type KnownVolume, unlessGone } from '../mounts/claim-client.js';
 import { type CommittedMount, heldOf, type MountClient } from '../mounts/mount-client.js';
 import type { Following, MountSteps } from '../mounts/mount-steps.js';
 import { retrying } from '../mounts/retry.js';
@@ -138,14 +138,9 @@ export class EarlierHolds {
   }
 
   /** Undefined if there is no such volume. */
-  async #look(key: VolumeKey, signal: AbortSignal): Promise<KnownVolume | undefined> {
+  #look(key: VolumeKey, signal: AbortSignal): Promise<KnownVolume | undefined> {
     const { claims, client } = this.#options;
-    try {
-      return await claims.look(key, { nodeId: client.node }, { signal });
-    } catch (error) {
-      if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
-      throw error;
-    }
+    return unlessGone(claims.look(key, { nodeId: client.node }, { signal }));
   }
 }
 

@@ -26,6 +26,8 @@ type Row<M extends AnyStateMachine> = [address: string, view: ViewOf<M>];
 export interface CommitOf<M extends AnyStateMachine> {
   address: string;
   view: ViewOf<M> | undefined;
+  /** Event that led to the commit, as far as known. */
+  event?: AnyEventObject | undefined;
   /** Broadcasts of the commit, as far as known. */
   events: readonly { topic: string; event: AnyEventObject }[];
 }
@@ -116,9 +118,14 @@ export class ActorsOf<M extends AnyStateMachine> {
   /** Calls `observer` for each step of an actor of the machine, after its commit. @returns a function that unsubscribes */
   observe(observer: (commit: CommitOf<M>) => void): () => void {
     return this.#system.observe((notice) => {
-      const { address, events = none } = notice;
+      const { address, entry, events = none } = notice;
       if (!address.startsWith(this.prefix)) return;
-      observer({ address, view: this.#typed(address, hasView(notice) ? notice : undefined), events });
+      observer({
+        address,
+        view: this.#typed(address, hasView(notice) ? notice : undefined),
+        event: entry.event,
+        events,
+      });
     });
   }
 

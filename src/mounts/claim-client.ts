@@ -4,8 +4,9 @@
  * same outcome, and rejects with a StagecraftError.
  */
 import type { Capability, CapacityRange, SecretRef } from '../../machines/kit/csi-types.js';
-import type { ClaimRequest, HoldReleased, NodeExpanded } from '../../machines/volume/types.js';
+import type { Claim, ClaimRequest, HoldReleased, NodeExpanded } from '../../machines/volume/types.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
+import { StagecraftError } from '../errors.js';
 import type { WaitReporting } from '../requests/await-options.js';
 
 /** Facts about a volume that a node needs before it asks for anything. */
@@ -25,6 +26,21 @@ export interface KnownVolume {
   /** Holds of agents up to 0.3.0, which keep the volume attached to this node. Absent: none. */
   holds?: Hold[];
 }
+
+/** A volume as `look` finds it. */
+export interface VolumeOnNode extends KnownVolume {
+  /** Claims of allocs on this node that are not released. Absent, as in 0.3.0: `holds` is asked for each. */
+  claims?: ClaimId[];
+  /**
+   * Whether the controller side counts the volume as used on this node: a claim, a hold or a publication there, and no fence
+   * since. Mounts that an agent of another place has made under this nodeId stay on record until this is false, and a
+   * fenced node with such mounts stays `down`. Absent: not known.
+   */
+  isKept?: boolean;
+}
+
+/** Names one claim: the same alloc may have a later one, of another generation. */
+export type ClaimId = Pick<Claim, 'allocId' | 'generation'>;
 
 /** A volume that is published to the node. Ids and contexts are the plugin's, verbatim. */
 export interface PublishedVolume extends KnownVolume {
@@ -48,7 +64,7 @@ export interface ClaimClient {
    * Looks up a volume, also one that is not created yet.
    * @throws StagecraftError VOLUME_NOT_FOUND
    */
-  look(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<KnownVolume>;
+  look(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<VolumeOnNode>;
   /**
    * Claims a volume for an alloc; the same alloc again has the same claim.
    * @throws StagecraftError CLAIM_CONFLICT naming who has it; INVALID_ARGUMENT: the volume can't be used so at all;
@@ -67,16 +83,10 @@ export interface ClaimClient {
     wait: ClaimWait & { claimed(generation: number): void },
   ): Promise<PublishedVolume>;
   /**
-   * Whether an alloc still has this very claim, not released. A node that comes back after a fence asks before it
-   * does anything with the volume. False also if there is no such volume.
+   * Whether an alloc still has this very claim, not released. Asked if `look` gives no claims. False also if there is no
+   * such volume.
    */
-  holds(key: VolumeKey, request: { allocId: string; generation: number }, wait: ClaimWait): Promise<boolean>;
-  /**
-   * Whether the controller side still counts the volume as used on this node: a claim, a hold or a publication there, and
-   * no fence since. False also if there is no such volume. Mounts that an agent of another place has made under this nodeId
-   * stay on record until the answer is false, and a fenced node with such mounts stays `down`.
-   */
-  keeps(key: VolumeKey, request: { nodeId: string }, wait: ClaimWait): Promise<boolean>;
+  holds(key: VolumeKey, request: ClaimId, wait: ClaimWait): Promise<boolean>;
   /**
    * Has a volume published to the node. Resolves when the controller side has done its part.
    * @param request `readOnly`: reading is enough; if the volume is published for writing already, it stays so, and
@@ -125,4 +135,39 @@ export interface ClaimClient {
    * not due any more.
    */
   expanded(key: VolumeKey, request: NodeExpanded, wait: ClaimWait): Promise<void>;
+}
+
+/** A volume, with those of the claims in question that are held. */
+export type KnownOnNode = VolumeOnNode & Required<Pick<VolumeOnNode, 'claims'>>;
+
+/**
+ * Looks up a volume, and which of these claims are held. A node that comes back after a fence asks before it does anything with
+ * the volume.
+ * @returns undefined: there is no such volume
+ */
+export async function lookUp(
+  client: Pick<ClaimClient, 'look' | 'holds'>,
+  key: VolumeKey,
+  { nodeId, claims: asked }: { nodeId: string; claims: readonly ClaimId[] },
+  wait: ClaimWait,
+): Promise<KnownOnNode | undefined> {
+  const known = await unlessGone(client.look(key, { nodeId }, wait));
+  if (!known) return undefined;
+  const { claims } = known;
+  if (claims) return { ...known, claims };
+  const held = await Promise.all(asked.map((one) => client.holds(key, one, wait)));
+  return { ...known, claims: asked.filter((_, at) => held[at]) };
+}
+
+export const holdsClaim = (known: KnownOnNode | undefined, { allocId, generation }: ClaimId): boolean =>
+  known?.claims.some((one) => one.allocId === allocId && one.generation === generation) === true;
+
+/** Undefined if there is no such volume. */
+export async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
+    throw error;
+  }
 }

@@ -13,35 +13,29 @@ import { type AgentPlace, describeFormer, type FormerMount } from '../../machine
 import { registryMachine } from '../../machines/registry/registry.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import { unlessAborted } from '../abort.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { messageOf, StagecraftError } from '../errors.js';
-import { limited } from '../requests/limited.js';
-import type { ClaimClient } from './claim-client.js';
+import { StagecraftError } from '../errors.js';
+import type { Concern, Question } from './volume-watch.js';
 
 export interface FormerMountsOptions {
   nodeId: string;
   place: AgentPlace;
   engine: Engine;
-  claims: Pick<ClaimClient, 'keeps'>;
   clock: Clock;
   logger: Logger;
 }
 
 const intervalMs = 5_000;
-/** Limit for one answer. */
-const limitMs = 10_000;
 const mostNamed = 5;
 
-export class FormerMounts {
+export class FormerMounts implements Concern {
   readonly #options: FormerMountsOptions;
   readonly #address: string;
   readonly #registry: ActorsOf<typeof registryMachine>;
   readonly #mounts: ActorsOf<typeof mountMachine>;
-  readonly #stop = new AbortController();
 
   constructor(options: FormerMountsOptions) {
     this.#options = options;
@@ -73,13 +67,12 @@ export class FormerMounts {
     logger.warn({ nodeId }, message);
   }
 
-  /** Looks at intervals whether the controller side has given them up. */
-  start(): void {
-    void this.#loop();
-  }
-
-  stop(): void {
-    this.#stop.abort(new Error('the runtime was closed'));
+  questions(): Question[] {
+    return this.#all().map(([address]) => ({
+      volume: keyOf(address),
+      isUrgent: true,
+      answered: (known, signal) => this.#answered(address, known ? known.isKept : false, signal),
+    }));
   }
 
   /** Says who has the volume mounted, and what to do; undefined: nobody at another place. */
@@ -115,38 +108,20 @@ export class FormerMounts {
     return Object.entries(this.#former());
   }
 
-  async #loop(): Promise<void> {
-    const { signal } = this.#stop;
-    while (!signal.aborted) {
-      for (const [address] of this.#all()) await this.#look(address);
-      await pause(this.#options.clock, intervalMs, signal);
+  /** @param isKept undefined: the controller side does not say */
+  async #answered(address: string, isKept: boolean | undefined, signal: AbortSignal): Promise<void> {
+    // Throws for a record that can't be read now, or is damaged: it may be that of a mount.
+    const mount = await this.#mounts.read(address, signal);
+    // Only the second commit is missing, perhaps: the volume may be claimed here again by now.
+    if (mount && mayBeHere(mount.context)) {
+      if (isKept === undefined)
+        throw new Error(
+          'look of the ClaimClient gives no isKept: update the agent that works on volumes, or that client',
+        );
+      if (isKept) return;
+      await this.#mounts.report(address, { type: 'mount.given-up' });
     }
-  }
-
-  async #look(address: string): Promise<void> {
-    const { logger } = this.#options;
-    const { signal } = this.#stop;
-    try {
-      signal.throwIfAborted();
-      // Throws for a record that can't be read now, or is damaged: it may be that of a mount.
-      const mount = await this.#mounts.read(address, signal);
-      // Only the second commit is missing, perhaps: the volume may be claimed here again by now.
-      if (mount && mayBeHere(mount.context)) {
-        if (await this.#isKept(keyOf(address))) return;
-        await this.#mounts.report(address, { type: 'mount.given-up' });
-      }
-      await this.#registry.report(this.#address, { type: 'registry.former-mount-over', address });
-    } catch (error) {
-      logger.debug({ address }, `whether its volume is kept for this node can't be known now: ${messageOf(error)}`);
-    }
-  }
-
-  async #isKept(key: VolumeKey): Promise<boolean> {
-    const { claims, clock, nodeId } = this.#options;
-    const failed = (): Error => new Error(`no answer within ${limitMs} ms`);
-    return limited({ clock, timeoutMs: limitMs, failed, end: this.#stop.signal }, (signal) =>
-      unlessAborted(signal, () => claims.keeps(key, { nodeId }, { signal })),
-    );
+    await this.#registry.report(this.#address, { type: 'registry.former-mount-over', address });
   }
 }
 

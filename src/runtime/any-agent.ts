@@ -43,7 +43,6 @@ const claims: Forwarded = {
   look: 2,
   claim: 2,
   holds: 2,
-  keeps: 2,
   publish: 2,
   release: 2,
   unstaged: 2,

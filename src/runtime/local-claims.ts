@@ -11,7 +11,7 @@ import type { Hold, PublishWish } from '../../machines/volume/wishes.js';
 import { refuseAborted } from '../abort.js';
 import { asData } from '../engine/machine/data.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ClaimClient, KnownVolume, PublishedVolume } from '../mounts/claim-client.js';
+import { type ClaimClient, type KnownVolume, type PublishedVolume, unlessGone } from '../mounts/claim-client.js';
 import { addressOf } from '../volumes/volume-checks.js';
 import type { VolumeManager } from '../volumes/volume-manager.js';
 
@@ -24,7 +24,11 @@ export function localClaims(volumes: Volumes): ClaimClient {
   return {
     async look(key, { nodeId }, { signal }) {
       refuse(signal);
-      return knownOf(await volumes.look(key), nodeId);
+      const context = await volumes.look(key);
+      const claims = context.claims.flatMap(({ allocId, nodeId: node, generation, state }) =>
+        node === nodeId && state === 'taken' ? { allocId, generation } : [],
+      );
+      return { ...knownOf(context, nodeId), claims, isKept: isKeptOn(context, nodeId) };
     },
     async claim(key, request, { signal }) {
       refuse(signal);
@@ -45,11 +49,6 @@ export function localClaims(volumes: Volumes): ClaimClient {
       refuse(signal);
       const context = await unlessGone(volumes.look(key));
       return context !== undefined && holds(context, request);
-    },
-    async keeps(key, { nodeId }, { signal }) {
-      refuse(signal);
-      const context = await unlessGone(volumes.look(key));
-      return context !== undefined && isKeptOn(context, nodeId);
     },
     async publish(key, { nodeId, accessMode, attachmentMode, readOnly, claim, hold }, { signal, onWait }) {
       refuse(signal);
@@ -92,16 +91,6 @@ const refuse = (signal: AbortSignal): void =>
     const message = `given up before it was asked for: ${messageOf(cause)}; nothing has changed`;
     return new StagecraftError('ABORTED', message, { cause });
   });
-
-/** Undefined if there is no such volume. */
-async function unlessGone<T>(work: Promise<T>): Promise<T | undefined> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof StagecraftError && error.code === 'VOLUME_NOT_FOUND') return undefined;
-    throw error;
-  }
-}
 
 type Use = Pick<PublishWish, 'capability' | 'readOnly'>;
 

@@ -27,11 +27,11 @@ import { bootId as presentBootId } from '../host/boot-id.js';
 import type { DataDir } from '../host/data-dir.js';
 import type { MountTable } from '../host/mount-table.js';
 import type { ClaimClient } from '../mounts/claim-client.js';
-import { ClaimWatch } from '../mounts/claim-watch.js';
 import { blockDeviceAt } from '../mounts/device-access.js';
 import { Expansions } from '../mounts/expansions.js';
 import { FormerMounts } from '../mounts/former-mounts.js';
 import { hostTool } from '../mounts/host-tool.js';
+import { LostClaims } from '../mounts/lost-claims.js';
 import type { MountClient } from '../mounts/mount-client.js';
 import { hostMountDirectories } from '../mounts/mount-directories.js';
 import { mountKind, type NodeProcesses } from '../mounts/mount-kind.js';
@@ -44,6 +44,7 @@ import { OrphanedMounts } from '../mounts/orphaned-mounts.js';
 import { mountPaths } from '../mounts/paths.js';
 import { hostPropagation, type Propagation } from '../mounts/propagation.js';
 import { Stats } from '../mounts/volume-stats.js';
+import { VolumeWatch } from '../mounts/volume-watch.js';
 import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import type { NodeNotice } from '../volumes/node-notices.js';
@@ -94,8 +95,7 @@ export class NodeSide {
   readonly #root: string;
   readonly #mounting: MountSteps;
   readonly #watch: MountReconciler;
-  readonly #claimWatch: ClaimWatch;
-  readonly #expansions: Expansions;
+  readonly #volumeWatch: VolumeWatch;
   readonly #former: FormerMounts;
   readonly #singles: SingleMounts;
   readonly #holds: EarlierHolds;
@@ -130,7 +130,7 @@ export class NodeSide {
 
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const place = { id: dataDir.id, dataDir: dataDir.path, host: hostname() };
-    const former = new FormerMounts({ nodeId, place, engine, claims, clock, logger });
+    const former = new FormerMounts({ nodeId, place, engine, clock, logger });
     this.#former = former;
     this.#stats = new Stats({
       ...{ nodeId, engine, node, access, locks, paths, former, baseDirOf, clock, logger, timeoutMs },
@@ -162,12 +162,14 @@ export class NodeSide {
       holds: this.#holds,
       stats: this.#stats,
     });
-    this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
     this.allocations = new Allocations({
       ...{ node: nodeId, engine, clock, claims, bootId, former, compare, singles },
       mounts: (volumes) => this.mounter.told(volumes),
     });
-    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
+    this.#volumeWatch = new VolumeWatch({
+      ...{ nodeId, claims, clock, troubles },
+      concerns: [new LostClaims(engine), new Expansions(engine), former],
+    });
 
     let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
       this.#tellCompared = () => {
@@ -215,7 +217,7 @@ export class NodeSide {
    * mounted again.
    */
   #lookSoon(plugin: string): void {
-    void this.#claimWatch.look().then(() => this.#watch.lookSoon(plugin));
+    void this.#volumeWatch.lookAtAll().then(() => this.#watch.lookSoon(plugin));
   }
 
   /** Plugin that another process may serve from here on: an instance is healthy again, or has replaced another one. */
@@ -249,8 +251,7 @@ export class NodeSide {
     if (this.#isRefusing) return;
     this.#tellCompared();
     this.#isStarted = true;
-    for (const part of [this.#claimWatch, this.#expansions, this.#former, this.#singles, this.#holds, this.#stats])
-      part.start();
+    for (const part of [this.#volumeWatch, this.#singles, this.#holds, this.#stats]) part.start();
   }
 
   /** Repeats a part of the start until the store takes it. */
@@ -273,10 +274,8 @@ export class NodeSide {
   }
 
   /** Looks at once at a volume that has grown, or that this node has lost. The start looks at all. */
-  noticed({ kind, volume }: NodeNotice): void {
-    if (!this.#isStarted || this.#isRefusing) return;
-    if (kind === 'expanded') void this.#expansions.look(volume);
-    else void this.#claimWatch.lost(volume);
+  noticed({ volume }: NodeNotice): void {
+    if (this.#isStarted && !this.#isRefusing) void this.#volumeWatch.noticed(volume);
   }
 
   /**
@@ -309,8 +308,7 @@ export class NodeSide {
   refuse(reason?: StagecraftError): void {
     this.#isRefusing = true;
     this.#stopWatching();
-    for (const part of [this.#watch, this.#claimWatch, this.#expansions, this.#former, this.#holds, this.#stats])
-      part.stop();
+    for (const part of [this.#watch, this.#volumeWatch, this.#holds, this.#stats]) part.stop();
     for (const part of [this.mounter, this.allocations]) part.close(reason);
   }
 }

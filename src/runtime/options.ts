@@ -122,7 +122,7 @@ const storeMethods: Methods<Store> = {
   ...{ readJournal: true, trimJournal: true },
 };
 const claimMethods: Methods<ClaimClient> = {
-  ...{ look: true, claim: true, holds: true, keeps: true, publish: true },
+  ...{ look: true, claim: true, holds: true, publish: true },
   ...{ release: true, unstaged: true, expanded: true },
 };
 const clockMethods: Methods<Clock> = { now: true, monotonicMs: true, after: true };

@@ -146,7 +146,6 @@ export class AllocLab {
           if (this.mounted.has(of.id)) throw new Error(`${of.id} is reported as unmounted, and is mounted`);
           this.slots.delete(of.id);
         }),
-      keeps: async () => true,
       holdReleased: (of) =>
         this.#call('holdReleased', of, () => {
           this.isHeld.there = false;

@@ -55,7 +55,6 @@ function scene(generations: Record<string, number>) {
     },
     release: async () => ({}),
     unstaged: async () => {},
-    keeps: async () => true,
     holdReleased: async () => {},
     expanded: async () => {},
   };

@@ -85,7 +85,6 @@ describe('modes that an alloc leaves out', () => {
         },
         release: async () => ({}),
         unstaged: async () => {},
-        keeps: async () => true,
         holdReleased: async () => {},
         expanded: async () => {},
       };

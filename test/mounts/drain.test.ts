@@ -27,7 +27,7 @@ describe('a drain', () => {
     const claims: ClaimClient = {
       look: async () => ({ uid: 'u1', plugin: 'disk', capabilities: [shared], secrets: {} }),
       ...{ claim: silent, holds: silent, publish: silent, release: silent, unstaged: silent },
-      ...{ keeps: silent, holdReleased: silent, expanded: silent },
+      ...{ holdReleased: silent, expanded: silent },
     };
     const runtime = await createRuntime({ nodeId: 'n1', dataDir, clock, store: memoryStore(), claims });
     const events = runtime.allocations.updates()[Symbol.asyncIterator]();

@@ -10,9 +10,11 @@ import { registryMachine } from '../../machines/registry/registry.js';
 import type { ActorKind, Effect, EffectCall } from '../../src/engine/effects/effects.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { silentLogger } from '../../src/engine/logger.js';
+import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Commit } from '../../src/engine/store.js';
 import { FormerMounts } from '../../src/mounts/former-mounts.js';
 import { mountsTopic } from '../../src/mounts/mount-kind.js';
+import { VolumeWatch } from '../../src/mounts/volume-watch.js';
 import { Lab } from '../engine/lab.js';
 import { Cable } from '../registry/cable.js';
 import { type ControlledStore, faultyStore } from '../support/faulty-store.js';
@@ -45,10 +47,11 @@ class Scene {
   #engine: Engine | undefined;
   #store: ControlledStore | undefined;
   #former: FormerMounts | undefined;
+  #watch: VolumeWatch | undefined;
 
   /** Starts the agent of this place on what the one before has left. */
   async agentAt(place: string, kill?: Kill): Promise<void> {
-    this.#former?.stop();
+    this.#watch?.stop();
     let cable: Cable | undefined;
     const { engine, store } = await this.lab.start(this.#kinds(), {
       through: (store) => {
@@ -74,11 +77,15 @@ class Scene {
     this.#store = store;
     cable?.cutAt({ is: (commit) => typeIn(commit) === kill?.type, done: kill?.done ?? true });
     const { clock } = this.lab;
-    const claims = { keeps: async () => this.isKept };
+    const known = { uid: 'u', plugin: 'disk', capabilities: [], secrets: {} };
+    const claims = { look: async () => ({ ...known, isKept: this.isKept }), holds: async () => false };
     const at = { id: place, dataDir: `/${place}`, host: 'h' };
-    const former = new FormerMounts({ nodeId: 'n1', place: at, engine, claims, clock, logger: silentLogger });
+    const former = new FormerMounts({ nodeId: 'n1', place: at, engine, clock, logger: silentLogger });
     this.#former = former;
-    void former.place(former.present()).then(() => former.start());
+    const troubles = new TroubleLog({ clock, logger: silentLogger });
+    const watch = new VolumeWatch({ nodeId: 'n1', claims, concerns: [former], clock, troubles });
+    this.#watch = watch;
+    void former.place(former.present()).then(() => watch.start());
     await clock.advance(20_000);
     expect(cable?.isCut, 'killed at that commit').to.equal(kill !== undefined);
   }

@@ -3,7 +3,7 @@
 import type { Capability, CapacityRange } from '../../machines/kit/csi-types.js';
 import type { Hold, VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../../src/errors.js';
-import type { ClaimClient, KnownVolume, PublishedVolume } from '../../src/mounts/claim-client.js';
+import type { ClaimClient, KnownVolume, PublishedVolume, VolumeOnNode } from '../../src/mounts/claim-client.js';
 import { chance } from './dice.js';
 import type { HistoryTranscript } from './history-transcript.js';
 import type { MortalClock, Timeline } from './timeline.js';
@@ -66,11 +66,10 @@ export class SimulatedClaims {
     const ask = <T>(what: string, key: VolumeKey, work: (volume: KeptVolume) => T): Promise<T> =>
       this.#ask(clock, `${what} ${key.id}`, () => work(this.#must(key.id)));
     return {
-      look: (key) => ask('look', key, knownOf),
+      look: (key) => ask('look', key, foundOf),
       claim: (key, { allocId }) => ask('claim', key, (volume) => ({ generation: this.claim(volume, allocId) })),
       holds: (key, { allocId, generation }) =>
         ask('holds', key, ({ claims }) => claims.some((one) => isOf(one, allocId, generation))),
-      keeps: (key) => ask('keeps', key, ({ claims, holds }) => claims.length + holds.length > 0),
       publish: (key, { hold, claim }) => ask('publish', key, (volume) => this.#publish(volume, { hold, claim })),
       release: (key, { allocId }) =>
         ask('release', key, ({ claims }) => {
@@ -178,4 +177,10 @@ const knownOf = ({ id, capabilities, expansion, holds }: KeptVolume): KnownVolum
   ...{ uid: `uid-${id}`, plugin: pluginName, capabilities, secrets: {} },
   ...(expansion && { expansion }),
   ...(holds.length > 0 && { holds: [...holds] }),
+});
+
+const foundOf = (volume: KeptVolume): VolumeOnNode => ({
+  ...knownOf(volume),
+  claims: [...volume.claims],
+  isKept: volume.claims.length + volume.holds.length > 0,
 });

@@ -17,9 +17,9 @@ import { Engine } from '../../src/engine/engine.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
-import { ClaimWatch } from '../../src/mounts/claim-watch.js';
 import { Expansions } from '../../src/mounts/expansions.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
+import { LostClaims } from '../../src/mounts/lost-claims.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import type { MountDirectories } from '../../src/mounts/mount-directories.js';
 import { mountKind, type NodeProcesses } from '../../src/mounts/mount-kind.js';
@@ -31,6 +31,7 @@ import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import type { MountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
+import { VolumeWatch } from '../../src/mounts/volume-watch.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import { seededRandom } from '../../src/testing/index.js';
 import { noFormerMounts } from '../support/no-former-mounts.js';
@@ -102,11 +103,10 @@ export class MountsLife implements NodeCaller {
   isReplaced = false;
   readonly #host: MountsHost;
   readonly #outages: Outage[] = [];
-  readonly #expansions: Expansions;
   readonly #allocations: Allocations;
   readonly #singles: SingleMounts;
   readonly #holds: EarlierHolds;
-  readonly #claimWatch: ClaimWatch;
+  readonly #volumeWatch: VolumeWatch;
   #ending: Ending | undefined;
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
@@ -186,8 +186,8 @@ export class MountsLife implements NodeCaller {
     });
     this.#singles = singles;
     this.#holds = holds;
-    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
-    this.#expansions = new Expansions({ nodeId, engine, claims, clock, logger });
+    const concerns = [new LostClaims(engine), new Expansions(engine)];
+    this.#volumeWatch = new VolumeWatch({ nodeId, claims, concerns, clock, troubles });
     const kinds = [
       mountKind({
         ...{
@@ -243,7 +243,7 @@ export class MountsLife implements NodeCaller {
     await this.#host.allocs.recover(this);
     while (!(await this.#allocations.recover().then(isDone, isNotDone))) await pause(this.clock, 1_000);
     this.#tellCompared();
-    for (const part of [this.#claimWatch, this.#expansions, this.#singles, this.#holds]) part.start();
+    for (const part of [this.#volumeWatch, this.#singles, this.#holds]) part.start();
   }
 
   /** Another process is behind the plugin, or it is well again. */
@@ -254,14 +254,14 @@ export class MountsLife implements NodeCaller {
   /** The node hears that it has lost all claims. */
   fenced(): void {
     this.clock.whenAwake(() => {
-      void this.#claimWatch.look();
+      void this.#volumeWatch.lookAtAll();
       void this.#host.allocs.look(this);
     });
   }
 
   grown(key: VolumeKey): void {
     this.clock.whenAwake(() => {
-      void this.#expansions.look(key);
+      void this.#volumeWatch.noticed(key);
     });
   }
 
@@ -303,7 +303,7 @@ export class MountsLife implements NodeCaller {
   }
 
   #lookSoon(plugin: string): void {
-    const looks = [this.#host.allocs.look(this), this.#claimWatch.look()];
+    const looks = [this.#host.allocs.look(this), this.#volumeWatch.lookAtAll()];
     void Promise.all(looks).then(() => this.watch.lookSoon(plugin));
   }
 

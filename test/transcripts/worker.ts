@@ -15,8 +15,8 @@ import type { Random } from '../../src/engine/random.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
 import type { ClaimClient } from '../../src/mounts/claim-client.js';
-import { ClaimWatch } from '../../src/mounts/claim-watch.js';
 import type { HostTool } from '../../src/mounts/host-tool.js';
+import { LostClaims } from '../../src/mounts/lost-claims.js';
 import { MountClient } from '../../src/mounts/mount-client.js';
 import { mountKind } from '../../src/mounts/mount-kind.js';
 import { MountManager } from '../../src/mounts/mount-manager.js';
@@ -27,6 +27,7 @@ import { MountUndoing } from '../../src/mounts/mount-undoing.js';
 import { OrphanedMounts } from '../../src/mounts/orphaned-mounts.js';
 import { mountPaths } from '../../src/mounts/paths.js';
 import { Stats } from '../../src/mounts/volume-stats.js';
+import { VolumeWatch } from '../../src/mounts/volume-watch.js';
 import { noSecrets } from '../../src/secrets/secrets.js';
 import type { SimulatedKernel } from '../simulation/mounts-kernel.js';
 import type { MortalClock } from '../simulation/timeline.js';
@@ -52,7 +53,7 @@ export class Worker {
   readonly #engine: Engine;
   readonly #nodeId: string;
   readonly #watch: MountReconciler;
-  readonly #claimWatch: ClaimWatch;
+  readonly #volumeWatch: VolumeWatch;
   #compared: Promise<void> | undefined;
   #tellCompared: () => void = () => {};
 
@@ -81,6 +82,7 @@ export class Worker {
     this.#engine = new Engine({ store, clock, random, logger, lease });
     const engine = this.#engine;
     const former = noFormerMounts;
+    const troubles = new TroubleLog({ clock, logger });
     const client = new MountClient({ node: nodeId, engine, clock });
     const mounting = new MountSteps({
       ...{ client, clock, claims, secrets, paths, tables, access, baseDirOf, shared, former },
@@ -90,11 +92,11 @@ export class Worker {
     const stats = new Stats({ nodeId, engine, node, access, locks, paths, former, baseDirOf, clock, logger, ...times });
     this.#watch = new MountReconciler({
       ...{ nodeId, engine, paths, tables, orphans, bootId, clock, logger, isDead },
-      troubles: new TroubleLog({ clock, logger }),
+      troubles,
       former,
       onPluginLoss: 'remount',
     });
-    this.#claimWatch = new ClaimWatch({ nodeId, engine, claims, clock, logger });
+    this.#volumeWatch = new VolumeWatch({ nodeId, claims, concerns: [new LostClaims(engine)], clock, troubles });
     const compare = this.#watch.compare.bind(this.#watch);
     const singles = new SingleMounts({ node: nodeId, engine, clock, logger, bootId, mounting, compare });
     const mounter = new MountManager({
@@ -132,7 +134,7 @@ export class Worker {
     await this.#watch.start();
     await this.allocations.recover();
     this.#tellCompared();
-    this.#claimWatch.start();
+    this.#volumeWatch.start();
   }
 }
 

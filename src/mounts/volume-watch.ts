@@ -1,0 +1,170 @@
+/**
+ * Asks the controller side about the volumes that this node has: about all at intervals and when a plugin is back, about one after
+ * a notice. One question is asked for a volume; each concern takes from the answer what it needs.
+ */
+import { volumeAddress } from '../../machines/kit/addresses.js';
+import { isSameData } from '../../machines/kit/same-data.js';
+import type { VolumeKey } from '../../machines/volume/wishes.js';
+import { unlessAborted } from '../abort.js';
+import { type Clock, pause } from '../engine/clock.js';
+import type { TroubleLog } from '../engine/storage/trouble-log.js';
+import { messageOf } from '../errors.js';
+import { limited } from '../requests/limited.js';
+import { type ClaimClient, type ClaimId, type KnownOnNode, lookUp } from './claim-client.js';
+import { forEachLimited } from './for-each-limited.js';
+
+export interface Question {
+  volume: VolumeKey;
+  /** Claims that the answer has to tell of. */
+  claims?: readonly ClaimId[];
+  /** Whether somebody waits for the answer: it is asked again within seconds. */
+  isUrgent?: boolean;
+  /** @param known undefined: there is no such volume */
+  answered(known: KnownOnNode | undefined, signal: AbortSignal): Promise<void>;
+}
+
+export interface Concern {
+  /** Returns what is to be asked now. What it is compared with is read before the question is asked. */
+  questions(): Question[];
+  /** Waits for those who are about to have something to ask about the volume. @returns whether there were any */
+  settled?(volume: VolumeKey, signal: AbortSignal): Promise<boolean>;
+}
+
+export interface VolumeWatchOptions {
+  nodeId: string;
+  claims: Pick<ClaimClient, 'look' | 'holds'>;
+  concerns: readonly Concern[];
+  clock: Clock;
+  troubles: Pick<TroubleLog, 'failed' | 'over' | 'abandon'>;
+}
+
+/** Time between two questions about a volume that cannot wait. */
+const urgentMs = 5_000;
+/** Urgent rounds to one round of all volumes: one minute. */
+const urgentPerRound = 12;
+/** Volumes asked about at the same time. */
+const atOnce = 16;
+/** Limit for one answer. */
+const limitMs = 10_000;
+
+export class VolumeWatch {
+  readonly #options: VolumeWatchOptions;
+  readonly #stop = new AbortController();
+  /** Volumes with a notice that no answer has settled yet, by address. */
+  readonly #noticed = new Map<string, VolumeKey>();
+  #round: Promise<void> | undefined;
+  #next: Promise<void> | undefined;
+
+  constructor(options: VolumeWatchOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    void this.#loop();
+  }
+
+  stop(): void {
+    this.#stop.abort(new Error('the runtime was closed'));
+    this.#options.troubles.abandon(this);
+  }
+
+  /** Asks about all volumes. Calls during a round share the next round. Never rejects. */
+  lookAtAll(): Promise<void> {
+    if (!this.#round) return this.#begin();
+    this.#next ??= this.#round.then(() => {
+      this.#next = undefined;
+      return this.#begin();
+    });
+    return this.#next;
+  }
+
+  /** Asks about a volume at once, and again until that is answered; for those who are late, too. */
+  async noticed(volume: VolumeKey): Promise<void> {
+    await this.#askAtOnce(volume);
+    const late = this.#options.concerns.map((one) => one.settled?.(volume, this.#stop.signal));
+    if ((await Promise.all(late)).includes(true)) await this.#askAtOnce(volume);
+  }
+
+  async #askAtOnce(volume: VolumeKey): Promise<void> {
+    this.#noticed.set(addressOf(volume), volume);
+    await this.#ask((one) => isSameData(one.volume, volume));
+  }
+
+  async #loop(): Promise<void> {
+    const { signal } = this.#stop;
+    for (let round = 0; !signal.aborted; round += 1) {
+      await (round % urgentPerRound === 0 ? this.lookAtAll() : this.#ask(isUrgent));
+      await pause(this.#options.clock, urgentMs, signal);
+    }
+  }
+
+  #begin(): Promise<void> {
+    const { troubles } = this.#options;
+    this.#round = this.#ask(() => true).then((failure) => {
+      this.#round = undefined;
+      if (failure === undefined) return troubles.over(this);
+      if (this.#stop.signal.aborted) return;
+      const message = `whether the volumes here are still this node's can't be known now: ${messageOf(failure)}; it is asked again`;
+      troubles.failed(this, { subject: 'the controller side', message, cause: failure });
+    });
+    return this.#round;
+  }
+
+  /** @returns the last failure; undefined: all was answered */
+  async #ask(isMeant: (about: AboutVolume) => boolean): Promise<unknown> {
+    let failure: unknown;
+    const ask = async (about: AboutVolume): Promise<void> => {
+      try {
+        await this.#askOf(about);
+      } catch (error) {
+        failure = error;
+        // A controller side that does not answer one question will not answer the others.
+        if (error instanceof Silence || this.#stop.signal.aborted) throw error;
+      }
+    };
+    await forEachLimited(this.#all().filter(isMeant), atOnce, ask).catch(() => undefined);
+    return failure;
+  }
+
+  #all(): AboutVolume[] {
+    const { concerns } = this.#options;
+    const volumes = new Map<string, AboutVolume>();
+    for (const question of [...this.#ofNotices(), ...concerns.flatMap((concern) => concern.questions())]) {
+      const { volume } = question;
+      const about = volumes.get(addressOf(volume)) ?? { volume, questions: [] };
+      about.questions.push(question);
+      volumes.set(addressOf(volume), about);
+    }
+    return [...volumes.values()];
+  }
+
+  #ofNotices(): Question[] {
+    return [...this.#noticed].map(([address, volume]) => ({
+      volume,
+      isUrgent: true,
+      answered: async () => void this.#noticed.delete(address),
+    }));
+  }
+
+  async #askOf({ volume, questions }: AboutVolume): Promise<void> {
+    const { nodeId, claims, clock } = this.#options;
+    const { signal: end } = this.#stop;
+    const own = questions.flatMap((one) => one.claims ?? []);
+    const failed = (): Error => new Silence(`no answer within ${limitMs} ms`);
+    const known = await limited({ clock, timeoutMs: limitMs, failed, end }, (signal) =>
+      unlessAborted(signal, () => lookUp(claims, volume, { nodeId, claims: own }, { signal })),
+    );
+    await Promise.all(questions.map((one) => one.answered(known, end)));
+  }
+}
+
+class Silence extends Error {}
+
+interface AboutVolume {
+  volume: VolumeKey;
+  questions: Question[];
+}
+
+const isUrgent = ({ questions }: AboutVolume): boolean => questions.some((one) => one.isUrgent);
+
+const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
