@@ -9,6 +9,7 @@ import type { PluginKey } from '../../machines/task/task-types.js';
 import { onAbort } from '../abort.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
@@ -65,8 +66,7 @@ export class PluginRegistry {
   readonly #statuses: PluginStatuses;
   /** Waiters by the address of a plugin name: woken by commits, ended looks, ended calls and the end. */
   readonly #waiters = new Waiters();
-  /** Reason why every call is refused. */
-  #closed: StagecraftError | undefined;
+  readonly #closing = new Closing();
 
   constructor({ node, engine, clients, clock, logger, dependents, needing, asked }: PluginRegistryOptions) {
     this.#node = node;
@@ -97,7 +97,7 @@ export class PluginRegistry {
    *   SOCKET_PATH_RELATIVE, SOCKET_PATH_TOO_LONG, NO_DISPENSER, INVALID_ARGUMENT; nothing has changed then
    */
   async register(info: PluginInfo): Promise<void> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     checkRegistration(info, this.#clients.types);
     const { type, name, allocId, version, connection, options } = info;
     const known: PluginInfo = { type, name, allocId, connection: { socketPath: connection.socketPath } };
@@ -114,13 +114,13 @@ export class PluginRegistry {
    * @throws StagecraftError PLUGIN_NOT_FOUND for a type that has neither a dispenser nor this name
    */
   async deregister(type: string, name: string, allocId: string): Promise<void> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     checkKey(type, name, allocId);
     const address = pluginsAddress(this.#node, type, name);
     const info = this.#instancesAt(address).find((instance) => instance.allocId === allocId);
     // If nobody else has to be asked, calls are accepted in the order in which they come.
     const others = info && this.#dependents ? await this.#dependentsOf(info, this.#dependents) : [];
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     // Volumes that are mounted meanwhile need the plugin, too.
     const own = info ? this.#needing(info) : [];
     const asked = info && (this.#dependents || own.length > 0) && { info, dependents: together(own, others) };
@@ -141,7 +141,7 @@ export class PluginRegistry {
    * @throws StagecraftError RUNTIME_CLOSED, as all methods below
    */
   list(type?: string): PluginInfo[] {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     return structuredClone(this.#list(type));
   }
 
@@ -152,7 +152,7 @@ export class PluginRegistry {
 
   /** All instances of a name, newest first. */
   instances(type: string, name: string): PluginInfo[] {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     return structuredClone(this.#instances(type, name));
   }
 
@@ -165,7 +165,7 @@ export class PluginRegistry {
 
   /** @throws StagecraftError PLUGIN_NOT_FOUND */
   status(type: string, name: string): PluginStatus {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     return structuredClone(this.#statuses.of(this.#active(type, name)));
   }
 
@@ -174,7 +174,7 @@ export class PluginRegistry {
    * @throws StagecraftError NO_DISPENSER, then PLUGIN_NOT_FOUND
    */
   async dispense<TClient = unknown>(type: string, name: string, allocId?: string): Promise<TClient> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     this.#clients.dispenser(type);
     const info = allocId === undefined ? this.#active(type, name) : this.forAlloc(type, name, allocId);
     // The caller knows the type of the client: CsiClient for the built-in dispensers.
@@ -188,7 +188,7 @@ export class PluginRegistry {
    *   INVALID_ARGUMENT
    */
   async waitFor(type: string, name: string, options: WaitOptions = {}): Promise<PluginStatus> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     refuseNoObject(options, 'the options');
     const { until = 'healthy', timeoutMs = defaultWaitMs, signal } = options;
     checkWait(until, timeoutMs);
@@ -204,7 +204,8 @@ export class PluginRegistry {
       if (info && (until === 'registered' || this.#statuses.isSeenHealthy(info))) {
         return structuredClone(this.#statuses.of(info));
       }
-      if (this.#closed) throw failed(this.#closed.code, this.#closed.message);
+      const { reason } = this.#closing;
+      if (reason) throw failed(reason.code, reason.message);
       return undefined;
     };
     return this.#waiters.until(address, reached, { clock: this.#clock, timeoutMs, signal, failed });
@@ -216,7 +217,7 @@ export class PluginRegistry {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(type?: string, options?: FollowOptions): AsyncIterable<PluginEvent> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     checkFollowed(type);
     return followAs(this.#engine, pluginsTopic(this.#node), options).reading((row) => {
       const event = pluginEventOf(row);
@@ -296,9 +297,9 @@ export class PluginRegistry {
   }
 
   /** Ends all waiting; every later call is refused. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
-    this.#end.abort(this.#closed);
+  close(reason?: StagecraftError): void {
+    this.#closing.close(reason);
+    this.#end.abort(this.#closing.reason);
     this.#waiters.wakeAll();
   }
 
@@ -308,7 +309,7 @@ export class PluginRegistry {
       return await askDependents(dependents, [info], { clock: this.#clock, signal: this.#end.signal });
     } catch (error) {
       const address = this.#addressOf(info);
-      if (!this.#closed) this.#logger.warn({ address }, `${messageOf(error)}; it is deregistered all the same`);
+      if (!this.#closing.reason) this.#logger.warn({ address }, `${messageOf(error)}; it is deregistered all the same`);
       return undefined;
     }
   }
@@ -345,10 +346,6 @@ export class PluginRegistry {
   #wake(address: string): void {
     this.#waiters.wake(address);
     this.#waiters.wake(pluginsAddressOf(address));
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
   }
 }
 

@@ -7,6 +7,7 @@ import type { z } from 'zod';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type EventOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
+import { Closing } from '../engine/closing.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { followAs } from '../engine/topics/follow-as.js';
 import type { TopicReader } from '../engine/topics/topic-reader.js';
@@ -59,7 +60,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   readonly #engine: ActorSystem;
   readonly #subject: Subject<M, Key>;
   readonly #waiters = new Waiters();
-  #closed: StagecraftError | undefined;
+  readonly #closing = new Closing();
 
   constructor({ engine, clock }: ActorClientPorts, subject: Subject<M, Key>) {
     this.actors = new ActorsOf(engine, subject.machine);
@@ -70,7 +71,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   }
 
   get isClosed(): boolean {
-    return this.#closed !== undefined;
+    return this.#closing.reason !== undefined;
   }
 
   /**
@@ -143,7 +144,8 @@ export class ActorClient<M extends AnyStateMachine, Key> {
       const view = this.#observed(awaited);
       const found = view && reached(view);
       if (found !== undefined) return found;
-      if (this.#closed) throw unfinished(this.#closed.code, this.#closed.message);
+      const { reason } = this.#closing;
+      if (reason) throw unfinished(reason.code, reason.message);
       if (view || gone !== undefined) return view ? undefined : gone;
       const message = `${this.#subject.nameOf(key)} was deleted before it was ${goal}`;
       throw new StagecraftError('ABORTED', message, { address });
@@ -159,7 +161,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
 
   /** @throws {StagecraftError} the reason given to `close` */
   refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
+    this.#closing.refuseIfClosed();
   }
 
   /** Ends all waits with the error of `peek`, as another runtime leads now. */
@@ -168,8 +170,8 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   }
 
   /** Ends all waits and refuses every later request. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
+  close(reason?: StagecraftError): void {
+    this.#closing.close(reason);
     this.#waiters.wakeAll();
   }
 

@@ -10,6 +10,7 @@ import { registeredInstances } from '../../machines/task/task-context.js';
 import type { PluginKey, TaskChanged, TaskSpec } from '../../machines/task/task-types.js';
 import { ActorsOf, type EventOf, type ViewOf } from '../engine/actors-of.js';
 import { byAddress } from '../engine/by-address.js';
+import { Closing } from '../engine/closing.js';
 import type { Engine } from '../engine/engine.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
 import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
@@ -88,8 +89,7 @@ export class TaskSupervisor {
   readonly #waiters = new Waiters();
   /** Commits of specs: the values of a spec are forgotten only once the next spec is in the record. */
   readonly #changes = new InOrder();
-  /** Reason why every call is refused. */
-  #closed: StagecraftError | undefined;
+  readonly #closing = new Closing();
 
   constructor({ node, engine, logs, environments, dependents, mounted }: TaskSupervisorOptions) {
     this.#node = node;
@@ -116,7 +116,7 @@ export class TaskSupervisor {
   }
 
   async #start(given: GivenTask): Promise<void> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     const address = taskAddress(this.#node, given.id);
     this.#refuseIfTaken(given, address);
     this.#refuseIfMoved(given, address);
@@ -132,7 +132,7 @@ export class TaskSupervisor {
    * @throws StagecraftError TASK_NOT_FOUND, RUNTIME_CLOSED
    */
   async restart(id: string): Promise<void> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     const address = taskAddress(this.#node, id);
     if (!this.#tasks.has(address)) throw notFound(id);
     await this.#runAnew(address, { type: 'task.restart' });
@@ -148,7 +148,7 @@ export class TaskSupervisor {
   async stop(id: string, options: { force?: boolean } = {}): Promise<void> {
     refuseNoObject(options, 'the options');
     const { force = false } = options;
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     await this.#stop(id, { force });
   }
 
@@ -180,7 +180,7 @@ export class TaskSupervisor {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<TaskUpdate> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     return followAs(this.#engine, tasksTopic(this.#node), options).reading(taskUpdateOf);
   }
 
@@ -216,14 +216,14 @@ export class TaskSupervisor {
    * @throws StagecraftError as `logs`
    */
   async readLog(id: string, options: { lines?: number; after?: number } = {}): Promise<LogPart> {
-    this.#refuseIfClosed();
+    this.#closing.refuseIfClosed();
     this.status(id);
     return this.#logs.read(id, options);
   }
 
   /** Refuses every later call but `stopAll`, and ends those that wait. */
-  close(reason = new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed')): void {
-    this.#closed ??= reason;
+  close(reason?: StagecraftError): void {
+    this.#closing.close(reason);
     this.#waiters.wakeAll();
   }
 
@@ -232,7 +232,7 @@ export class TaskSupervisor {
     const address = taskAddress(this.#node, id);
     // Asks only whether it is there: a task that just begins will be stopped, and one out of service says so itself.
     if (!this.#tasks.has(address)) throw notFound(id);
-    const endsWithClose = !this.#closed;
+    const endsWithClose = !this.#closing.reason;
     const dependents = await this.#dependentsOf(id, address, how);
     await this.#tasks.ask(address, { type: 'task.stop', ...(dependents.length > 0 && { dependents }) });
     await this.#ended(address, { id, endsWithClose });
@@ -255,7 +255,7 @@ export class TaskSupervisor {
     const isHealthy = (): boolean =>
       this.#plugins.peek(address)?.state === 'healthy' &&
       !this.#engine.quarantined().some((actor) => actor.address === address);
-    return this.#waiters.until(address, () => !isHealthy() || this.#closed !== undefined || undefined);
+    return this.#waiters.until(address, () => !isHealthy() || this.#closing.reason !== undefined || undefined);
   }
 
   /**
@@ -335,14 +335,10 @@ export class TaskSupervisor {
       const view = this.#tasks.peek(address);
       const isRemoved = !this.#tasks.has(address); // somebody else has stopped and removed it
       if (view?.state === 'stopped' || isRemoved) return true;
-      if (endsWithClose && this.#closed) throw this.#closed;
+      if (endsWithClose) this.#closing.refuseIfClosed();
       if (view?.state === 'stopping') return undefined;
       throw notStopped(id, address, view);
     });
-  }
-
-  #refuseIfClosed(): void {
-    if (this.#closed) throw this.#closed;
   }
 }
 
