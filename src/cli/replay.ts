@@ -1,19 +1,10 @@
 /** `stagecraft replay`: its options. What it does: run-replay.ts */
 import type { Command } from 'commander';
-import type { StoredAt } from '../agent/stored-past.js';
 import { countIn } from './arguments.js';
-import { type LookOptions, lookAt } from './connection.js';
-import { type InNamespace, inNamespace } from './requests.js';
+import { lookAt } from './connection.js';
+import { inNamespace } from './requests.js';
+import type { ReplayOptions } from './run-replay.js';
 import { fromStore } from './stored.js';
-
-export interface ReplayOptions extends LookOptions, InNamespace, StoredAt {
-  to?: number;
-  step?: number;
-  back?: number;
-  diff?: boolean;
-  crash?: boolean;
-  check?: boolean;
-}
 
 export function addReplay(program: Command): void {
   const command = inNamespace(

@@ -1,6 +1,6 @@
 /** `stagecraft replay`: an actor at any moment of its past, from a running agent, an exported journal or a data directory. */
 import { existsSync } from 'node:fs';
-import type { StoredPast as Past } from '../agent/stored-past.js';
+import type { StoredPast as Past, StoredAt } from '../agent/stored-past.js';
 import type { JournalPage, MomentAnswer } from '../api/actor-routes.js';
 import { StagecraftError } from '../errors.js';
 import { MomentAnswers } from '../inspector/moment-answers.js';
@@ -8,14 +8,23 @@ import { checkJournal } from '../journal/check-journal.js';
 import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { misuse } from './arguments.js';
-import { lookAtAgent, soon } from './connection.js';
+import { type LookOptions, lookAtAgent, soon } from './connection.js';
 import { addressIn, nodeOf } from './history.js';
 import { print, printJson, warn } from './output.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
 import { checkText, momentText } from './print-replay.js';
-import type { ReplayOptions } from './replay.js';
+import type { InNamespace } from './requests.js';
 import { storedAt } from './stored.js';
+
+export interface ReplayOptions extends LookOptions, InNamespace, StoredAt {
+  to?: number;
+  step?: number;
+  back?: number;
+  diff?: boolean;
+  crash?: boolean;
+  check?: boolean;
+}
 
 /** Steps shown that led to a crash. */
 const mostSteps = 20;

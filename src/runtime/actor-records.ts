@@ -27,7 +27,6 @@ import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
 import { checked } from '../requests/fields.js';
 import type { FormerHolder, FormerHolders } from '../volumes/former-holders.js';
-import { type Requested, sendByHand } from './requests-by-hand.js';
 
 /**
  * Journals of the actors of this node, of volumes and nodes, and of deleted actors as long as they are kept.
@@ -105,18 +104,23 @@ export interface ActorStatus extends Pick<ActorView, 'seq' | 'state'> {
 export const actorEngines = (own: Engine, elected: ElectedEngine): Engine[] =>
   elected.uncertainty ? [own] : [own, elected.engine];
 
+/**
+ * Sends the request that a person named by its type. Resolves with the result of the method.
+ * @throws {StagecraftError} INVALID_ARGUMENT with every fault, and what the method throws
+ */
+export type SendByHand = (type: RequestByHand, address: string, event: AnyEventObject) => Promise<unknown>;
+
 interface ActorControlPorts {
   /** Engine of the actors of this node. */
   own: Engine;
   /** Engine of the actors that belong to no node. */
   elected: ElectedEngine;
-  /** Parts of this runtime that take requests by hand. */
-  requested: Requested;
+  sendByHand: SendByHand;
   former: Pick<FormerHolders, 'of' | 'on'>;
 }
 
 /** @param node this node */
-export function actorControl(node: string, { own, elected, requested, former }: ActorControlPorts): ActorControl {
+export function actorControl(node: string, { own, elected, sendByHand, former }: ActorControlPorts): ActorControl {
   const all = (): Engine[] => actorEngines(own, elected);
   return {
     list: () =>
@@ -145,7 +149,7 @@ export function actorControl(node: string, { own, elected, requested, former }: 
       const actor = await engine.inspect(known);
       if (!actor) throw new StagecraftError('ACTOR_NOT_FOUND', `there is no actor ${known}`, { address: known });
       const request = acceptedIn(known, actor, sent.type);
-      return askedBy(by, () => sendByHand(request, requested, known, sent));
+      return askedBy(by, () => sendByHand(request, known, sent));
     },
     pages: async function* () {
       // Other nodes have records of their own in the same store.

@@ -7,10 +7,11 @@ import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { capabilitySchema, checked, definedCapability, parametersSchema } from '../requests/fields.js';
 import { expandSchema } from '../volumes/expansion.js';
 import { availabilitySchema } from '../volumes/volume-manager.js';
+import type { SendByHand } from './actor-records.js';
 import type { Runtime } from './runtime-api.js';
 
 /** Parts of the runtime that take the requests. */
-export type Requested = Pick<
+type Requested = Pick<
   Runtime,
   'volumes' | 'snapshots' | 'groupSnapshots' | 'nodes' | 'mounts' | 'allocations' | 'tasks' | 'plugins'
 >;
@@ -115,9 +116,8 @@ const requests: Record<RequestByHand, Send> = {
   }),
 };
 
-/**
- * Sends the request that a person named by its type. Resolves with the result of the method.
- * @throws {StagecraftError} INVALID_ARGUMENT with every fault, and what the method throws
- */
-export const sendByHand = (type: RequestByHand, ...[runtime, address, event]: Parameters<Send>): Promise<unknown> =>
-  requests[type](runtime, address, event);
+/** Returns a function that sends an actor the request of the type, by the method of the runtime. */
+export const requestsByHand =
+  (runtime: Requested): SendByHand =>
+  (type, address, event) =>
+    requests[type](runtime, address, event);

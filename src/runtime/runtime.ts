@@ -56,6 +56,7 @@ import { PluginNames } from './plugin-names.js';
 import { nodeSidePort, type TaskIdOf } from './plugin-port.js';
 import { presenceOf } from './presence-of.js';
 import { RegistryActor, registryKind } from './registry-actor.js';
+import { requestsByHand } from './requests-by-hand.js';
 import type { Runtime } from './runtime-api.js';
 import { RuntimeEvents } from './runtime-events.js';
 import { Stats } from './runtime-stats.js';
@@ -241,14 +242,13 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   });
   const anyAgent = onAnyAgent(controllerSide, cluster);
   const { volumes, snapshots, groupSnapshots, nodes } = controllerSide;
-  const requested = {
-    ...{ volumes, snapshots, groupSnapshots, nodes, tasks, plugins },
-    ...{ mounts: nodeSide.mounter, allocations: nodeSide.allocations },
-  };
   const ownActors = actorControl(nodeId, {
     own: engine,
     elected: controllerSide.engine,
-    requested,
+    sendByHand: requestsByHand({
+      ...{ volumes, snapshots, groupSnapshots, nodes, tasks, plugins },
+      ...{ mounts: nodeSide.mounter, allocations: nodeSide.allocations },
+    }),
     former: controllerSide.former,
   });
   const actors = actorsOnAnyAgent(ownActors, cluster);

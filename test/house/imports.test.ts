@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 
@@ -22,22 +22,29 @@ type Case = readonly [folder: string, imported: string];
 interface Verdict {
   status: number | null;
   output: string;
-  /** Lint rules that the file of a case breaks. */
-  brokenBy(one: Case): string[];
+  /** Lint rules that the file breaks. */
+  brokenBy(file: string): string[];
 }
 
 const fileOf = (cases: readonly Case[], one: Case): string => `${one[0]}/case-${cases.indexOf(one)}.ts`;
 
-/** Lints one file for each case in a temporary project with the rules of this one. */
-function lint(cases: readonly Case[]): Verdict {
+/** Lints one file for each case. */
+const lintCases = (cases: readonly Case[]): Verdict =>
+  lint(
+    cases.map((one) => [
+      fileOf(cases, one),
+      `import { something } from '${one[1]}';\n\nexport const used = something;\n`,
+    ]),
+  );
+
+/** Lints files, each with its text, in a temporary project with the rules of this one. */
+function lint(files: readonly (readonly [file: string, text: string])[]): Verdict {
   const house = realpathSync(mkdtempSync(join(tmpdir(), 'stagecraft-house-')));
   try {
     copyFileSync(join(root, 'biome.json'), join(house, 'biome.json'));
-    for (const one of cases) {
-      const [folder, imported] = one;
-      mkdirSync(join(house, folder), { recursive: true });
-      const text = `import { something } from '${imported}';\n\nexport const used = something;\n`;
-      writeFileSync(join(house, fileOf(cases, one)), text);
+    for (const [file, text] of files) {
+      mkdirSync(dirname(join(house, file)), { recursive: true });
+      writeFileSync(join(house, file), text);
     }
     const biome = join(root, 'node_modules/.bin/biome');
     const args = ['lint', '--reporter=github', '--max-diagnostics=none', '.'];
@@ -46,8 +53,7 @@ function lint(cases: readonly Case[]): Verdict {
     return {
       status,
       output: stdout + stderr,
-      brokenBy: (one) =>
-        errors.filter(([, , path]) => path === join(house, fileOf(cases, one))).map(([, rule = '']) => rule),
+      brokenBy: (file) => errors.filter(([, , path]) => path === join(house, file)).map(([, rule = '']) => rule),
     };
   } finally {
     rmSync(house, { recursive: true });
@@ -157,23 +163,35 @@ describe('import direction', () => {
   let passed: Verdict;
 
   before(() => {
-    refused = lint(violations);
-    passed = lint(allowed);
+    refused = lintCases(violations);
+    passed = lintCases(allowed);
   });
 
   for (const one of violations) {
     it(`${one[0]} that imports ${one[1]} fails the lint`, () => {
       expect(refused.status).to.equal(1);
-      expect(refused.brokenBy(one), refused.output).to.include('noRestrictedImports');
+      expect(refused.brokenBy(fileOf(violations, one)), refused.output).to.include('noRestrictedImports');
     });
   }
 
   for (const one of allowed) {
     it(`${one[0]} may import ${one[1]}`, () => {
-      expect(passed.brokenBy(one)).to.deep.equal([]);
+      expect(passed.brokenBy(fileOf(allowed, one))).to.deep.equal([]);
       expect(passed.status, passed.output).to.equal(0);
     });
   }
+});
+
+describe('import cycles', () => {
+  it('36.6b three files that import types of each other in a circle fail the lint', () => {
+    const files = ['src/engine/a.ts', 'src/engine/actor/b.ts', 'src/engine/c.ts'];
+    const { brokenBy, output } = lint([
+      ['src/engine/a.ts', "import type { B } from './actor/b.js';\n\nexport type A = B | 'a';\n"],
+      ['src/engine/actor/b.ts', "import type { C } from '../c.js';\n\nexport type B = C[];\n"],
+      ['src/engine/c.ts', "import type { A } from './a.js';\n\nexport type C = { a: A };\n"],
+    ]);
+    for (const file of files) expect(brokenBy(file), output).to.deep.equal(['noImportCycles']);
+  });
 });
 
 describe('states of volumes, mounts and snapshots', () => {

@@ -3,7 +3,7 @@ import type { AnyEventObject } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
 import { StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
-import type { Saying } from '../effects/effect-runner.js';
+import type { Saying } from '../effects/effects.js';
 import type { ActorRecord, Change, EntrySource, JournalEntry } from './actor-record.js';
 
 export type Message =

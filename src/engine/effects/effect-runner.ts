@@ -9,7 +9,7 @@ import { type Clock, pause } from '../clock.js';
 import type { Feed } from '../feed.js';
 import { asData, copyOfData } from '../machine/data.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
-import { type AskedCall, deadlineOf, type Effect, type EffectCall } from './effects.js';
+import { type AskedCall, deadlineOf, type Effect, type EffectCall, type Saying } from './effects.js';
 
 interface EffectStart {
   address: string;
@@ -21,9 +21,6 @@ interface EffectStart {
   /** See EffectCall. Default: no calls are in doubt. */
   endDoubts?: (call: AskedCall) => Promise<boolean>;
 }
-
-/** Kind of message from an effect: its only result, or an event before that. */
-export type Saying = 'result' | 'event';
 
 type Deliver = (run: Run, event: AnyEventObject, says: Saying) => void;
 

@@ -7,6 +7,9 @@ import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine
 /** A call that an effect makes, or would make. */
 export type AskedCall = Pick<StartedEffect, 'src' | 'input'>;
 
+/** Kind of message from an effect: its only result, or an event before that. */
+export type Saying = 'result' | 'event';
+
 /** One run of an effect: an `invoke` of a committed snapshot. */
 export interface EffectCall<TInput = unknown> {
   address: string;

@@ -3,13 +3,13 @@
  * directory, or the image of a block device. A program of its own: of the house it shares the CSI messages only.
  * What it remembers: state.ts. Its socket: serve.ts
  */
-import type { CsiHandlers } from '../../csi/server.js';
+import { type CsiHandlers, CsiStatus, type ServerCall } from '../../csi/server.js';
+import { StagecraftError } from '../../errors.js';
 import { packageVersion } from '../../host/version.js';
 import { type ControllerOptions, openController } from './controller.js';
 import { checkNodeId, identityHandlers } from './identity.js';
 import { type NodeOptions, nodeHandlers } from './node.js';
 import { type Serving, serve } from './serve.js';
-import { sharedDriver } from './shared-driver.js';
 import { openState } from './state.js';
 
 export interface Driver {
@@ -69,7 +69,7 @@ export async function startDriver({
 /** Opens the driver without a socket. */
 export async function openDriver(options: DriverOptions): Promise<Driver> {
   checkNodeId(options.nodeId);
-  return options.isShared ? sharedDriver(options, openAlone) : openAlone(options);
+  return options.isShared ? openShared(options) : openAlone(options);
 }
 
 async function openAlone({ vendorVersion = packageVersion(), ...options }: DriverOptions): Promise<Driver> {
@@ -92,5 +92,54 @@ async function openAlone({ vendorVersion = packageVersion(), ...options }: Drive
   } catch (error) {
     close();
     throw error;
+  }
+}
+
+type Work = (request: object, call: ServerCall) => object | Promise<object>;
+
+/**
+ * Opens a driver on a directory that several hosts share. Each call takes the directory, reads what the drivers of other
+ * hosts have done, does its work, and gives the directory back.
+ * @throws {StagecraftError} INVALID_ARGUMENT: without `attach` nothing keeps two hosts from using a volume; as `openAlone`
+ */
+async function openShared(options: DriverOptions): Promise<Driver> {
+  if (!options.attach)
+    throw new StagecraftError('INVALID_ARGUMENT', 'a shared data directory needs attach: ask for that too');
+  const first = await openAlone(options);
+  await first.close();
+  const queue = new Queue();
+  const handlers = Object.keys(first.handlers).map((rpc) => {
+    const work: Work = (request, call) =>
+      queue.run(async () => {
+        const driver = await openAlone(options).catch((error: unknown) => {
+          throw isLocked(error) ? new CsiStatus('ABORTED', `${error.message}, or ask again`) : error;
+        });
+        const handler = Object.entries(driver.handlers).find(([name]) => name === rpc)?.[1] as Work;
+        try {
+          return await handler(request, call);
+        } finally {
+          await driver.close();
+        }
+      });
+    return [rpc, work];
+  });
+  return { handlers: Object.fromEntries(handlers) satisfies CsiHandlers, close: () => queue.idle() };
+}
+
+const isLocked = (error: unknown): error is StagecraftError =>
+  error instanceof StagecraftError && error.code === 'DATA_DIR_LOCKED';
+
+/** Calls of this process, one after the other. */
+class Queue {
+  #last: Promise<unknown> = Promise.resolve();
+
+  run<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#last.then(work);
+    this.#last = result.catch(() => {});
+    return result;
+  }
+
+  async idle(): Promise<void> {
+    await this.#last;
   }
 }

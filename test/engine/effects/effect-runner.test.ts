@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import type { AnyEventObject } from 'xstate';
 import type { LiveEffect } from '../../../src/engine/actor/actor-record.js';
-import { EffectRunner, type Run, type Saying } from '../../../src/engine/effects/effect-runner.js';
-import type { Effect, EffectCall } from '../../../src/engine/effects/effects.js';
+import { EffectRunner, type Run } from '../../../src/engine/effects/effect-runner.js';
+import type { Effect, EffectCall, Saying } from '../../../src/engine/effects/effects.js';
 import { TimerHeap } from '../../../src/engine/timer-heap.js';
 import { StagecraftError } from '../../../src/errors.js';
 import { type SimulatedClock, simulatedClock } from '../../../src/testing/index.js';
