@@ -1,6 +1,6 @@
 /**
  * Makes a unary call on a channel of grpc-js. `Client.makeUnaryRequest` does the same with interceptors, an event emitter and a
- * stack trace, which no call here needs and which take a quarter of its CPU time (docs/benchmarks.md).
+ * stack trace, which no call here needs and which take a quarter of its CPU time (docs/maintainers/benchmark-history.md).
  */
 import { type Client, Metadata, type StatusObject, status } from '@grpc/grpc-js';
 import { messageOf } from '../errors.js';

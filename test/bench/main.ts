@@ -1,6 +1,6 @@
 /**
  * `npm run bench`, or `npm run bench -- <name>` for one of them: every rate as a ratio to something measured in the
- * same run. What they mean, and what was seen: docs/benchmarks.md
+ * same run. The figures: docs/benchmarks.md, and docs/maintainers/benchmark-history.md
  */
 import { spawnSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
