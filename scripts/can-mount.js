@@ -11,6 +11,6 @@ rmSync(directory, { recursive: true });
 if (mount.status !== 0) {
   const [why] = (mount.stderr || mount.error?.message || 'mount failed').trim().split('\n');
   console.error(`npm test needs to make bind mounts, which fails here (${why}).`);
-  console.error('Run it as root. npm run test:unit leaves out most tests that mount, but not all: see README.md');
+  console.error('Run it as root. npm run test:unit leaves out most tests that mount, but not all: see CONTRIBUTING.md');
   process.exit(1);
 }

@@ -14,7 +14,7 @@ const filesIn = (folder: string, ending: string): string[] =>
 
 const textOf = (file: string): string => readFileSync(join(root, file), 'utf8');
 
-const documents = ['README.md', 'CHANGELOG.md', 'UPGRADING.md', ...filesIn('docs', '.md')];
+const documents = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'UPGRADING.md', ...filesIn('docs', '.md')];
 
 const anchorOf = (heading: string): string =>
   heading
@@ -23,6 +23,14 @@ const anchorOf = (heading: string): string =>
     .replaceAll(' ', '-');
 
 describe('documents', () => {
+  it('README.md has at most 120 lines, and no line of code that needs scrolling', () => {
+    const text = textOf('README.md');
+    const code = [...text.matchAll(/^```\w+\n(.*?)^```$/gms)].flatMap(([, block = '']) => block.split('\n'));
+    expect(code).to.include('npm ci && npm start');
+    expect(code.filter((line) => line.length > 88)).to.deep.equal([]);
+    expect(text.split('\n').length - 1).to.be.at.most(120);
+  });
+
   const sources = [...filesIn('src', '.ts'), ...filesIn('machines', '.ts')].filter(
     (file) => !file.includes('generated') && !file.includes('store-suite') && !file.endsWith('error-table.ts'),
   );

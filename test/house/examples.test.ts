@@ -9,7 +9,7 @@ import { expect } from 'chai';
 import { startDriver } from '../../src/tools/driver/driver.js';
 import { inJavaScript } from '../built.js';
 import { RedisProcess } from '../redis/servers.js';
-import { pluginPids, unmountAll } from '../scenarios/agent-process.js';
+import { mountsIn, pluginPids, unmountAll } from '../scenarios/agent-process.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -21,7 +21,7 @@ function adapted(text: string, replacements: Record<string, string>): string {
   }, text);
 }
 
-describe('docs/library.md', () => {
+describe('programs that start plugins', () => {
   let directory: string;
   /** Folder inside the package, where `stagecraft` resolves to the package itself. */
   let place: string;
@@ -37,7 +37,16 @@ describe('docs/library.md', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('its code blocks form one program, which ends and leaves no task', async () => {
+  it('the program of README.md prints where its volume is mounted, and ends', async () => {
+    const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    const dataDir = join(directory, 'data');
+    const file = join(place, 'example.mjs');
+    writeFileSync(file, adapted(example, { '/var/lib/my-agent': dataDir }));
+    const { stdout } = await promisify(execFile)(process.execPath, [file], { timeout: 20_000 });
+    expect(mountsIn({ directory })).to.include(stdout.trimEnd());
+  });
+
+  it('the ts blocks of docs/library.md form one program, which ends and leaves no task', async () => {
     const page = readFileSync(join(root, 'docs/library.md'), 'utf8');
     const program = [...page.matchAll(/^```ts\n(.*?)^```$/gms)].map(([, code = '']) => code).join('');
     const file = join(place, 'example.mjs');
@@ -87,8 +96,8 @@ describe('examples', () => {
     rmSync(directory, { recursive: true });
   });
 
-  it('the library example of README.md shows a plugin from registration to deregistration, and ends', async () => {
-    const [, example = ''] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+  it('the js block of docs/library.md shows a plugin from registration to deregistration, and ends', async () => {
+    const [, example = ''] = /```js\n(.*?)```/s.exec(readFileSync(join(root, 'docs/library.md'), 'utf8')) ?? [];
     const socketPath = join(directory, 'csi.sock');
     const endpoint = `unix://${socketPath}`;
     const driver = await startDriver({ endpoint, nodeId: 'worker-1', dataDir: join(directory, 'driver') });

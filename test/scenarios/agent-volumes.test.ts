@@ -1,4 +1,4 @@
-/** Volumes as an operator sees them: the tour of README.md as it stands there, tables, JSON, exit codes. */
+/** Volumes as an operator sees them: the tour of docs/first-steps.md as it stands there, tables, JSON, exit codes. */
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -158,8 +158,8 @@ capabilities: [{ accessMode: single-node-writer, attachmentMode: block-device }]
     beforeEach(begin);
     afterEach(() => removePlace(place, agent));
 
-    it('A5 V4 the tour of README.md: each command says what stands below it', async () => {
-      const [, tour = ''] = /```console\n(.*?)```/s.exec(readFileSync(join(root, 'README.md'), 'utf8')) ?? [];
+    it('A5 V4 the tour of first-steps.md: each command says what stands below it', async () => {
+      const [, tour = ''] = /```console\n(.*?)```/s.exec(readFileSync(join(root, 'docs/first-steps.md'), 'utf8')) ?? [];
       const steps = tour.split(/^\$ npx stagecraft /m).slice(1);
       expect(steps).to.have.length(6);
       for (const step of steps) {

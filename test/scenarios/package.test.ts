@@ -37,8 +37,9 @@ const plain = usage
   .replaceAll(/: (Store|Fingerprint|Dispenser<object>|string|Runtime|unknown|ProbeResponse)(?= =)/g, '')
   .replaceAll('(error: unknown)', '(error)');
 
-const exampleIn = (file: string): string => {
-  const [, example] = /```ts\n(.*?)```/s.exec(readFileSync(join(root, file), 'utf8')) ?? [];
+const exampleIn = (file: string, language = 'ts'): string => {
+  const [, example] =
+    new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 's').exec(readFileSync(join(root, file), 'utf8')) ?? [];
   if (example === undefined) throw new Error(`${file} has no example`);
   return example;
 };
@@ -49,7 +50,8 @@ const programIn = (file: string): string =>
 
 /** The examples of the documents, whose types are to be right. */
 const examples: Record<string, string> = {
-  'library.ts': exampleIn('README.md'),
+  'readme.ts': exampleIn('README.md'),
+  'library.ts': exampleIn('docs/library.md', 'js'),
   'tasks.ts': programIn('docs/library.md'),
   'suite.ts': exampleIn('src/tools/store-suite/store-suite.ts').replaceAll(/^ \* ?/gm, ''),
   'faults.ts': exampleIn('docs/fault-driver.md'),

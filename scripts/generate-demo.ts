@@ -1,0 +1,120 @@
+/**
+ * Writes docs/demo.svg: a terminal, recorded from a real agent that is killed while a volume is mounted. Needs a build, and
+ * bind mounts. `--check` writes nothing and fails if the file is stale.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/** Commands as typed, each with the seconds until the next one. A hidden command runs before it, and is not shown. */
+const steps: Array<{ command: string; seconds: number; hidden?: string }> = [
+  { command: 'npx stagecraft volume create data --plugin hostpath --size 1Gi', seconds: 2 },
+  { command: 'npx stagecraft alloc prepare web --volume data:/srv/data', seconds: 3 },
+  { command: 'echo hello > $(ls -d .stagecraft/csi/*/per-alloc/*/*/)note', seconds: 2 },
+  { command: 'kill -9 $(cat .stagecraft/lock)             # the agent', seconds: 1.5 },
+  { command: "kill -9 $(pgrep -f 'main.js driver')  # the CSI driver", seconds: 1.5 },
+  { command: 'cat .stagecraft/csi/*/per-alloc/*/*/note', seconds: 1.5 },
+  { command: 'npx stagecraft agent > agent.log &', seconds: 1.5 },
+  { command: 'npx stagecraft volume list', seconds: 2.5, hidden: "logged agent.log 'alloc web: prepared'" },
+  { command: 'npx stagecraft alloc release web', seconds: 1.5 },
+  { command: 'npx stagecraft volume delete data', seconds: 3 },
+];
+
+const columns = 80;
+
+const pathOf = (file: string): string => fileURLToPath(new URL(`../${file}`, import.meta.url));
+
+/** Runs all steps in one shell, in namespaces of its own: nothing of it is left, and no other process is in reach. */
+function record(): string[] {
+  const directory = mkdtempSync(join(tmpdir(), 'stagecraft-demo-'));
+  const config = readFileSync(pathOf('stagecraft.yaml'), 'utf8');
+  writeFileSync(join(directory, 'stagecraft.yaml'), `${config}inspector: { listen: false }\n`);
+  const script = `
+    set -e
+    npx() { shift; '${process.execPath}' '${pathOf('dist/src/cli/main.js')}' "$@"; }
+    logged() { until grep -qs "$2" "$1"; do sleep 0.1; done; }
+    npx stagecraft agent > first.log &
+    logged first.log 'csi-node): healthy'
+    ${steps.map(({ command, hidden = ':' }) => `${hidden}\n${command}\nprintf '\\036'`).join('\n')}
+    npx stagecraft drain > drain.log
+  `;
+  const root = process.getuid?.() === 0 ? [] : ['--user', '--map-root-user'];
+  const isolated = [...root, '--mount', '--pid', '--fork', '--kill-child', '--mount-proc', 'bash', '-c', script];
+  const { status, stdout, stderr } = spawnSync('unshare', isolated, {
+    cwd: directory,
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
+  rmSync(directory, { recursive: true });
+  if (status !== 0) throw new Error(`the session of the demo ended with ${status}: ${stderr}${stdout}`);
+  return stdout.replaceAll(`${directory}/`, '').split('\x1e').slice(0, -1);
+}
+
+/** Replaces whatever differs between two runs. */
+const withoutChance = (output: string): string =>
+  output
+    .replaceAll(/vol-[0-9a-f-]{36}/g, 'vol-…')
+    .replaceAll(/\/csi\/[0-9a-f]{16}\/per-alloc(\/[0-9a-f]{16}){2}/g, '/csi/…/per-alloc/…');
+
+interface Line {
+  text: string;
+  atSeconds: number;
+  isCommand: boolean;
+}
+
+function linesOf(outputs: string[]): Line[] {
+  const lines: Line[] = [];
+  let atSeconds = 0;
+  for (const [index, { command, seconds }] of steps.entries()) {
+    lines.push({ text: `$ ${command}`, atSeconds, isCommand: true });
+    const output = withoutChance(outputs[index] ?? '').trimEnd();
+    if (output !== '')
+      for (const text of output.split('\n'))
+        lines.push({ text: text.trimEnd(), atSeconds: atSeconds + 0.8, isCommand: false });
+    atSeconds += seconds;
+  }
+  const long = lines.find(({ text }) => text.length > columns);
+  if (long) throw new Error(`wider than ${columns} columns: ${long.text}`);
+  return lines;
+}
+
+/** Draws all lines at once, then hides each until its time. Readers who want no motion see the last picture. */
+function draw(lines: Line[]): string {
+  const [width, height] = [columns * 8.4 + 32, lines.length * 20 + 56];
+  const total = steps.reduce((sum, { seconds }) => sum + seconds, 0);
+  const share = (seconds: number): string => ((100 * seconds) / total).toFixed(2);
+  const escaped = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const frames = lines.map(
+    ({ atSeconds }, index) =>
+      `@keyframes l${index} { 0%, ${share(atSeconds)}% { opacity: 0 } ${share(atSeconds + 0.01)}%, 100% { opacity: 1 } }`,
+  );
+  const texts = lines.map(
+    ({ text, isCommand }, index) =>
+      `<text x="16" y="${54 + index * 20}"${isCommand ? ' class="command"' : ''} style="animation-name: l${index}">${escaped(text)}</text>`,
+  );
+  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img">
+<title>A volume stays mounted while the agent and its driver are killed</title>
+<!-- Generated by scripts/generate-demo.ts, do not edit: npm run generate -->
+<style>
+text { font: 14px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; fill: #c9d1d9; white-space: pre; animation: ${total}s infinite }
+.command { fill: #7ee787 }
+@media (prefers-reduced-motion: reduce) { text { animation: none } }
+${frames.join('\n')}
+</style>
+<rect width="100%" height="100%" rx="8" fill="#0d1117"/>
+<circle cx="20" cy="18" r="6" fill="#ff5f56"/><circle cx="40" cy="18" r="6" fill="#ffbd2e"/><circle cx="60" cy="18" r="6" fill="#27c93f"/>
+${texts.join('\n')}
+</svg>
+`;
+}
+
+const file = pathOf('docs/demo.svg');
+const picture = draw(linesOf(record()));
+
+if (!process.argv.includes('--check')) writeFileSync(file, picture);
+else if (!existsSync(file) || readFileSync(file, 'utf8') !== picture) {
+  console.error('stale: docs/demo.svg: run npm run generate');
+  process.exit(1);
+}
