@@ -126,13 +126,13 @@ export class Cluster {
    * Has something read by the agent that works on volumes, as this one can't read its record.
    * @throws {Error} `why` it can't, if that agent does not answer; the error of that agent
    */
-  async readElsewhere(name: string, args: unknown[], why: unknown): Promise<unknown> {
+  async readElsewhere<T>(name: string, args: unknown[], why: unknown): Promise<T> {
     if (!isMoved(why) || !this.#options.refusal() || this.#closed) throw why;
     const answer = await this.#client.request(name, args, { timeoutMs: readMs }).catch((error: unknown) => {
       throw error instanceof StagecraftError && error.code === 'TIMEOUT' ? why : error;
     });
     if (answer === ownWork) throw why;
-    return answer;
+    return answer as T;
   }
 
   /** @throws {StagecraftError} the error of the work; NOT_LEADER: the term has ended meanwhile, so its answer may be old */

@@ -1,83 +1,73 @@
-/** Objects whose methods go to the agent that works on volumes, whichever agent they are called on. */
-
+/** Methods that the agent that owns volumes does, whichever agent they are called on. */
 import type { Cluster } from './cluster.js';
 import type { RequestOptions } from './request-client.js';
 
-/** Methods to forward, each with the place of its options among the arguments; undefined: it has none. */
-export type Forwarded = Readonly<Record<string, number | undefined>>;
-
-type Options = RequestOptions & Record<string, unknown>;
-type AnyMethod = (...args: unknown[]) => Promise<unknown>;
-
-export interface ForwardedMethods {
-  methods: Forwarded;
-  /** Methods that read here; if only the agent that works on volumes can read what is stored, that one is asked. */
-  reads: readonly string[];
-}
+/** Does the requests of this agent, here or elsewhere. */
+export type OwnerPort = Pick<Cluster, 'serve' | 'run' | 'readElsewhere'>;
 
 /**
- * Makes an object with the same methods, and serves them for other agents. Methods that are not named stay local: they read.
- * @param name names the object in messages
- * @param cluster undefined: all methods are local
+ * Sets in the options of a method what holds at the agent that does it.
+ * @param also `onWait`: the method reports what it waits for; `askedOn`: it depends on the node where it was called
  */
-export function forwarded<T extends object>(
-  target: T,
-  name: string,
-  { methods, reads }: ForwardedMethods,
-  cluster: Cluster | undefined,
-): T {
-  if (!cluster) return target;
-  for (const method of reads) cluster.serve(`${name}.${method}`, (args) => methodOf(target, method)(...args));
-  for (const [method, place] of Object.entries(methods))
-    cluster.serve(`${name}.${method}`, (args, { signal, from, onWait }) => {
-      // In a message, undefined is null.
-      const given = args.map((arg) => arg ?? undefined);
-      const more = {
-        ...(waits.has(name) && { onWait }),
-        ...(depends.has(`${name}.${method}`) && { askedOn: nodeOf(from) }),
-      };
-      if (place !== undefined) given[place] = { ...Object(args[place]), signal, ...more };
-      return methodOf(target, method)(...given);
-    });
-  return new Proxy(target, {
-    get(_, key) {
-      const value: unknown = Reflect.get(target, key, target);
-      if (typeof value !== 'function') return value;
-      if (typeof key === 'string' && reads.includes(key))
-        return (...args: unknown[]) =>
-          methodOf(target, key)(...args).catch((why: unknown) => cluster.readElsewhere(`${name}.${key}`, args, why));
-      if (typeof key !== 'string' || !Object.hasOwn(methods, key)) return value.bind(target);
-      return (...args: unknown[]) => {
-        const place = methods[key];
-        const { signal, onWait, ...options }: Options = place === undefined ? {} : Object(args[place]);
-        const sent = [...args];
-        if (place !== undefined && args[place] !== undefined) sent[place] = options;
-        const local = (timeoutMs: number | undefined): Promise<unknown> => {
-          const given = [...args];
-          if (place !== undefined && timeoutMs !== undefined) given[place] = { ...Object(args[place]), timeoutMs };
-          return methodOf(target, key)(...given);
-        };
-        return cluster.run(`${name}.${key}`, sent, local, { signal, onWait, timeoutMs: timeoutIn(options) });
-      };
-    },
-  });
+export type Limits = <O extends RequestOptions>(options: O, also?: 'onWait' | 'askedOn') => O;
+
+/**
+ * Passes on the arguments of a method, its options through `limits`. They are sent in this order, which agents of other
+ * versions read. An argument that is left out does not compile.
+ */
+export type Passing<A extends unknown[]> = (args: A, limits: Limits) => A & { length: Required<A>['length'] };
+
+/** Makes methods of a `T` for callers on this agent, each with its name in messages, which agents of other versions know. */
+export interface Forwarded<T> {
+  /** A method that the owner does. */
+  asked<A extends unknown[], R>(name: string, local: Method<T, A, R>, passing: Passing<A>): (...args: A) => Promise<R>;
+  /** A method that reads here; if only the owner can read what is stored, that one is asked. */
+  read<A extends unknown[], R>(name: string, local: Method<T, A, R>): (...args: A) => Promise<R>;
 }
 
-/** Objects whose methods report what they wait for. */
-const waits: ReadonlySet<string> = new Set(['claims']);
+type Method<T, A extends unknown[], R> = (this: T, ...args: A) => Promise<R>;
 
-/** Methods whose work depends on the node where they are asked for. */
-const depends: ReadonlySet<string> = new Set(['volumes.create']);
+/** Forwards methods of an object, and serves them for other agents. @param title names the object in messages */
+export function forwarded<T>(target: T, title: string, owner: OwnerPort): Forwarded<T> {
+  return {
+    asked: (name, local, passing) => {
+      const method = `${title}.${name}`;
+      owner.serve(method, (args, { signal, from, onWait }) => {
+        const own = { onWait, askedOn: nodeOf(from) };
+        const limits: Limits = (options, also) => ({ ...options, signal, ...(also && { [also]: own[also] }) });
+        return local.apply(target, passing(received(args), limits));
+      });
+      return (...args) => {
+        let wait: RequestOptions = {};
+        const sent = passing(args, (options) => {
+          const { signal, onWait, timeoutMs }: RequestOptions = { ...options };
+          wait = { signal, onWait, timeoutMs: isLimit(timeoutMs) ? timeoutMs : undefined };
+          return { ...options, signal: undefined, onWait: undefined };
+        });
+        const here = (timeoutMs: number | undefined) =>
+          local.apply(target, timeoutMs === undefined ? args : passing(args, (options) => ({ ...options, timeoutMs })));
+        return owner.run(method, sent, here, wait);
+      };
+    },
+    read: (name, local) => {
+      const method = `${title}.${name}`;
+      owner.serve(method, (args) => local.apply(target, received(args)));
+      return async (...args) => {
+        try {
+          return await local.apply(target, args);
+        } catch (why) {
+          return owner.readElsewhere(method, args, why);
+        }
+      };
+    },
+  };
+}
+
+/** The arguments of a method, as another agent has sent them: the method checks them. In a message, undefined is null. */
+const received = <A extends unknown[]>(args: unknown[]): A => args.map((arg) => arg ?? undefined) as A;
 
 /** The node of an inbox. */
 const nodeOf = (inbox: string): string => inbox.slice(0, inbox.lastIndexOf('/'));
 
-const timeoutIn = ({ timeoutMs }: { timeoutMs?: unknown }): number | undefined =>
-  typeof timeoutMs === 'number' && timeoutMs > 0 ? timeoutMs : undefined;
-
-const methodOf = (target: object, name: string): AnyMethod => {
-  const method: unknown = Reflect.get(target, name, target);
-  if (typeof method !== 'function') throw new TypeError(`there is no method ${name}`);
-  // A method may throw before it returns its promise.
-  return async (...args) => method.apply(target, args);
-};
+/** Whether a caller of the library has given a limit. The method refuses any other value. */
+const isLimit = (timeoutMs: unknown): timeoutMs is number => typeof timeoutMs === 'number' && timeoutMs > 0;

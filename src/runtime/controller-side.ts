@@ -174,7 +174,7 @@ export class ControllerSide {
     const reports = new NodeReports({ nodes: this.nodes, owner: cluster, epoch: () => watched.epoch, troubles });
     this.#ownNode = new NodeReporter({
       ...{ nodeId, reports, clock, logger, mounted: options.mounted },
-      nodes: forwarded(this.nodes, 'nodes', { methods: {}, reads: ['find'] }, cluster),
+      nodes: cluster ? { find: forwarded(this.nodes, 'nodes', cluster).read('find', this.nodes.find) } : this.nodes,
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 

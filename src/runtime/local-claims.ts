@@ -20,7 +20,7 @@ type Volumes = Pick<
   'look' | 'claim' | 'publishTo' | 'release' | 'leftStaged' | 'unstaged' | 'holdReleased' | 'nodeExpanded'
 >;
 
-export function localClaims(volumes: Volumes): ClaimClient {
+export function localClaims(volumes: Volumes): Required<ClaimClient> {
   return {
     async look(key, { nodeId }, { signal }) {
       refuse(signal);

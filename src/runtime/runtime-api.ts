@@ -56,7 +56,7 @@ export type Volumes = Pick<
   | 'capacity'
   | 'updates'
 >;
-type SnapshotMethods = 'create' | 'delete' | 'retry' | 'acknowledge' | 'get' | 'list' | 'updates';
+export type SnapshotMethods = 'create' | 'delete' | 'retry' | 'acknowledge' | 'get' | 'list' | 'updates';
 /** `runtime.snapshots`. */
 export type Snapshots = Pick<ControllerSide['snapshots'], SnapshotMethods>;
 /** `runtime.groupSnapshots`. */

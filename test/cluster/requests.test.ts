@@ -1,13 +1,13 @@
 /** Requests between agents over a wire that loses, doubles, delays and reorders, while owners come and go. */
 import { expect } from 'chai';
 import { Cluster } from '../../src/cluster/cluster.js';
-import { forwarded } from '../../src/cluster/forwarded.js';
 import { MessageCounts } from '../../src/cluster/message-counts.js';
 import { decode, encode } from '../../src/cluster/messages.js';
 import { ownWork, RequestClient, type Route } from '../../src/cluster/request-client.js';
 import { type Method, RequestServer } from '../../src/cluster/request-server.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
+import { onAnyAgent } from '../../src/runtime/any-agent.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -440,9 +440,10 @@ describe('requests between agents', () => {
   it('D12 stores of one process have no inboxes, and every request on them is local', async () => {
     const stores = [memoryStore(), lmdbStore('/nowhere')];
     expect(stores.map(({ wire }) => wire)).to.deep.equal([undefined, undefined]);
-    const target = { publish: async (id: string) => `${id} here` };
-    const volumes = forwarded(target, 'volumes', { methods: { publish: 1 }, reads: [] }, undefined);
-    expect(volumes).to.equal(target);
+    const side = { volumes: {}, snapshots: {}, groupSnapshots: {}, nodes: {} };
+    const { volumes, nodes } = onAnyAgent(side as Parameters<typeof onAnyAgent>[0], undefined);
+    expect(volumes).to.equal(side.volumes);
+    expect(nodes).to.equal(side.nodes);
   });
 
   it('D11 what is no message is refused with why: no JSON, other fields, another format, too large', () => {
