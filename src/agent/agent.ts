@@ -25,9 +25,8 @@ import { describeAlloc, describeAllocEvent, mountTeller } from './describe-mount
 import { describeLeader, describeNodeEvent, describeVolume, describeVolumeEvent } from './describe-volumes.js';
 import { giveBackMemorySoon } from './give-back-memory.js';
 import { openInspector } from './open-inspector.js';
-import { clusterOf } from './secret-files.js';
-import { agentSocketPath } from './socket-path.js';
-import { storeOf } from './store.js';
+import { agentSocketPath } from './places.js';
+import { clusterOf, storeOf } from './store.js';
 
 export interface Agent {
   /** Runtime, for other code in this process. `stop` closes it. */

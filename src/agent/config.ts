@@ -9,9 +9,8 @@ import { nodeIdSchema } from '../host/names.js';
 import { allowedKeys, inPlainWords } from '../host/plain-faults.js';
 import { ownSchema, settingsShape } from '../requests/settings.js';
 import { sharedTypes, taskSchema } from '../tasks/spec.js';
-import { defaultDataDir } from './default-data-dir.js';
-import { parseYaml } from './parse-yaml.js';
-import { offsetOf } from './yaml-place.js';
+import { offsetOf, parseYaml } from './parse-yaml.js';
+import { defaultDataDir } from './places.js';
 
 const ms = z.int().positive();
 const count = z.int().positive();

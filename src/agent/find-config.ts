@@ -1,8 +1,8 @@
-/** Finds the configuration file, and the data directory that it names. */
+/** Finds the configuration file, and the data directory that it names. Commands use it: it loads no schema. */
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StagecraftError } from '../errors.js';
-import { defaultDataDir } from './default-data-dir.js';
+import { defaultDataDir } from './places.js';
 
 const beside = './stagecraft.yaml';
 const system = '/etc/stagecraft/agent.yaml';

@@ -1,8 +1,11 @@
 /** Opens the inspector of an agent, which runs on without it where it can't listen. */
+
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { messageOf } from '../errors.js';
+import { isToken, newToken } from '../inspector/access.js';
 import { type Inspector, type InspectorOptions, serveInspector } from '../inspector/serve-inspector.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { forgetToken, keptToken } from './page-token.js';
 
 interface OpenOptions extends Omit<InspectorOptions, 'listen' | 'token'> {
   /** Address; false: none. */
@@ -48,3 +51,36 @@ async function served(
 }
 
 const isTaken = (error: unknown): boolean => error instanceof Object && Reflect.get(error, 'code') === 'EADDRINUSE';
+
+/**
+ * Keeps the token in the data directory, so that open pages, bookmarks and copied links outlive a restart. Only the user of the
+ * agent can read the file; once it is removed, the next start makes another token.
+ * @throws the error of the system where the file can't be read or written
+ */
+function keptToken(dataDir: string): string {
+  const file = fileIn(dataDir);
+  const kept = contentOf(file);
+  if (kept !== undefined && isToken(kept)) return kept;
+  const token = newToken();
+  // A file by the final name is always whole.
+  writeFileSync(`${file}.part`, `${token}\n`, { mode: 0o600, flush: true });
+  renameSync(`${file}.part`, file);
+  return token;
+}
+
+/** Forgets the token: the next start makes another. @throws the error of the system where the file can't be removed */
+function forgetToken(dataDir: string): void {
+  rmSync(fileIn(dataDir), { force: true });
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'page-token');
+
+/** Returns undefined if there is no such file. */
+function contentOf(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch (error) {
+    if (error instanceof Error && Reflect.get(error, 'code') === 'ENOENT') return undefined;
+    throw error;
+  }
+}

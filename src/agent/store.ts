@@ -1,9 +1,13 @@
-/** Makes the store that the configuration names. Without it, the runtime uses the embedded store. */
+/**
+ * Makes the store that the configuration names, and reads the key of its cluster. Without a store, the runtime uses the embedded
+ * one.
+ */
 import { X509Certificate } from 'node:crypto';
-import { messageOf } from '../errors.js';
+import { readFileSync } from 'node:fs';
+import { messageOf, type StagecraftError } from '../errors.js';
+import { shortestKeyBytes } from '../requests/settings.js';
 import type { RedisStoreOptions, Store } from '../stores/index.js';
 import type { AgentConfig, Fault } from './config.js';
-import { contentOf } from './secret-files.js';
 
 export type StoreKind = 'lmdb' | 'redis';
 
@@ -61,4 +65,45 @@ function certificateIn(file: string): string {
     const advice = 'name the PEM file of the certificate authority that signed the certificate of the server';
     throw new Error(`${file} holds no certificate (${messageOf(cause)}): ${advice}`, { cause });
   }
+}
+
+/** Content of a password, key or certificate. No message shows it. */
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (cause) {
+    throw new Error(`can't be read (${messageOf(cause)}): correct the path, or let the agent read it`, { cause });
+  }
+}
+
+/**
+ * Returns the runtime's option `cluster`, with the key that the configuration names.
+ * @throws StagecraftError CONFIG_INVALID for a file that can't be used, and for settings without a store that agents share
+ */
+export function clusterOf({ cluster = {}, store, invalid }: Pick<AgentConfig, 'cluster' | 'store' | 'invalid'>): {
+  cluster?: { own?: 'auto' | 'never' | undefined; key?: string };
+} {
+  const { own, keyFile } = cluster;
+  const refuse = (name: string, message: string): StagecraftError => invalid([{ path: ['cluster', name], message }]);
+  if (!store && keyFile !== undefined)
+    throw refuse(
+      'keyFile',
+      'has no use: only agents on one Redis send each other messages. Add store.redis, or remove keyFile',
+    );
+  if (!store && own === 'never')
+    throw refuse('own', 'must be auto: no other agent can work on the volumes of an embedded store. Add store.redis');
+  if (keyFile === undefined) return own === undefined ? {} : { cluster: { own } };
+  try {
+    return { cluster: { ...(own && { own }), key: keyIn(keyFile) } };
+  } catch (error) {
+    throw refuse('keyFile', messageOf(error));
+  }
+}
+
+function keyIn(file: string): string {
+  const key = contentOf(file).trim();
+  const bytes = Buffer.byteLength(key);
+  if (bytes >= shortestKeyBytes) return key;
+  const advice = 'write one into it with: openssl rand -hex 32';
+  throw new Error(`${file} has ${bytes} bytes, but a key has at least ${shortestKeyBytes}: ${advice}`);
 }

@@ -1,7 +1,6 @@
 /** All requests of the agent's API: the same contract for the server, the document and the client. */
 import { actorRoutes, eventRoutes } from './actor-routes.js';
-import { agentRoutes, pluginRoutes, taskRoutes } from './agent-routes.js';
-import { clusterRoutes } from './cluster-routes.js';
+import { agentRoutes, clusterRoutes, pluginRoutes, taskRoutes } from './agent-routes.js';
 import { allocRoutes, mountRoutes, nodeRoutes } from './node-routes.js';
 import type { paths } from './paths.js';
 import type { Route } from './route.js';

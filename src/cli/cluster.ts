@@ -1,6 +1,6 @@
 /** `stagecraft cluster`: shows the agents on one store, their plugins, and which of them works on volumes. */
 import type { Command } from 'commander';
-import type { ClusterReport } from '../api/cluster-routes.js';
+import type { ClusterReport } from '../api/agent-routes.js';
 import { type LookOptions, lookAll, lookAtAgent, soon } from './connection.js';
 import { print, printJson } from './output.js';
 import { lineChars, table } from './print.js';

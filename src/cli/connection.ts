@@ -3,7 +3,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import { dataDirIn, findConfig } from '../agent/find-config.js';
-import { agentSocketPath } from '../agent/socket-path.js';
+import { agentSocketPath } from '../agent/places.js';
 import { type Client, createClient } from '../client/client.js';
 import { inCommandWords } from './command-words.js';
 import { warn } from './output.js';

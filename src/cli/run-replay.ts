@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import type { StoredPast as Past, StoredAt } from '../agent/stored-past.js';
 import type { JournalPage, MomentAnswer } from '../api/actor-routes.js';
 import { StagecraftError } from '../errors.js';
-import { MomentAnswers } from '../inspector/moment-answers.js';
+import { MomentAnswers } from '../inspector/journal-pages.js';
 import { checkJournal } from '../journal/check-journal.js';
 import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';

@@ -2,8 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { type Document, isScalar, LineCounter } from 'yaml';
-import { parseAllYaml } from '../agent/parse-yaml.js';
-import { offsetOf } from '../agent/yaml-place.js';
+import { offsetOf, parseAllYaml } from '../agent/parse-yaml.js';
 import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
 import { misuse } from './arguments.js';

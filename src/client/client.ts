@@ -5,8 +5,7 @@ import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import type { RuntimeEvent } from '../runtime/event-topics.js';
 import { AgentError } from './agent-error.js';
-import { eventsIn } from './event-stream.js';
-import { begun, pieces, type Sent, type Target, whole } from './exchange.js';
+import { begun, eventsIn, pieces, type Sent, type Target, whole } from './exchange.js';
 
 export interface ClientOptions {
   /** The agent's socket: `agent.sock` in its data directory. */

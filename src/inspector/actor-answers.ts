@@ -10,8 +10,8 @@ import { messageOf } from '../errors.js';
 import { rpcOf } from '../journal/history-words.js';
 import type { InspectedActor, Runtime, Shown } from '../runtime/runtime.js';
 import { conditionOf, healthOfPart, partSummaries, wordsOf } from './health.js';
+import { whileThere } from './json-server.js';
 import { quarantined, sorted, troubleElsewhere, troubleOf, troubleOfMount, troubleOfOrphans } from './trouble.js';
-import { whileThere } from './until-gone.js';
 
 /** Id of the machine of an actor: the first part of its address. */
 export const machineOf = (address: string): string => addressParts(address)[0] ?? '';

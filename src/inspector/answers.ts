@@ -6,8 +6,7 @@ import { StagecraftError } from '../errors.js';
 import type { Journal, Runtime } from '../runtime/runtime.js';
 import { detailOf, overviewOf } from './actor-answers.js';
 import { historyPage, journalPage, momentAt, momentPage, type PageQuery, whatIf } from './journal-pages.js';
-import type { Answers } from './json-server.js';
-import { whileThere } from './until-gone.js';
+import { type Answers, whileThere } from './json-server.js';
 
 interface ActorAnswersOptions {
   /** Version of Stagecraft. */

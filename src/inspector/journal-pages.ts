@@ -1,12 +1,13 @@
 /** The past of an actor in pages: its history, its journal, replayed moments, and other courses of events. */
 import type { z } from 'zod';
 import type { actorRoutes, HistoryPage, JournalPage, MomentAnswer, MomentPage, WhatIf } from '../api/actor-routes.js';
+import type { Moment } from '../engine/machine/replay.js';
 import { StagecraftError } from '../errors.js';
-import { History, type HistoryLine } from '../journal/history.js';
-import { olderSteps } from '../journal/older-steps.js';
+import { History, type HistoryLine, olderSteps } from '../journal/history.js';
 import { OtherCourse } from '../journal/what-if.js';
 import type { Journal } from '../runtime/runtime.js';
-import { MomentAnswers } from './moment-answers.js';
+import { machineOf } from './actor-answers.js';
+import { conditionOf, partSummaries } from './health.js';
 
 /** Part of a journal: the `limit` entries after a seq, before a seq, or the newest ones. */
 export interface PageQuery {
@@ -119,3 +120,33 @@ async function listed<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);
+
+/** Makes the answers of one actor, moment after moment: each line is told with the state before. */
+export class MomentAnswers {
+  readonly #address: string;
+  readonly #history: History;
+
+  constructor(address: string) {
+    this.#address = address;
+    this.#history = new History(address);
+  }
+
+  answerOf(moment: Moment): MomentAnswer {
+    const { seq, entry, snapshot, effects, timers, messages, events, answer, thrown } = moment;
+    const machine = machineOf(this.#address);
+    const { health, why } = conditionOf(machine, snapshot?.value, snapshot?.context ?? {});
+    return {
+      address: this.#address,
+      ...{ seq, entry, line: this.#history.lineOf(moment), health, why },
+      ...(snapshot && { snapshot: { value: snapshot.value, context: snapshot.context } }),
+      parts: snapshot ? partSummaries(machine, snapshot.context) : [],
+      ...{ effects, timers, messages, events },
+      ...(answer !== undefined && { answer }),
+      ...(thrown && { thrown: stackOf(thrown) }),
+    };
+  }
+}
+
+/** Stack of an error, and of the one that caused it. */
+const stackOf = ({ stack, message, cause }: Error): string =>
+  [stack ?? message, ...(cause instanceof Error ? [`caused by ${stackOf(cause)}`] : [])].join('\n');

@@ -1,5 +1,5 @@
 /** HTTP servers that speak JSON: what the agent's API and the listener for browsers share. */
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type Server, type ServerOptions, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
@@ -10,8 +10,6 @@ import type { routes } from '../api/routes.js';
 import { errorTable, StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
 import { addressIn } from './access.js';
-import { requestTimes } from './connection-bounds.js';
-import { untilGone } from './until-gone.js';
 
 /**
  * A server without routes. Errors become `{code, message, address?}` with the status of their code.
@@ -174,3 +172,55 @@ const toldOf = ({
   originalCode,
   final,
 });
+
+const headMs = 10_000;
+const bodyMs = 30_000;
+
+/** Options of a server: a request that comes too slowly is answered with 408. */
+const requestTimes = {
+  headersTimeout: headMs,
+  requestTimeout: headMs + bodyMs,
+  /** Accuracy of these limits. */
+  connectionsCheckingInterval: 1_000,
+} satisfies ServerOptions;
+
+/** Connections at once that have not shown that they may use the server. */
+const mostUnknown = 256;
+
+/**
+ * Bounds the connections that a client can hold before it has shown that it may use the server: each is a file descriptor of
+ * the process. Closes the oldest one that is not known, where there would be more than `most`. So a client that sends its request
+ * at once gets in, however many others hold theirs open.
+ * @returns a function that takes a connection as known
+ */
+export function boundConnections(server: Server, most = mostUnknown): (connection: Socket) => void {
+  const unknown = new Set<Socket>();
+  server.on('connection', (connection: Socket) => {
+    const [oldest] = unknown;
+    if (oldest && unknown.size >= most) oldest.destroy();
+    unknown.add(connection);
+    connection.once('close', () => unknown.delete(connection));
+  });
+  return (connection) => unknown.delete(connection);
+}
+
+/** Returns a signal that aborts when the client disconnects before the answer. */
+function untilGone(reply: FastifyReply): AbortSignal {
+  const gone = new AbortController();
+  const end = (): void => {
+    if (!reply.raw.writableEnded)
+      gone.abort(new StagecraftError('ABORTED', 'the client disconnected before the answer'));
+  };
+  // The client may be gone already.
+  if (reply.raw.destroyed) end();
+  else reply.raw.once('close', end);
+  return gone.signal;
+}
+
+/** Passes the items on while the client is there. @throws {StagecraftError} ABORTED once it is gone */
+export async function* whileThere<T>(gone: AbortSignal | undefined, items: AsyncIterable<T>): AsyncGenerator<T, void> {
+  for await (const item of items) {
+    gone?.throwIfAborted();
+    yield item;
+  }
+}

@@ -1,25 +1,22 @@
 /** The listener for browsers: the page, what it reads, and the live feed. Who may use it: access.ts */
 import { once } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { extname, join, relative } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Registry } from 'prom-client';
-import type { WebSocket, WebSocketServer } from 'ws';
 import { routes } from '../api/routes.js';
-import type { FeedRecord } from '../engine/feed.js';
 import { errorTable, messageOf, StagecraftError } from '../errors.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { Access, addressIn, checkedToken, newToken } from './access.js';
+import { Access, checkedToken, isOpenedInBrowser, newToken, tokenPage, tokenPagePolicy } from './access.js';
 import { actorAnswers, watchAnswers } from './answers.js';
-import { boundConnections } from './connection-bounds.js';
 import { eventAnswers } from './event-streams.js';
-import { type FeedSocketOptions, feedSocket } from './feed-socket.js';
-import { endWith, jsonServer, serve } from './json-server.js';
+import { FeedSockets } from './feed-sockets.js';
+import { boundConnections, endWith, jsonServer, serve } from './json-server.js';
 import { runtimeMetrics } from './metrics.js';
-import { builtPage, type PageFile, pageFiles } from './page-files.js';
-import { statelySocket } from './stately-socket.js';
-import { isOpenedInBrowser, tokenPage, tokenPagePolicy } from './token-page.js';
 
 export interface InspectorOptions {
   /** Address of this host alone, e.g. `127.0.0.1:4780`; port 0: any free one. Default: `127.0.0.1:0`. */
@@ -177,75 +174,6 @@ const serveUnbuilt = (server: FastifyInstance, directory: string): void => {
   );
 };
 
-interface FeedSocketsOptions {
-  version: string;
-  /** Viewers at once. */
-  most: number;
-  onDropped(count: number): void;
-}
-
-/** The WebSockets of the live feed. */
-class FeedSockets {
-  /** Made for the first viewer: without one the module is not loaded. */
-  #server: WebSocketServer | undefined;
-  #isClosed = false;
-  readonly #runtime: Runtime;
-  readonly #version: string;
-  readonly #most: number;
-  readonly #onDropped: (count: number) => void;
-
-  constructor(runtime: Runtime, { version, most, onDropped }: FeedSocketsOptions) {
-    this.#runtime = runtime;
-    this.#onDropped = onDropped;
-    this.#version = version;
-    this.#most = most;
-  }
-
-  /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
-  async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { path, query } = addressIn(request.url ?? '');
-    const begin = this.#feeds[path];
-    if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${path}`);
-    const { WebSocketServer } = await import('ws');
-    if (this.#isClosed) {
-      socket.destroy();
-      return;
-    }
-    this.#server ??= new WebSocketServer({ noServer: true, maxPayload: 1_024 });
-    if (this.#server.clients.size >= this.#most)
-      throw new StagecraftError('TOO_MANY_VIEWERS', `${this.#most} viewers look already: close one of them`);
-    this.#server.handleUpgrade(request, socket, head, (viewer: WebSocket) => {
-      void begin(viewer, query);
-    });
-  }
-
-  /** Feeds by path. */
-  readonly #feeds: Record<string, (viewer: WebSocket, query: URLSearchParams) => Promise<void>> = {
-    '/v1/feed': (viewer, query) =>
-      feedSocket(viewer, { ...this.#common(query), runtime: this.#runtime, version: this.#version }),
-    '/v1/stately': (viewer, query) =>
-      statelySocket(viewer, { ...this.#common(query), runtime: this.#runtime, prefix: query.get('address') ?? '' }),
-  };
-
-  #common(query: URLSearchParams): Pick<FeedSocketOptions, 'onDropped' | 'wants'> {
-    return { onDropped: this.#onDropped, wants: wantedBy(query) };
-  }
-
-  close(): void {
-    this.#isClosed = true;
-    for (const viewer of this.#server?.clients ?? []) viewer.close(1001, 'the agent ends');
-    for (const viewer of this.#server?.clients ?? []) viewer.terminate();
-    this.#server?.close();
-  }
-}
-
-/** Filter of the query: `address=PREFIX`, `kind=a,b`. */
-function wantedBy(query: URLSearchParams): (record: FeedRecord) => boolean {
-  const prefix = query.get('address') ?? '';
-  const kinds = query.get('kind')?.split(',');
-  return ({ address, kind }) => address.startsWith(prefix) && (kinds === undefined || kinds.includes(kind));
-}
-
 /** Answers a request for a WebSocket with an error. */
 function refuse(socket: Duplex, error: unknown): void {
   const status = error instanceof StagecraftError ? (errorTable[error.code].http ?? 500) : 500;
@@ -253,4 +181,44 @@ function refuse(socket: Duplex, error: unknown): void {
     code: error instanceof StagecraftError ? error.code : 'INTERNAL',
     message: messageOf(error),
   });
+}
+
+interface PageFile {
+  body: Buffer;
+  type: string;
+  /** Its name holds a hash of its content: it never changes. */
+  isHashed: boolean;
+}
+
+const types: Record<string, string> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
+};
+
+/** Files that are pages of their own. */
+const places: Record<string, string> = { '/index.html': '/', '/bridge.html': '/bridge' };
+
+/** Directory of the built page: `dist/page`. */
+const builtPage = fileURLToPath(new URL('../../page', import.meta.url));
+
+/** Files by their URL paths; `/` is the page itself. Undefined: the page was not built. */
+function pageFiles(directory: string): Map<string, PageFile> | undefined {
+  if (!existsSync(join(directory, 'index.html'))) return undefined;
+  const files = new Map<string, PageFile>();
+  for (const entry of readdirSync(directory, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile()) continue;
+    const path = join(entry.parentPath, entry.name);
+    const url = `/${relative(directory, path)}`;
+    const type = types[extname(entry.name)] ?? 'application/octet-stream';
+    files.set(places[url] ?? url, {
+      body: readFileSync(path),
+      type,
+      isHashed: url.startsWith('/assets/'),
+    });
+  }
+  return files;
 }

@@ -1,6 +1,6 @@
 /**
  * Tells the live feed as the messages of Stately's inspector (@statelyai/inspect): each actor as a machine with its
- * snapshots, each part of an actor as a machine of its own below it. Pure. The socket: stately-socket.ts
+ * snapshots, each part of an actor as a machine of its own below it. Pure. The socket: feed-sockets.ts
  */
 import { type AnyEventObject, type AnyStateMachine, pathToStateValue, type StateValue } from 'xstate';
 import { catalogEntryOf } from '../../machines/catalog.js';

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { secretsOf } from '../../src/agent/agent.js';
 import { loadConfig, parseConfig } from '../../src/agent/config.js';
-import { clusterOf } from '../../src/agent/secret-files.js';
-import { storeOf } from '../../src/agent/store.js';
+import { clusterOf, storeOf } from '../../src/agent/store.js';
 import { StagecraftError } from '../../src/errors.js';
 
 function faultsOf(text: string): string[] {

@@ -1,8 +1,7 @@
 /** How the command line prints a history: durations, and days where there are several. */
 import { expect } from 'chai';
 import { durationOf, historyTable } from '../../src/cli/print-history.js';
-import type { HistoryLine } from '../../src/journal/history.js';
-import { olderSteps } from '../../src/journal/older-steps.js';
+import { type HistoryLine, olderSteps } from '../../src/journal/history.js';
 
 const line = (seq: number, at: string): HistoryLine => ({
   ...{ seq, at: Date.parse(at), what: 'pause is over', from: 'timer', before: 'created', after: 'created' },

@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { expect } from 'chai';
 import type { FastifyInstance } from 'fastify';
-import { boundConnections } from '../../src/inspector/connection-bounds.js';
-import { jsonServer } from '../../src/inspector/json-server.js';
+import { boundConnections, jsonServer } from '../../src/inspector/json-server.js';
 
 const times = { headersTimeout: 50, requestTimeout: 100, connectionsCheckingInterval: 20 };
 

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { stringify } from 'yaml';
-import type { ClusterReport } from '../../src/api/cluster-routes.js';
+import type { ClusterReport } from '../../src/api/agent-routes.js';
 import type { AllocReport } from '../../src/api/node-routes.js';
 import { storeLevel } from '../../src/engine/store-level.js';
 import { packageVersion } from '../../src/host/version.js';

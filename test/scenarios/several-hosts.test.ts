@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import type { ActorDetail, Overview } from '../../src/api/actor-routes.js';
-import type { ClusterReport } from '../../src/api/cluster-routes.js';
+import type { ClusterReport } from '../../src/api/agent-routes.js';
 import type { AllocReport } from '../../src/api/node-routes.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';

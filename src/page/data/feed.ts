@@ -1,8 +1,7 @@
 /** Keeps the page in step with the agent: all actors once, then the live feed. After a break it begins anew. */
 import { signal } from '@preact/signals';
 import type { Overview } from '../../api/actor-routes.js';
-import type { FeedLine } from '../../inspector/feed-lines.js';
-import type { FeedMessage } from '../../inspector/feed-message.js';
+import type { FeedLine, FeedMessage } from '../../inspector/feed-message.js';
 import { Actors } from './actors.js';
 import { ApiError, ask, openSocket } from './api.js';
 import { onChangeElsewhere } from './elsewhere.js';

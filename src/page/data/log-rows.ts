@@ -1,6 +1,6 @@
 /** Rows of the log, one for each record of the feed, with a text for people. */
 import type { FeedRecord } from '../../engine/feed.js';
-import type { FeedLine } from '../../inspector/feed-lines.js';
+import type { FeedLine } from '../../inspector/feed-message.js';
 import type { HistoryTone } from '../../journal/history.js';
 
 export interface LogRow {
