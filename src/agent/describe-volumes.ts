@@ -1,10 +1,9 @@
 /** Describes events of volumes, nodes and the leader for a person, one line each. */
 import type { Claim, KeptObservation, Leftover } from '../../machines/volume/types.js';
 import { describeLeaving, describeLeftover } from '../../machines/volume/words.js';
-import type { NodeUpdate } from '../nodes/node-events.js';
+import type { NodeUpdate } from '../nodes/node-kind.js';
 import type { LeadershipEvent } from '../runtime/runtime.js';
-import type { VolumeEvent } from '../volumes/volume-events.js';
-import type { Volume } from '../volumes/volume-view.js';
+import type { Volume, VolumeEvent } from '../volumes/volume-view.js';
 import { timeOf } from './describe.js';
 
 /** The states by which volumes and snapshots are listed. */

@@ -1,9 +1,17 @@
-/** Binds the effects of the node machine: its timer until the fence, and the messages to its volumes. */
+/** Binds the effects of the node machine: its timer until the fence, and the messages to its volumes. Reads its broadcasts. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import { type NodeContext, type NodeEvent, nodeMachine, slotRefusal } from '../../machines/node/node.js';
+import {
+  type NodeChanged,
+  type NodeContext,
+  type NodeEvent,
+  nodeMachine,
+  slotRefusal,
+} from '../../machines/node/node.js';
 import { untilAborted } from '../abort.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorKind, EffectCall } from '../engine/effects/effects.js';
+import type { FollowedRow } from '../engine/topics/event-ids.js';
+import { eventOf } from '../engine/topics/topics.js';
 import type { NodeFence } from './node-fence.js';
 
 export const nodesTopic = 'nodes';
@@ -52,4 +60,19 @@ export async function observed(clock: Clock, totalMs: number, signal: AbortSigna
     await pause(clock, lookMs, signal);
     leftMs -= lookMs;
   } while (leftMs > 0 && !signal.aborted);
+}
+
+type EventOf<One> = One extends { type: infer Kind; id: infer Id }
+  ? Omit<One, 'type' | 'id'> & { kind: Kind; nodeId: Id }
+  : never;
+
+/**
+ * Change of a node. `id` is its place in the topic: follow from there to continue after it. `at` is in ms since the
+ * epoch.
+ */
+export type NodeUpdate = { id: string; at: number } & EventOf<NodeChanged>;
+
+export function nodeUpdateOf(row: FollowedRow): NodeUpdate {
+  const { type: kind, id: nodeId, ...change } = eventOf<NodeChanged & { at: number }>(row);
+  return { ...change, id: row.id, kind, nodeId } as NodeUpdate;
 }

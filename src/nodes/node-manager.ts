@@ -31,8 +31,7 @@ import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
 import { isWithin, notFound } from '../volumes/volume-checks.js';
-import { type NodeUpdate, nodeUpdateOf } from './node-events.js';
-import { nodesTopic } from './node-kind.js';
+import { type NodeUpdate, nodesTopic, nodeUpdateOf } from './node-kind.js';
 import type { NodeTarget } from './node-port.js';
 import { reportSchema } from './node-report.js';
 

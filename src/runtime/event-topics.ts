@@ -11,20 +11,21 @@ import {
   taskAddress,
   volumeAddress,
 } from '../../machines/kit/addresses.js';
+import type { SnapshotChanged } from '../../machines/snapshot/types.js';
+import type { VolumeChanged } from '../../machines/volume/types.js';
 import { allocsTopic } from '../allocs/alloc-kind.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
-import { eventOf } from '../engine/topics/topics.js';
+import { changeOf, eventOf } from '../engine/topics/topics.js';
 import { type AllocEvent, allocEventOf, type MountEvent, mountEventOf } from '../mounts/mount-events.js';
 import { mountsTopic } from '../mounts/mount-kind.js';
-import { type NodeUpdate, nodeUpdateOf } from '../nodes/node-events.js';
-import { nodesTopic } from '../nodes/node-kind.js';
+import { type NodeUpdate, nodesTopic, nodeUpdateOf } from '../nodes/node-kind.js';
 import { type PluginEvent, pluginEventOf, pluginsTopic } from '../registry/plugin-events.js';
 import { groupSnapshotsTopic, snapshotsTopic } from '../snapshots/snapshot-kinds.js';
-import { type SnapshotEvent, snapshotEventOf } from '../snapshots/snapshot-view.js';
+import type { SnapshotEvent } from '../snapshots/snapshot-view.js';
 import { tasksTopic } from '../tasks/kinds.js';
 import { type TaskUpdate, taskUpdateOf } from '../tasks/task-supervisor.js';
-import { type VolumeEvent, volumeEventOf } from '../volumes/volume-events.js';
 import { volumesTopic } from '../volumes/volume-kind.js';
+import type { VolumeEvent } from '../volumes/volume-view.js';
 import { type LeadershipEvent, leadershipEventOf, leadershipTopic } from './leadership.js';
 
 /** An actor is out of service, or was taken back into service; or a plugin lists volumes that no record has. */
@@ -124,12 +125,12 @@ export function toldOf(topic: EventTopic, row: FollowedRow, node: string): Told<
       return told(topic, event, { address: taskAddress(node, id), kind, plugin });
     }
     case 'volumes': {
-      const event = volumeEventOf(row);
+      const event = changeOf<VolumeChanged>(row);
       return told(topic, event, { address: volumeAddress(event.key.namespace, event.key.id), kind: event.kind });
     }
     case 'snapshots':
     case 'groupSnapshots': {
-      const event = snapshotEventOf(row);
+      const event = changeOf<SnapshotChanged>(row);
       const addressOf = topic === 'snapshots' ? snapshotAddress : groupSnapshotAddress;
       return told(topic, event, { address: addressOf(event.key.namespace, event.key.id), kind: event.kind });
     }

@@ -8,7 +8,7 @@ import { isSameData } from '../../machines/kit/same-data.js';
 import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotOnlyLeftovers } from '../../machines/snapshot/refusals.js';
 import { isBeingDeleted, snapshotStateOf } from '../../machines/snapshot/states.js';
-import type { SnapshotSpec as KnownSpec, SnapshotKey } from '../../machines/snapshot/types.js';
+import type { SnapshotSpec as KnownSpec, SnapshotChanged, SnapshotKey } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { Homes, Origin } from '../calls/homes.js';
 import type { ActorSystem } from '../engine/actor-system.js';
@@ -16,6 +16,7 @@ import type { ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
 import type { FollowOptions } from '../engine/topics/follow-as.js';
+import { changeOf } from '../engine/topics/topics.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorClient } from '../requests/actor-client.js';
 import { isMeant, type Page } from '../requests/actor-pages.js';
@@ -39,7 +40,7 @@ import {
   type SnapshotVariant,
   volumeSnapshotVariant,
 } from './snapshot-variants.js';
-import { type GroupSnapshot, type Snapshot, type SnapshotEvent, snapshotEventOf } from './snapshot-view.js';
+import type { GroupSnapshot, Snapshot, SnapshotEvent } from './snapshot-view.js';
 
 interface SnapshotManagerOptions {
   engine: ActorSystem;
@@ -214,7 +215,7 @@ export class SnapshotManager<TSpec, TView> {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<SnapshotEvent> {
-    return this.#client.updates(this.#variant.topic, options, snapshotEventOf);
+    return this.#client.updates(this.#variant.topic, options, changeOf<SnapshotChanged>);
   }
 
   /** Ends all waits with the error of `peek`, as another runtime leads now. */

@@ -4,8 +4,7 @@ import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotStateOf, snapshotStepOf } from '../../machines/snapshot/states.js';
 import type { MemberSnapshot, SnapshotChanged, SnapshotKey, SnapshotState } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
-import type { FollowedRow } from '../engine/topics/event-ids.js';
-import { eventOf } from '../engine/topics/topics.js';
+import type { Change } from '../engine/topics/topics.js';
 import { bytesIn } from '../volumes/volume-view.js';
 
 interface SnapshotBasics {
@@ -91,15 +90,4 @@ export function snapshotErrorOf({ awaiting, failure, tries }: SnapshotContext): 
   return failure ?? tries?.failure;
 }
 
-type EventOf<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
-
-/**
- * Change of a snapshot. `id` is its place in the topic: follow from there to continue after it. `at` is in ms since the
- * epoch.
- */
-export type SnapshotEvent = { id: string; at: number } & EventOf<SnapshotChanged>;
-
-export function snapshotEventOf(row: FollowedRow): SnapshotEvent {
-  const { type: kind, ...change } = eventOf<SnapshotChanged & { at: number }>(row);
-  return { id: row.id, kind, ...change } as SnapshotEvent;
-}
+export type SnapshotEvent = Change<SnapshotChanged>;

@@ -5,9 +5,17 @@
  */
 import { z } from 'zod';
 import { volumeStateOf } from '../../machines/volume/states.js';
-import type { Availability, Claim, HoldReleased, NodeExpanded, VolumeContext } from '../../machines/volume/types.js';
+import type {
+  Availability,
+  Claim,
+  HoldReleased,
+  NodeExpanded,
+  VolumeChanged,
+  VolumeContext,
+} from '../../machines/volume/types.js';
 import type { Clock } from '../engine/clock.js';
 import type { FollowOptions } from '../engine/topics/follow-as.js';
+import { changeOf } from '../engine/topics/topics.js';
 import { refuseNoObject, type StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { isMeant, type Page } from '../requests/actor-pages.js';
@@ -25,7 +33,6 @@ import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
 import { VolumeClient } from './volume-client.js';
 import { type CreateOptions, VolumeCreation, type VolumeCreationPorts } from './volume-creation.js';
-import { type VolumeEvent, volumeEventOf } from './volume-events.js';
 import { volumesTopic } from './volume-kind.js';
 import { VolumePlacement, type VolumePlacementPorts } from './volume-placement.js';
 import {
@@ -34,7 +41,7 @@ import {
   type PublishOptions,
   VolumePublishing,
 } from './volume-publishing.js';
-import { type Volume, volumeOf } from './volume-view.js';
+import { type Volume, type VolumeEvent, volumeOf } from './volume-view.js';
 
 export type { ClaimOptions } from './volume-claiming.js';
 export type { PublishOptions } from './volume-publishing.js';
@@ -281,7 +288,7 @@ export class VolumeManager {
    * @throws StagecraftError CURSOR_EXPIRED, EVENT_DAMAGED, INVALID_ARGUMENT
    */
   updates(options?: FollowOptions): AsyncIterable<VolumeEvent> {
-    return this.#client.updates(volumesTopic, options, volumeEventOf);
+    return this.#client.updates(volumesTopic, options, changeOf<VolumeChanged>);
   }
 
   /**

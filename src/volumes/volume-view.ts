@@ -1,4 +1,4 @@
-/** Turns the record of a volume into the view that callers get. */
+/** View of a volume that callers get, made from its record; and its changes. */
 
 import type { StateValue } from 'xstate';
 import type {
@@ -24,6 +24,7 @@ import type {
   ClaimRequest,
   Leftover,
   Publication,
+  VolumeChanged,
   VolumeContext,
   VolumeOrigin,
   VolumeSource,
@@ -33,6 +34,7 @@ import type { AttachedBy, PublicationState, VolumeKey } from '../../machines/vol
 import { nameWithPlugin } from '../../machines/volume/words.js';
 import { blockersOf, failureOf } from '../../machines/volume/work.js';
 import { asData } from '../engine/machine/data.js';
+import type { Change } from '../engine/topics/topics.js';
 import { shellWord } from '../host/shell-word.js';
 
 export interface VolumePublication {
@@ -51,6 +53,8 @@ export interface VolumePublication {
   publishContext?: Record<string, string>;
   message?: string;
 }
+
+export type VolumeEvent = Change<VolumeChanged>;
 
 /** Sizes are numbers of bytes; above 2⁵³−1 a bigint. */
 export interface Volume {

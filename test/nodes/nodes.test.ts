@@ -1,6 +1,6 @@
 /** Tests `runtime.nodes`: reports, events, and nodes as targets of volumes. */
 import { expect } from 'chai';
-import type { NodeUpdate } from '../../src/nodes/node-events.js';
+import type { NodeUpdate } from '../../src/nodes/node-kind.js';
 import { inOrder } from '../volumes/scripts.js';
 import { pluginName, spec, VolumeHouse } from '../volumes/volume-house.js';
 

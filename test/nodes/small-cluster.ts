@@ -11,8 +11,7 @@ import { createRuntime, type Runtime } from '../../src/runtime/runtime.js';
 import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import type { VolumeEvent } from '../../src/volumes/volume-events.js';
-import type { Volume } from '../../src/volumes/volume-view.js';
+import type { Volume, VolumeEvent } from '../../src/volumes/volume-view.js';
 import { type Call, FakePlugin, type Step } from '../volumes/fake-plugin.js';
 
 interface ClusterSize {

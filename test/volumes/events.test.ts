@@ -1,6 +1,6 @@
 /** Tests the events of volumes: each change once and in order, for every follower, also after restarts. */
 import { expect } from 'chai';
-import type { VolumeEvent } from '../../src/volumes/volume-events.js';
+import type { VolumeEvent } from '../../src/volumes/volume-view.js';
 import { refusalOf } from '../refusal.js';
 import { inOrder } from './scripts.js';
 import { spec, VolumeHouse } from './volume-house.js';

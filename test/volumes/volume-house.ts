@@ -9,7 +9,7 @@ import { memoryStore } from '../../src/stores/memory/memory.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import type { VolumeSpec } from '../../src/volumes/spec.js';
-import type { VolumeEvent } from '../../src/volumes/volume-events.js';
+import type { VolumeEvent } from '../../src/volumes/volume-view.js';
 import { unmountBelow } from '../mounts/unmount-below.js';
 import { FakePlugin } from './fake-plugin.js';
 

@@ -205,6 +205,21 @@ export function eventOf(row: FollowedRow): unknown {
   return event;
 }
 
+type OfKind<One> = One extends { type: infer Kind } ? Omit<One, 'type'> & { kind: Kind } : never;
+
+/**
+ * Broadcast of an actor as followers get it, with `kind` in place of its type. `id` is its place in the topic: follow from
+ * there to continue after it. `at` is in ms since the epoch.
+ */
+export type Change<Broadcast> = { id: string; at: number } & OfKind<Broadcast>;
+
+/** Returns the broadcast of a row. @throws {StagecraftError} as `eventOf` */
+export function changeOf<Broadcast>(row: FollowedRow): Change<Broadcast>;
+export function changeOf(row: FollowedRow): object {
+  const { type: kind, ...change } = eventOf<{ type: string }>(row);
+  return { id: row.id, kind, ...change };
+}
+
 function parsed({ id, text }: FollowedRow): object {
   try {
     const event: unknown = JSON.parse(text);
