@@ -94,14 +94,14 @@ export {
   type SecretsFrom,
   secretsFrom,
 } from './secrets/secrets-providers.js';
-export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshots/snapshot-spec.js';
+export type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshots/snapshot-variants.js';
 export type { GroupMember, GroupSnapshot, Snapshot, SnapshotEvent } from './snapshots/snapshot-view.js';
 export type { TaskOptions } from './tasks/spec.js';
 export type { LogPart } from './tasks/task-logs.js';
 export type { TaskState, TaskStatus, TaskUpdate } from './tasks/task-supervisor.js';
 export type { Capacity, CapacityRequest } from './volumes/capacity.js';
-export type { Expanded, ExpandRequest } from './volumes/expansion.js';
 export type { Reconciled } from './volumes/reconciler.js';
 export type { VolumeFilter, VolumeSpec } from './volumes/spec.js';
+export type { Expanded, ExpandRequest } from './volumes/volume-changing.js';
 export type { ClaimOptions, PublishOptions } from './volumes/volume-manager.js';
 export type { Volume, VolumeEvent, VolumePublication } from './volumes/volume-view.js';

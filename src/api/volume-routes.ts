@@ -5,13 +5,13 @@ import type { Claim, Leftover } from '../../machines/volume/types.js';
 import { volumeStates } from '../../machines/volume/types.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { accessModeSchema, attachmentModeSchema, capabilitySchema, parametersSchema } from '../requests/fields.js';
-import { groupSnapshotSchema, snapshotSchema } from '../snapshots/snapshot-spec.js';
+import { groupSnapshotSchema, snapshotSchema } from '../snapshots/snapshot-variants.js';
 import type { GroupMember, GroupSnapshot, Snapshot } from '../snapshots/snapshot-view.js';
 import { type Capacity, capacityRequestSchema } from '../volumes/capacity.js';
-import { expandSchema } from '../volumes/expansion.js';
 import type { OrphanedVolume } from '../volumes/orphaned-volumes.js';
 import type { Reconciled } from '../volumes/reconciler.js';
 import { specSchema } from '../volumes/spec.js';
+import { expandSchema } from '../volumes/volume-changing.js';
 import type { Orphans } from '../volumes/volume-manager.js';
 import type { Volume, VolumePublication } from '../volumes/volume-view.js';
 import {

@@ -4,11 +4,11 @@
  * their volumes; later requests are refused. Slots: node-slots.ts
  */
 import { nodeAddress } from '../../machines/kit/addresses.js';
+import type { Segments } from '../../machines/kit/csi-types.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
-import { decided, isOpen } from '../volumes/decided.js';
-import type { NodeTarget } from './node-port.js';
+import { decided, isOpen } from '../volumes/exclusive-requests.js';
 import { NodeSlots, type SlotSeeker } from './node-slots.js';
 
 interface NodeAdmissionOptions {
@@ -104,4 +104,14 @@ export class NodeAdmission {
       end();
     };
   }
+}
+
+/** Data of nodes that volumes need. */
+export interface NodeTarget {
+  /** CSI node id of the node. Never empty. */
+  csiNodeId: string;
+  /** Topology of the node; absent if the plugin reports none. */
+  topology?: Segments;
+  /** Limit for volumes of this plugin on the node; absent: no limit. */
+  maxVolumes?: number;
 }

@@ -29,10 +29,11 @@ import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { ActorClient } from '../requests/actor-client.js';
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
-import type { UnstagedWitness } from '../volumes/unstaged-witness.js';
-import { isWithin, notFound } from '../volumes/volume-checks.js';
+import type { UnstagedWitness } from '../volumes/node-records.js';
+import { notFound } from '../volumes/volume-checks.js';
+import { isWithin } from '../volumes/volume-placement.js';
+import type { NodeTarget } from './node-admission.js';
 import { type NodeUpdate, nodesTopic, nodeUpdateOf } from './node-kind.js';
-import type { NodeTarget } from './node-port.js';
 import { reportSchema } from './node-report.js';
 
 export interface NodeStatus {

@@ -15,7 +15,7 @@ import type { Random } from '../engine/random.js';
 import { readBefore } from '../engine/storage/store-patience.js';
 import { StagecraftError, unlessQuarantined } from '../errors.js';
 import { CommittedIndex } from '../volumes/committed-index.js';
-import { decided, isOpen } from '../volumes/decided.js';
+import { decided, isOpen } from '../volumes/exclusive-requests.js';
 
 interface NodeSlotsOptions {
   engine: ActorSystem;

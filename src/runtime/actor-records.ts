@@ -26,7 +26,7 @@ import { type Shown, shown } from '../host/shown.js';
 import { packageVersion } from '../host/version.js';
 import { journalLines } from '../journal/export-journal.js';
 import { checked } from '../requests/fields.js';
-import type { FormerHolder, FormerHolders } from '../volumes/former-holders.js';
+import type { FormerHolder, FormerHolders } from '../volumes/node-records.js';
 
 /**
  * Journals of the actors of this node, of volumes and nodes, and of deleted actors as long as they are kept.

@@ -5,7 +5,7 @@ import type { RequestByHand } from '../../machines/accepted-events.js';
 import { addressParts } from '../../machines/kit/addresses.js';
 import { nameSchema, nodeIdSchema, textSchema } from '../host/names.js';
 import { capabilitySchema, checked, definedCapability, parametersSchema } from '../requests/fields.js';
-import { expandSchema } from '../volumes/expansion.js';
+import { expandSchema } from '../volumes/volume-changing.js';
 import { availabilitySchema } from '../volumes/volume-manager.js';
 import type { SendByHand } from './actor-records.js';
 import type { Runtime } from './runtime-api.js';

@@ -33,10 +33,12 @@ import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import type { CopySources } from '../volumes/copy-sources.js';
 import { joinedSecrets, volumeSources } from './snapshot-sources.js';
-import type { GroupSnapshotSpec, SnapshotFilter, SnapshotSpec } from './snapshot-spec.js';
 import {
+  type GroupSnapshotSpec,
   groupSnapshotVariant,
+  type SnapshotFilter,
   type SnapshotMachine,
+  type SnapshotSpec,
   type SnapshotVariant,
   volumeSnapshotVariant,
 } from './snapshot-variants.js';

@@ -1,4 +1,6 @@
 /** Differences between snapshots of one volume and group snapshots of several, for the snapshot manager. */
+
+import { z } from 'zod';
 import {
   groupSnapshotAddress,
   groupSnapshotsPrefix,
@@ -10,22 +12,51 @@ import type { SnapshotContext } from '../../machines/snapshot/phases.js';
 import { snapshotName, snapshotNotThere } from '../../machines/snapshot/refusals.js';
 import { volumeSnapshotMachine } from '../../machines/snapshot/snapshot.js';
 import { snapshotStateOf } from '../../machines/snapshot/states.js';
-import type { SnapshotKey, SnapshotKind } from '../../machines/snapshot/types.js';
+import { type SnapshotKey, type SnapshotKind, snapshotStates } from '../../machines/snapshot/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
+import { nameSchema } from '../host/names.js';
 import type { Subject } from '../requests/actor-client.js';
-import { checked, keyOf } from '../requests/fields.js';
+import { filterShape, pageShape } from '../requests/actor-pages.js';
+import { checked, keyOf, keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
-import {
-  type CheckedGroup,
-  type CheckedSnapshot,
-  type GroupSnapshotSpec,
-  groupSnapshotSchema,
-  type SnapshotSpec,
-  snapshotFilter,
-  snapshotSchema,
-} from './snapshot-spec.js';
 import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotErrorOf, snapshotOf } from './snapshot-view.js';
+
+const common = {
+  namespace: nameSchema.default('default'),
+  id: nameSchema,
+  parameters: mapSchema.default({}),
+  /** Default: those of its volumes. */
+  secrets: secretsSchema.optional(),
+};
+
+export const snapshotSchema = z.strictObject({ ...common, volume: keySchema });
+
+export const groupSnapshotSchema = z.strictObject({
+  ...common,
+  volumes: z
+    .array(keySchema)
+    .min(1)
+    .refine((keys) => new Set(keys.map(({ namespace, id }) => `${namespace}\n${id}`)).size === keys.length, {
+      message: 'must name each volume only once',
+    }),
+});
+
+/** Spec of `runtime.snapshots.create`. Omitted fields have defaults; the default namespace is `default`. */
+export type SnapshotSpec = z.input<typeof snapshotSchema>;
+/** Spec of `runtime.groupSnapshots.create`. All volumes must belong to one plugin. */
+export type GroupSnapshotSpec = z.input<typeof groupSnapshotSchema>;
+
+type CheckedSnapshot = z.output<typeof snapshotSchema>;
+type CheckedGroup = z.output<typeof groupSnapshotSchema>;
+
+const snapshotFilter = (prefix: string) => z.strictObject({ ...filterShape(snapshotStates), ...pageShape(prefix) });
+
+/**
+ * Conditions for listed snapshots. `after`: the `next` of the page before. `limit`: items in a page, 1 to 1,000, default
+ * 100.
+ */
+export type SnapshotFilter = z.input<ReturnType<typeof snapshotFilter>>;
 
 /** Type of both snapshot machines. */
 export type SnapshotMachine = typeof volumeSnapshotMachine;

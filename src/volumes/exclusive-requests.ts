@@ -3,8 +3,10 @@
  * the records, then commits: neither of two at once would find the other's commit, so the second is refused.
  * The list is in memory only, and ends with its process, as the requests do: docs/decisions/0016-slots-and-names-of-nodes.md
  */
-import type { StagecraftError } from '../errors.js';
-import { type DecidedPorts, decided, isOpen } from './decided.js';
+
+import type { ActorSystem } from '../engine/actor-system.js';
+import { type Clock, pause } from '../engine/clock.js';
+import { StagecraftError } from '../errors.js';
 
 export interface Holding {
   address: string;
@@ -61,5 +63,31 @@ export class ExclusiveRequests {
     const requests = (this.#coming.get(thing)?.requests ?? 0) + change;
     if (requests > 0) this.#coming.set(thing, { address, requests });
     else this.#coming.delete(thing);
+  }
+}
+
+interface DecidedPorts {
+  engine: Pick<ActorSystem, 'ask'>;
+  clock: Clock;
+}
+
+const retryMs = 1_000;
+
+/** Whether an error leaves the outcome of its request open: the request may still be committed. */
+export const isOpen = (error: unknown): boolean => error instanceof StagecraftError && error.outcome === 'unknown';
+
+/**
+ * Resolves once earlier requests to an actor are committed or dropped. It sends one more message, as an actor handles its
+ * messages in order, and repeats that until the store answers.
+ */
+export async function decided({ engine, clock }: DecidedPorts, address: string): Promise<void> {
+  for (;;) {
+    try {
+      await engine.ask(address, { type: 'settle' });
+      return;
+    } catch (error) {
+      if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) return;
+      await pause(clock, retryMs);
+    }
   }
 }

@@ -3,31 +3,25 @@
  * observation. The volume machine decides what to do about it. Plugins without LIST_VOLUMES are skipped.
  */
 
-import { isSameData } from '../../machines/kit/same-data.js';
-import { beliefOf, seenIn } from '../../machines/volume/listing.js';
-import { publicStateOf } from '../../machines/volume/publication.js';
+import { beliefOf } from '../../machines/volume/listing.js';
 import { volumeStateOf } from '../../machines/volume/states.js';
-import type { Stray, VolumeContext, VolumeObservation } from '../../machines/volume/types.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
-import type { PublicationState } from '../../machines/volume/wishes.js';
 import { otherDriver } from '../calls/other-driver.js';
-import { EndlessList, pagesOf } from '../calls/page-walk.js';
-import type { PluginAccess } from '../calls/plugin-access.js';
-import type { PluginAnswer, PluginObservation, Target } from '../calls/plugin-port.js';
+import type { Target } from '../calls/plugin-port.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
-import { type Clock, pause } from '../engine/clock.js';
+import { pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
-import type { ControllerPort, ListedPage, ListedVolume } from './controller-port.js';
+import type { ListedPage } from './controller-port.js';
 import { volumeIds } from './id-owners.js';
 import type { List, OrphanedVolumes } from './orphaned-volumes.js';
+import { differs, type ListPorts, listAt, observationOf } from './volume-lists.js';
 
-interface ReconcilerOptions {
+interface ReconcilerOptions extends ListPorts {
   engine: ActorSystem;
-  controller: ControllerPort;
-  access: PluginAccess;
   /** Nodes that have reported this plugin, by their CSI node ids. */
   nodesOf(plugin: string): Promise<Map<string, string>>;
   /**
@@ -41,9 +35,6 @@ interface ReconcilerOptions {
   homes?(plugin: string): Iterable<string>;
   /** Told of volumes that no record has. */
   orphans: Pick<OrphanedVolumes, 'seen'>;
-  /** Error while this runtime does not lead; undefined while it leads. */
-  refusal(): StagecraftError | undefined;
-  clock: Clock;
   logger: Logger;
   troubles: TroubleLog;
   intervalMs: number;
@@ -88,29 +79,8 @@ interface Believed {
   context: VolumeContext;
 }
 
-/** All pages of a list. */
-interface WholeList extends Pick<ListedPage, 'leftOut'> {
-  listed: Map<string, ListedVolume>;
-}
-
-/** List of an instance. */
-interface Listed extends WholeList {
-  withNodes: boolean;
-  observation: PluginObservation;
-  /** Node of the instance; undefined: this node. */
-  node: string | undefined;
-}
-
-/** Attempts at one listing: the plugin may forget its page token on the way. */
-const listings = 3;
-/** Longest wait for a plugin that takes no calls. After it, the next interval tries again. */
-const waitMs = 10_000;
 /** Delay before a comparison on request: a plugin may refuse a call only for a moment. */
 const soonMs = 1_000;
-/** Capabilities of a plugin whose list shows the nodes of its volumes. */
-const listsNodes = ['LIST_VOLUMES_PUBLISHED_NODES', 'PUBLISH_UNPUBLISH_VOLUME'];
-/** Volumes of one page, where the list comes as a message of another agent. */
-const mostFarEntries = 1_000;
 /** Shortest time between two comparisons on request. */
 const betweenLooksMs = 60_000;
 
@@ -289,7 +259,7 @@ export class Reconciler {
 
   async #compareAt(target: Target, believed: Believed[]): Promise<Reconciled> {
     const { plugin } = target;
-    const { listed, leftOut, withNodes, observation, node } = await this.#listed(target);
+    const { listed, leftOut, withNodes, observation, node } = await listAt(this.#options, target, this.#stop.signal);
     this.#noteLeftOut({ plugin, node }, leftOut);
     const { isAt = () => true } = this.#options;
     // Skips volumes that another driver made: the present driver need not list them.
@@ -304,7 +274,7 @@ export class Reconciler {
       // The volume may be one that was left out.
       if (!seen && leftOut) continue;
       try {
-        const sighting = sightingOf(context, seen, { nodes, withNodes });
+        const sighting = observationOf(context, seen, { nodes, withNodes });
         if (!differs(context, sighting)) continue;
         await this.#volumes.report(address, { type: 'volume.observed', believed: beliefOf(context), sighting });
         differing.push(`${context.key.namespace}/${context.key.id}`);
@@ -366,103 +336,4 @@ export class Reconciler {
     const refusal = this.#options.refusal();
     if (refusal) throw refusal;
   }
-
-  async #listed(target: Target): Promise<Listed> {
-    const { plugin } = target;
-    const { access } = this.#options;
-    const { signal } = this.#stop;
-    const admitted = await access.enter(target, { signal, waitMs, waits: () => {} });
-    let answer: PluginAnswer | undefined;
-    try {
-      this.#refuseIfNotOurs(); // Entering may have taken long.
-      const { capabilities } = admitted.observation;
-      if (!capabilities.has('LIST_VOLUMES'))
-        throw new StagecraftError(
-          'PLUGIN_LACKS',
-          `plugin '${plugin}' does not offer LIST_VOLUMES: its volumes can't be compared`,
-        );
-      const client = await admitted.client();
-      // Published nodes mean nothing without ControllerPublishVolume. CSI requires both capabilities together.
-      const withNodes = listsNodes.every((one) => capabilities.has(one));
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          const list = await allListed(this.#options, client, { isFar: admitted.node !== undefined, signal });
-          answer = { grpcCode: 'OK' };
-          return { ...list, withNodes, observation: admitted.seen(), node: admitted.node };
-        } catch (error) {
-          const isStale = error instanceof StagecraftError && error.answerClass === 'start-over';
-          if (!isStale || attempt === listings) throw error;
-        }
-      }
-    } catch (error) {
-      if (error instanceof StagecraftError) answer = { grpcCode: error.grpcCode };
-      throw error;
-    } finally {
-      admitted.leave(answer);
-    }
-  }
-}
-
-/** Reads all pages. @throws StagecraftError also of the class `driver-bug`: the list has no end */
-async function allListed(
-  { controller, clock }: Pick<ReconcilerOptions, 'controller' | 'clock'>,
-  client: unknown,
-  { isFar, signal }: { isFar: boolean; signal: AbortSignal },
-): Promise<WholeList> {
-  const list: WholeList = { listed: new Map() };
-  const pages = pagesOf({
-    read: (startingToken) =>
-      controller.listVolumes(client, { startingToken, ...(isFar && { maxEntries: mostFarEntries }) }, { signal }),
-    countOf: ({ volumes, leftOut }) => volumes.length + (leftOut?.count ?? 0),
-    monotonicMs: () => clock.monotonicMs(),
-  });
-  try {
-    for await (const { volumes, leftOut } of pages) {
-      for (const volume of volumes) list.listed.set(volume.csiId, volume);
-      if (leftOut)
-        list.leftOut = { why: leftOut.why, ...list.leftOut, count: leftOut.count + (list.leftOut?.count ?? 0) };
-    }
-    return list;
-  } catch (error) {
-    if (!(error instanceof EndlessList)) throw error;
-    const details = { rpc: 'ListVolumes', grpcCode: 'OK', answerClass: 'driver-bug', final: false } as const;
-    throw new StagecraftError('CSI_ERROR', `ListVolumes: ${error.message}`, details);
-  }
-}
-
-/** Makes the observation of one volume. @param withNodes whether the plugin lists the nodes of its volumes */
-function sightingOf(
-  { publications }: VolumeContext,
-  seen: ListedVolume | undefined,
-  { nodes, withNodes }: { nodes: Map<string, string>; withNodes: boolean },
-): VolumeObservation {
-  if (!seen) return { isMissing: true };
-  const sighting: VolumeObservation = { isMissing: false, ...(seen.condition && { condition: seen.condition }) };
-  // A list without nodes does not mean that the volume is on no node.
-  const attached = withNodes ? seen.publishedNodeIds : undefined;
-  if (!attached) return sighting;
-  const known = Object.values(publications).map(({ csiNodeId }) => csiNodeId);
-  const strays = attached
-    .filter((csiNodeId) => csiNodeId !== '' && !known.includes(csiNodeId))
-    .map((csiNodeId): Stray => {
-      const nodeId = nodes.get(csiNodeId);
-      return nodeId === undefined ? { nodeId: csiNodeId, csiNodeId, isUnknown: true } : { nodeId, csiNodeId };
-    });
-  return { ...sighting, attached, strays };
-}
-
-/** States in which a missing attachment counts. While a volume is being published, its absence means nothing. */
-const settled: ReadonlySet<PublicationState> = new Set(['published', 'pending-node-unpublish', 'pending-unpublish']);
-
-/** Whether an observation differs from the record of the volume. */
-function differs(context: VolumeContext, sighting: VolumeObservation): boolean {
-  const { attached, strays = [] } = sighting;
-  const seen = seenIn(context, sighting);
-  if (!isSameData(seen, context.sighting ?? { isMissing: false })) return true;
-  if (!attached) return false;
-  const lost = Object.values(context.publications).some(
-    (one) => settled.has(publicStateOf(one)) && !attached.includes(one.csiNodeId),
-  );
-  const { heldOn = [], attachedElsewhere = [] } = seen;
-  return lost || strays.length > heldOn.length + attachedElsewhere.length;
 }

@@ -1,15 +1,18 @@
-/** Expands volumes and changes their mutable parameters. Docstrings for callers: volume-manager.ts */
+/** Expands volumes and changes their mutable parameters; shapes of these requests. Docstrings for callers: volume-manager.ts */
+
+import { z } from 'zod';
 import type { CapacityRange } from '../../machines/kit/csi-types.js';
 import { isAmong } from '../../machines/kit/same-data.js';
 import { volumeName } from '../../machines/volume/requests.js';
-import { isBelow } from '../../machines/volume/size.js';
+import { isBelow, isCovered } from '../../machines/volume/size.js';
+import type { VolumeContext } from '../../machines/volume/types.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
-import { checked, definedRange, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
-import { type Expanded, type ExpandRequest, expandedOf, expandSchema, isExpanded } from './expansion.js';
+import { bytesSchema, checked, definedRange, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
 import { addressOf, failed } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
+import { bytesIn } from './volume-view.js';
 
 export class VolumeChanging {
   readonly #client: VolumeClient;
@@ -65,3 +68,29 @@ export class VolumeChanging {
     await this.#client.until({ key: known, goal: 'modified', reached, signal: limit });
   }
 }
+
+export const expandSchema = z
+  .strictObject({ requiredBytes: bytesSchema, limitBytes: bytesSchema.optional() })
+  .refine(
+    ({ requiredBytes, limitBytes }) => limitBytes === undefined || BigInt(requiredBytes) <= BigInt(limitBytes),
+    'must have a limitBytes that is not below requiredBytes',
+  );
+
+/** Sizes in bytes; above 2⁵³−1 as bigint. */
+export type ExpandRequest = z.input<typeof expandSchema>;
+
+export interface Expanded {
+  /** Size in bytes; above 2⁵³−1 a bigint. Absent if the plugin does not report it. */
+  capacityBytes?: number | bigint;
+  /** Whether the node has yet to expand the volume (NodeExpandVolume). */
+  nodeExpansionRequired: boolean;
+}
+
+/** Whether the controller has expanded the volume to this size or more. */
+const isExpanded = (context: VolumeContext, capacity: CapacityRange): boolean =>
+  isCovered(context, capacity) || BigInt(context.expandedTo?.requiredBytes ?? 0) >= BigInt(capacity.requiredBytes ?? 0);
+
+const expandedOf = ({ csi, nodeExpansion }: VolumeContext): Expanded => ({
+  nodeExpansionRequired: nodeExpansion,
+  ...(csi?.capacityBytes !== undefined && { capacityBytes: bytesIn(csi.capacityBytes) }),
+});

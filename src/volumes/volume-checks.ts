@@ -1,6 +1,6 @@
 /** Checks requests against the record of their volume, and makes the errors that all requests share. */
 import { volumeAddress } from '../../machines/kit/addresses.js';
-import type { Bytes, CallFailure, Capability, Segments } from '../../machines/kit/csi-types.js';
+import type { Bytes, CallFailure, Capability } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import { creationFailure, type Lifecycle } from '../../machines/volume/lifecycle.js';
 import { isOfModes, notMadeFor } from '../../machines/volume/modes.js';
@@ -11,7 +11,6 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { creationAdviceAt } from '../../machines/volume/words.js';
 import type { HomedCall, Origin } from '../calls/homes.js';
 import { StagecraftError } from '../errors.js';
-import type { NodeTarget } from '../nodes/node-port.js';
 import { capabilitySchema, checked, definedCapability } from '../requests/fields.js';
 import type { CheckedSpec } from './spec.js';
 
@@ -84,23 +83,6 @@ export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unk
     address: addressOf(key),
     faults: [`capability: ${message}`],
   });
-}
-
-/** @throws StagecraftError NODE_UNFIT: the volume is not accessible from the node's topology */
-export function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {
-  if (!csi || isWithin(topology, csi.accessibleTopology)) return;
-  const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
-  const message = `node ${nodeId} is at ${JSON.stringify(topology ?? {})}, but the volume can be used at ${where} only`;
-  throw new StagecraftError('NODE_UNFIT', message, { final: true });
-}
-
-/** Whether the node has all segments of one of the topologies. Keys are compared without case. */
-export function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
-  if (accessible.length === 0) return true;
-  const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
-  return accessible.some((segments) =>
-    Object.entries(segments).every(([key, value]) => own.get(key.toLowerCase()) === value),
-  );
 }
 
 /** Source of a new volume, with its CSI id. */

@@ -11,7 +11,7 @@ import { ActorClient, type ActorClientPorts, type ActorGoal, type Subject } from
 import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
 import { keyOf } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
-import type { FormerHolders } from './former-holders.js';
+import type { FormerHolders } from './node-records.js';
 import { addressOf, failedCreation, notFound } from './volume-checks.js';
 import { troubleOf } from './volume-view.js';
 

@@ -1,6 +1,6 @@
 /** Binds the effects of the volume machine to calls of plugins, each with its preconditions and its request. */
 import { addressParts } from '../../machines/kit/addresses.js';
-import type { CallFailure, Segments, Settled } from '../../machines/kit/csi-types.js';
+import type { CallFailure, Segments, Settled, TopologyRequirement } from '../../machines/kit/csi-types.js';
 import { isSameData } from '../../machines/kit/same-data.js';
 import type {
   AttachCall,
@@ -29,7 +29,6 @@ import type { ControllerPort } from './controller-port.js';
 import type { CopySources } from './copy-sources.js';
 import { type CopySource, type IdOwners, kindOf } from './id-owners.js';
 import { volumeMigrations } from './migrations.js';
-import { usualTopology } from './usual-topology.js';
 
 export const volumesTopic = 'volumes';
 
@@ -309,3 +308,17 @@ const adopting = (
     },
   };
 };
+
+/**
+ * Anywhere that a node with the plugin is, and first where it was asked for. A volume with a home is made there only.
+ * @param topologies of the nodes that have the plugin, by node
+ */
+export function usualTopology(
+  topologies: ReadonlyMap<string, Segments>,
+  { home, first }: { home: string | undefined; first: string | undefined },
+): TopologyRequirement {
+  const own = topologies.get(home ?? first ?? '');
+  const all = [...(own ? [own] : []), ...(home === undefined ? topologies.values() : [])];
+  const places = all.filter((one, index) => all.findIndex((other) => isSameData(one, other)) === index);
+  return { requisite: places, preferred: places };
+}

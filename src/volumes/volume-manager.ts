@@ -23,12 +23,11 @@ import type { AwaitOptions, DeleteOptions, WaitReporting } from '../requests/awa
 import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
-import type { Expanded, ExpandRequest } from './expansion.js';
-import type { FormerHolders } from './former-holders.js';
+import type { FormerHolders } from './node-records.js';
 import type { OrphanedVolume, OrphanedVolumes } from './orphaned-volumes.js';
 import type { OrphanLook, Reconciled, Reconciler } from './reconciler.js';
 import { filterSchema, type VolumeFilter, type VolumeSpec } from './spec.js';
-import { VolumeChanging } from './volume-changing.js';
+import { type Expanded, type ExpandRequest, VolumeChanging } from './volume-changing.js';
 import { refuseUnknown } from './volume-checks.js';
 import { type ClaimOptions, type LetGo, VolumeClaiming } from './volume-claiming.js';
 import { VolumeClient } from './volume-client.js';

@@ -1,10 +1,10 @@
 /** Admits volumes to nodes: checks the node, its free slots and the volume's topology before a claim or a publish. */
+import type { Segments } from '../../machines/kit/csi-types.js';
 import { isLeaving } from '../../machines/volume/lifecycle.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
-import { messageOf } from '../errors.js';
-import type { NodeAdmission } from '../nodes/node-admission.js';
-import type { NodeTarget } from '../nodes/node-port.js';
-import { addressOf, checkTopology } from './volume-checks.js';
+import { messageOf, StagecraftError } from '../errors.js';
+import type { NodeAdmission, NodeTarget } from '../nodes/node-admission.js';
+import { addressOf } from './volume-checks.js';
 
 export interface VolumePlacementPorts {
   admission: Pick<NodeAdmission, 'within'>;
@@ -50,4 +50,21 @@ export class VolumePlacement {
       return `: ${messageOf(error)}`;
     }
   }
+}
+
+/** @throws StagecraftError NODE_UNFIT: the volume is not accessible from the node's topology */
+function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {
+  if (!csi || isWithin(topology, csi.accessibleTopology)) return;
+  const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
+  const message = `node ${nodeId} is at ${JSON.stringify(topology ?? {})}, but the volume can be used at ${where} only`;
+  throw new StagecraftError('NODE_UNFIT', message, { final: true });
+}
+
+/** Whether the node has all segments of one of the topologies. Keys are compared without case. */
+export function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
+  if (accessible.length === 0) return true;
+  const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
+  return accessible.some((segments) =>
+    Object.entries(segments).every(([key, value]) => own.get(key.toLowerCase()) === value),
+  );
 }

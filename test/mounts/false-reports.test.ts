@@ -5,7 +5,7 @@ import { mountAddress } from '../../machines/kit/addresses.js';
 import type { Staging } from '../../machines/mount/staging.js';
 import type { Target } from '../../machines/mount/types.js';
 import { bootId } from '../../src/host/boot-id.js';
-import { UnstagedWitness } from '../../src/volumes/unstaged-witness.js';
+import { UnstagedWitness } from '../../src/volumes/node-records.js';
 import { refusalOf } from '../refusal.js';
 import { noFormerMounts } from '../support/no-former-mounts.js';
 import { MountHouse, many, node } from './mount-house.js';

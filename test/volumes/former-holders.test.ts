@@ -3,7 +3,7 @@ import { expect } from 'chai';
 import { mountAddress } from '../../machines/kit/addresses.js';
 import type { ActorView } from '../../src/engine/actor-system.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import { type FormerHolder, FormerHolders } from '../../src/volumes/former-holders.js';
+import { type FormerHolder, FormerHolders } from '../../src/volumes/node-records.js';
 import { on } from '../machines/volume/situations.js';
 
 const key = { namespace: 'default', id: 'data' };

@@ -1,7 +1,7 @@
 /** Tests the topology that a new volume is asked for, and homes that no node has. */
 import { expect } from 'chai';
 import { csiError } from '../../src/csi/codes.js';
-import { usualTopology } from '../../src/volumes/usual-topology.js';
+import { usualTopology } from '../../src/volumes/volume-kind.js';
 import { refusalOf } from '../refusal.js';
 import { managerOf } from './manager-of.js';
 import { pluginName, spec, VolumeHouse } from './volume-house.js';

@@ -4,7 +4,7 @@ import type { ActorView } from '../../src/engine/actor-system.js';
 import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
-import type { FormerHolders } from '../../src/volumes/former-holders.js';
+import type { FormerHolders } from '../../src/volumes/node-records.js';
 import { VolumeClient } from '../../src/volumes/volume-client.js';
 import { contextOf } from '../machines/volume/situations.js';
 import { refusalOf } from '../refusal.js';
