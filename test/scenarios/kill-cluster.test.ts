@@ -1,11 +1,10 @@
 /**
  * SIGKILL and SIGSTOP at each moment of a request: of one of several agents on a Redis (who asked, who works on volumes, who
  * makes the call), or of the master of that Redis. All cells with `MATRIX=whole`, of those the ones whose titles match `CELLS`;
- * else some.
+ * else a third of some.
  */
+import { isWhole, thirdOf } from '../support/third.js';
 import { allCells, type Cell, CellRun, refused, takeovers, titleOf } from './kill-cluster-cells.js';
-
-const isWhole = process.env.MATRIX === 'whole';
 
 const sample: Cell[] = [
   { moment: 'asked and not read', victim: 'owner', how: 'killed', on: 'on one server' },
@@ -15,7 +14,9 @@ const sample: Cell[] = [
   { moment: 'committed, and its answer is lost', victim: 'owner', how: 'killed', on: 'on a cluster' },
 ];
 
-const cells = (isWhole ? allCells : sample).filter((cell) => new RegExp(process.env.CELLS ?? '').test(titleOf(cell)));
+const cells = (isWhole ? allCells : thirdOf(sample)).filter((cell) =>
+  new RegExp(process.env.CELLS ?? '').test(titleOf(cell)),
+);
 
 describe('one of several agents, or their master of Redis, is struck', () => {
   for (const cell of cells) it(titleOf(cell), () => CellRun.play(cell));

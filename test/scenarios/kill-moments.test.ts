@@ -1,6 +1,6 @@
 /**
- * SIGKILL at a commit, not by chance: for each step in the life of a task, before the store has it and right after. What
- * dies is an agent that embeds the runtime, kill-moment-agent.ts; the one after it is the test.
+ * SIGKILL at a commit, not by chance: for each step in the life of a task, before the store has it and right after; `npm test`
+ * plays a third of them. What dies is an agent that embeds the runtime, kill-moment-agent.ts; the one after it is the test.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,6 +13,7 @@ import { pluginsTopic } from '../../src/registry/plugin-events.js';
 import { lmdbStore } from '../../src/stores/lmdb/lmdb.js';
 import { tasksTopic } from '../../src/tasks/kinds.js';
 import { builtProgram } from '../built.js';
+import { thirdOf } from '../support/third.js';
 import { eventually } from '../until.js';
 import { mainPath, makePlace, type Place, pluginPids, removePlace } from './agent-process.js';
 import { checkPluginEvents, checkTaskUpdates, eventsIn } from './kill-laws.js';
@@ -134,7 +135,7 @@ describe('an agent that is killed at a commit', () => {
     ['as a task starts', starts],
     ['as a dead process is replaced', restarts],
   ] as const) {
-    for (const { name, moment, fate = 'stays', living } of cases) {
+    for (const { name, moment, fate = 'stays', living } of thirdOf(cases)) {
       const outcome = living === 1 ? 'the process is found, and no other started' : 'one process is started';
       it(`T9 ${situation}, ${name}: ${outcome}`, async () => {
         const left = await killedAt(moment, fate);
@@ -152,7 +153,7 @@ describe('an agent that is killed at a commit', () => {
     expect(pluginPids(place)).to.deep.equal(left);
   });
 
-  for (const { name, moment, living } of stops) {
+  for (const { name, moment, living } of thirdOf(stops)) {
     it(`T7 as a task is stopped, ${name}: the next agent ends that`, async () => {
       expect(await killedAt(moment, 'is stopped')).to.have.length(living);
       const { runtime } = await nextAgent();
@@ -163,7 +164,7 @@ describe('an agent that is killed at a commit', () => {
     });
   }
 
-  for (const { name, moment, living } of drains) {
+  for (const { name, moment, living } of thirdOf(drains)) {
     it(`T7 while a node drains, ${name}: the next agent has one healthy process, and can drain`, async () => {
       expect(await killedAt(moment, 'is released')).to.have.length(living);
       const { runtime } = await nextAgent();

@@ -1,11 +1,12 @@
 /**
  * The fault matrix of mounts and allocs. A run without faults tells which commits and calls there are; each of them is a
  * cell for everyone who can be killed there, before it and after it, and of a call with its answer lost or late. All of them
- * with `MATRIX=whole`, of those the ones whose titles match `CELLS`; else some, which `SEED` chooses. What is a step:
+ * with `MATRIX=whole`, of those the ones whose titles match `CELLS`; else a third of some, which `SEED` chooses. What is a step:
  * kill-mounts-agent.ts; what has to be so after a cell: kill-mounts-stage.ts
  */
 import { expect } from 'chai';
 import { Test } from 'mocha';
+import { isWhole, thirdOf } from '../support/third.js';
 import { cellsOf, Dealer, type Phase, titleOf } from './kill-mounts-cells.js';
 import type { DrivenBy, VolumeId } from './kill-mounts-scene.js';
 import { Stage } from './kill-mounts-stage.js';
@@ -24,14 +25,10 @@ const settings: Setting[] = [
 
 const phases: Phase[] = ['prepare', 'abandon', 'release'];
 
-const isWhole = process.env.MATRIX === 'whole';
 const isWanted = (title: string): boolean => new RegExp(process.env.CELLS ?? '').test(title);
 const seed = Number(process.env.SEED ?? 20261121);
 /** The record of calls is judged as a whole: a scene that is used for long has a long one. */
 const cellsPerStage = 40;
-
-/** What is abandoned begins as what is prepared, and waits for calls of before: of its cells fewer are enough. */
-const sampleOf = <T>(phase: Phase, cells: T[]): T[] => cells.filter((_, at) => phase !== 'abandon' || at % 3 === 0);
 
 /** The cells of one phase. */
 export function faultMatrix(phase: Phase): void {
@@ -49,7 +46,7 @@ function inSetting(phase: Phase, { ids, drivenBy }: Setting, dealer: Dealer): vo
     before(async () => {
       stage = await Stage.start(phase, ids, drivenBy);
       const matrix = { phase, isScripted: drivenBy === 'script' };
-      const cells = isWhole ? cellsOf(matrix, stage.steps) : sampleOf(phase, dealer.deal(matrix, stage.steps));
+      const cells = isWhole ? cellsOf(matrix, stage.steps) : thirdOf(dealer.deal(matrix, stage.steps));
       for (const cell of cells) {
         const title = titleOf(cell);
         if (!isWanted(title)) continue;

@@ -11,7 +11,7 @@ import { eventually } from '../until.js';
 import { type nodes, pick, type Victim, VolumeScene } from './kill-volumes-scene.js';
 import { User, type Wish } from './kill-volumes-users.js';
 
-const rounds = Number(process.env.ROUNDS ?? 8);
+const rounds = Number(process.env.ROUNDS ?? 4);
 const seed = Number(process.env.SEED ?? 20261121);
 const users = 12;
 const longestRoundMs = 400;

@@ -19,7 +19,7 @@ import { inWords, plans, type Victim } from './kill-plan.js';
 import { KillScene, type Served } from './kill-scene.js';
 import { checkReplay, entriesOf, owesNothing, recordsOf } from './redis-scene.js';
 
-const rounds = Number(process.env.ROUNDS ?? 15);
+const rounds = Number(process.env.ROUNDS ?? 5);
 const seed = Number(process.env.SEED ?? 20261121);
 
 const victims: Victim[] = ['driver', 'agent', 'driver, then agent', 'agent, then driver'];

@@ -1,6 +1,6 @@
 /**
- * Several hosts on one Redis: the tour of docs/several-hosts.md as it stands there, and what users see beside the agent that owns volumes.
- * `MATRIX=whole` kills the owner during each step of it.
+ * Several hosts on one Redis: the tour of docs/several-hosts.md as it stands there, and what users see beside the agent that
+ * owns volumes. The owner is killed during one step of it; with `MATRIX=whole`, during each.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,6 +15,7 @@ import type { AllocReport } from '../../src/api/node-routes.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
 import { askAgent } from '../support/ask-agent.js';
 import { TestBrowser } from '../support/browser.js';
+import { thirdOf } from '../support/third.js';
 import { AgentProcess, mainPath, mountsIn, type Place, pluginPids, unmountAll } from './agent-process.js';
 
 const page = readFileSync(fileURLToPath(new URL('../../docs/several-hosts.md', import.meta.url)), 'utf8');
@@ -125,7 +126,7 @@ describe('three hosts on one Redis', () => {
   });
 
   const moments = ['the mount', 'the fence', 'the move'] as const;
-  for (const moment of process.env.MATRIX === 'whole' ? moments : moments.slice(-1)) {
+  for (const moment of thirdOf(moments)) {
     it(`D5 D6 D8 the same, and the owner is killed during ${moment}`, async () => {
       for (const node of ['a', 'b', 'c']) await start(node);
       /** Kills the agent that owns volumes, if this is the moment, while the command is under way. */

@@ -9,10 +9,10 @@ import { allocIds, mountsPlanOf } from './mounts-plan.js';
 
 /** Histories that are played, of each kind. */
 const sample = [
-  { kind: 'volumes', count: 60 },
-  { kind: 'limits', count: 15 },
-  { kind: 'mounts', count: 60 },
-  { kind: 'snapshots', count: 30 },
+  { kind: 'volumes', count: 30 },
+  { kind: 'limits', count: 10 },
+  { kind: 'mounts', count: 30 },
+  { kind: 'snapshots', count: 20 },
 ] as const;
 
 /** By kind and seed: histories that differ by intent, with the reason. */

@@ -8,13 +8,13 @@ import { endServer } from './redis-subject.js';
 
 /** The same ones each time, so that a failure is due to a change; fresh ones: `npm run test:simulate`. */
 const firstSeed = 1;
-const histories = Number(process.env.HISTORIES ?? 2_000);
+const histories = Number(process.env.HISTORIES ?? 600);
 
 /** On each store: how many of all histories, and how many of the plans of one system. */
 const shares = [
   { stores: 'memory', share: 1 },
-  { stores: 'lmdb', share: 0.02, plansEach: 10 },
-  { stores: 'redis', share: 0.01, plansEach: 10 },
+  { stores: 'lmdb', share: 0.05, plansEach: 10 },
+  { stores: 'redis', share: 0.03, plansEach: 10 },
 ];
 
 for (const { stores, share, ...options } of shares) {

@@ -427,7 +427,7 @@ async function live(seed: number): Promise<number> {
 }
 
 describe('random lives of a mount', () => {
-  const seeds = Number(process.env.MOUNT_LIVES ?? 200);
+  const seeds = Number(process.env.HISTORIES ?? 60);
   it(`M2 M3 M5 M6 M7 ${seeds} of them: no remains of users that left, nothing taken from the others`, async () => {
     let waited = 0;
     for (let seed = 1; seed <= seeds; seed += 1) waited += await live(seed);

@@ -239,10 +239,12 @@ class Life {
   }
 }
 
+const lives = Number(process.env.HISTORIES ?? 100);
+
 describe('random lives of a volume', () => {
   it('V4 V8 V9 V13 one call at a time, nothing due is left, and nothing is forgotten', () => {
     let [deleted, called] = [0, 0];
-    for (let seed = 0; seed < 300; seed += 1) {
+    for (let seed = 0; seed < lives; seed += 1) {
       const life = new Life(seed);
       try {
         for (let count = 0; count < 150 && !life.isOver; count += 1) life.step();
@@ -252,7 +254,7 @@ describe('random lives of a volume', () => {
       if (life.isOver) deleted += 1;
       called += life.called;
     }
-    expect(called).to.be.greaterThan(1_000);
-    expect(deleted).to.be.greaterThan(100);
+    expect(called).to.be.greaterThan(3 * lives);
+    expect(deleted).to.be.greaterThan(lives / 3);
   });
 });
