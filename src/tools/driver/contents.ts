@@ -1,19 +1,17 @@
 /**
- * What volumes and snapshots hold, on disk: a directory, or the image of a block device, named by the driver's own ids.
- * Until its record is written, and again before that goes, content has the name of what is unfinished: so the next driver
- * knows what a killed one left, and never removes content whose record was lost. How it is copied: copy.ts
+ * Content of volumes and snapshots on disk: a directory, or the image of a block device, named by the driver's own ids.
+ * Content has an unfinished name until its record is written, and again before that record goes. So the next driver
+ * knows what a killed one left, and never removes content whose record was lost.
  */
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readdir, realpath, rename, truncate, unlink } from 'node:fs/promises';
+import { chmod, mkdir, open, readdir, readFile, realpath, rename, truncate, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { CsiStatus } from '../../csi/server.js';
 import { messageOf } from '../../errors.js';
 import { isWithin } from '../../host/mount-table.js';
 import { outputOf, type Run, runner, ToolFailure } from './commands.js';
-import { copyTree } from './copy.js';
-import type { AccessType } from './disk.js';
-import { isCode, isContentAt, statusFor, syncPath } from './disk.js';
+import { type AccessType, isCode, isContentAt, statusFor, syncPath } from './disk.js';
 import { readMountTable } from './mounts.js';
 import { refuseMountsOf } from './node-access.js';
 
@@ -304,4 +302,50 @@ async function refuseMountsBelow(path: string): Promise<void> {
   const below = table.entries.find((entry) => isWithin(entry.path, path));
   if (below === undefined) return;
   throw new CsiStatus('FAILED_PRECONDITION', `something is mounted at ${below.path}: unmount it first`);
+}
+
+interface Copying {
+  run: Run;
+  /** Directory with both ends, and no symlink on the way. */
+  directory: string;
+  signal: AbortSignal;
+}
+
+/** Keeps holes, hard links, owners and attributes; shares blocks if the file system can. */
+const copyCommand = ['cp', '-a', '-x', '-T', '--reflink=auto', '--'] as const;
+
+/** A mount namespace of its own, in which unmounts from outside take effect. */
+const apart = ['unshare', '--mount', '--propagation', 'slave'] as const;
+
+/** One mount with both ends: between two mounts, older kernels share no blocks. */
+const withoutFollowing = 'mount --bind -- "$1" "$1" && mount -o remount,bind,nosymfollow -- "$1" && shift && exec "$@"';
+
+/**
+ * Copies a volume or snapshot with cp(1), while its user may change it: whoever swaps a directory for a symlink meanwhile must
+ * not get the content behind that. Where the driver may mount, cp runs in a mount namespace of its own in which no symlink
+ * below the content directory is followed.
+ * @throws {ToolFailure} with `hasLostFiles` if a symlink came in the way; {CsiStatus} FAILED_PRECONDITION
+ */
+async function copyTree({ run, directory, signal }: Copying, from: string, to: string): Promise<void> {
+  const copy = [...copyCommand, from, to] as const;
+  const shielded = [...apart, 'sh', '-c', withoutFollowing, 'sh', directory, ...copy] as const;
+  try {
+    await outputOf(run, (await mayMount()) ? shielded : copy, signal);
+  } catch (error) {
+    throw error instanceof ToolFailure && /^(?:unshare|mount): /.test(error.message) ? unshielded(error) : error;
+  }
+}
+
+/** The copy could contain the host's files: none is made. */
+const unshielded = ({ message }: ToolFailure): CsiStatus =>
+  new CsiStatus(
+    'FAILED_PRECONDITION',
+    `can't copy without following symlinks (${message}): that takes Linux 5.10, a mount(8) that knows nosymfollow, and mount namespaces; or run the driver without CAP_SYS_ADMIN`,
+  );
+
+const adminBit = 21n; // CAP_SYS_ADMIN
+
+async function mayMount(): Promise<boolean> {
+  const effective = /^CapEff:\s*([0-9a-f]+)$/m.exec(await readFile('/proc/self/status', 'utf8'))?.[1] ?? '0';
+  return ((BigInt(`0x${effective}`) >> adminBit) & 1n) === 1n;
 }

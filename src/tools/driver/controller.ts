@@ -1,20 +1,18 @@
 /**
- * The Controller and GroupController services: capabilities and parts. Parts: create-volume.ts, volumes.ts,
- * publications.ts, snapshots.ts, group-snapshots.ts; on disk: contents.ts
+ * The Controller and GroupController services: capabilities and parts. Parts: volumes.ts,
+ * publications.ts, snapshots.ts; on disk: contents.ts
  */
 import type { ControllerServiceCapabilityRPCType } from '../../csi/generated/plain.js';
 import type { CsiHandlers } from '../../csi/server.js';
 import { StagecraftError } from '../../errors.js';
+import { completeSnapshot } from './answers.js';
 import { Budget, fileSystemBytes } from './capacity.js';
 import { runner } from './commands.js';
 import { Contents } from './contents.js';
 import type { AttachOptions, ControllerContext } from './controller-context.js';
-import { createVolumeHandlers } from './create-volume.js';
-import { groupSnapshotHandlers, removeIncomplete } from './group-snapshots.js';
 import { checkNodeId } from './identity.js';
 import { publicationHandlers } from './publications.js';
-import { completeSnapshot } from './snapshot-answers.js';
-import { getSnapshotHandler, snapshotHandlers } from './snapshots.js';
+import { getSnapshotHandler, groupSnapshotHandlers, removeIncomplete, snapshotHandlers } from './snapshots.js';
 import type { DriverState } from './state.js';
 import { usageMeter } from './usage.js';
 import { volumeHandlers } from './volumes.js';
@@ -85,7 +83,6 @@ export async function openController(
   if (options.getSnapshot) types.push('GET_SNAPSHOT');
   const handlers: CsiHandlers = {
     ControllerGetCapabilities: () => ({ capabilities: types.map((type) => ({ rpc: { type } })) }),
-    ...createVolumeHandlers(context),
     ...volumeHandlers(context),
     ...(attach && publicationHandlers(context, attach)),
     ...snapshotHandlers(context),

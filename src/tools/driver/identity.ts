@@ -1,6 +1,6 @@
-/** Identity of the driver, topology of its volumes, and its services. */
+/** Identity of the driver, its services, and the topology of its volumes: this node, or none if every node has them. */
 import { createHash } from 'node:crypto';
-import type { Topology } from '../../csi/generated/plain.js';
+import type { Topology, TopologyRequirement } from '../../csi/generated/plain.js';
 import type { CsiHandlers } from '../../csi/server.js';
 import { StagecraftError } from '../../errors.js';
 import { nodeIdFault } from '../../host/name-rules.js';
@@ -53,3 +53,24 @@ export const identityHandlers = (
   }),
   Probe: () => ({ ready: true }),
 });
+
+/** Node of a driver, and whether every node has its volumes. */
+interface Place {
+  readonly nodeId: string;
+  readonly isShared: boolean;
+}
+
+/** Tells whether this node satisfies `requisite`; `preferred` is ignored. */
+export function canBeHere(place: Place, requirement: TopologyRequirement | undefined): boolean {
+  if (!requirement || requirement.requisite.length === 0) return true;
+  return requirement.requisite.some((topology) => isHere(place, topology));
+}
+
+/** Compares topologies; the case of keys does not matter. */
+export function isHere({ nodeId, isShared }: Place, { segments }: Topology): boolean {
+  if (isShared) return true;
+  const here = Object.entries(topologyOf(nodeId).segments).map(([key, value]) => [key.toLowerCase(), value]);
+  return Object.entries(segments).every(([key, value]) =>
+    here.some(([name, place]) => name === key.toLowerCase() && place === value),
+  );
+}

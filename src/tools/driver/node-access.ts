@@ -1,6 +1,6 @@
 /**
  * How a volume of one access type comes to this node, and goes from it: the port between what is recorded and decided
- * (node-stage.ts, node-publish.ts) and what is done (directory-access.ts, block-access.ts). Each step can be repeated,
+ * (node-stage-publish.ts) and what is done (directory-access.ts, block-access.ts). Each step can be repeated,
  * whatever an earlier one that was cut short has left, and leaves alone what is not the volume's.
  */
 import { CsiStatus } from '../../csi/server.js';

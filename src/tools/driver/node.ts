@@ -1,14 +1,13 @@
 /**
- * The Node service: volumes staged and published on this host. Staging and publishing: node-stage.ts, node-publish.ts;
- * how that is done: node-access.ts; usage, condition, size: node-watch.ts
+ * The Node service: volumes staged and published on this host. Staging and publishing: node-stage-publish.ts; how
+ * that is done: node-access.ts; usage, condition, size: node-watch.ts
  */
 import type { CsiHandlers } from '../../csi/server.js';
 import { runner } from './commands.js';
 import { topologyOf } from './identity.js';
 import { hostLoopDevices } from './loop-devices.js';
 import { hostMounts } from './mounts.js';
-import { publish, unpublish } from './node-publish.js';
-import { stage, unstage } from './node-stage.js';
+import { publish, stage, unpublish, unstage } from './node-stage-publish.js';
 import { type NodePorts, NodeVolumes } from './node-volumes.js';
 import { expand, stats } from './node-watch.js';
 import type { DriverState } from './state.js';

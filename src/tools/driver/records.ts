@@ -1,12 +1,12 @@
 /**
- * What the driver remembers: one JSON file per record, all of them in memory too. A record is on disk, whole, before
- * `put` resolves: killed at any moment, the next driver finds either the one before or the one after.
+ * Records of the driver: one JSON file each, all of them in memory too. A record is on disk, whole, before `put` resolves:
+ * after a kill at any moment, the next driver finds either the one before or the one after.
  */
-import { mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, mkdir, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { messageOf, StagecraftError } from '../../errors.js';
-import { statusFor, syncPath } from './disk.js';
-import type { Reserve } from './reserve.js';
+import { isCode, isOutOfRoom, statusFor, syncPath } from './disk.js';
 
 const extension = '.json';
 const unfinished = '.tmp';
@@ -139,4 +139,62 @@ function isOf(kind: unknown, value: unknown): boolean {
   if (Array.isArray(kind)) return kind.includes(value);
   if (Array.isArray(value)) return kind === 'array';
   return value !== null && typeof value === kind;
+}
+
+/** Room for some records and their blocks. */
+const reserveBytes = 64 * 1024;
+
+/**
+ * Reserve file for a full file system: without it an unmounted volume could not be forgotten, and so never be
+ * deleted, which would make room.
+ */
+export class Reserve {
+  readonly #path: string;
+  #isThere = false;
+
+  private constructor(path: string) {
+    this.#path = path;
+  }
+
+  static async open(path: string): Promise<Reserve> {
+    const reserve = new Reserve(path);
+    await reserve.refill();
+    return reserve;
+  }
+
+  /** Does the work, and again without the reserve if there was no room. */
+  async useFor(work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (!isOutOfRoom(error)) throw error;
+      await rm(this.#path, { force: true });
+      this.#isThere = false;
+      await work();
+    }
+    await this.refill();
+  }
+
+  /** Makes the reserve again once there is room. */
+  async refill(): Promise<void> {
+    if (this.#isThere) return;
+    this.#isThere = true; // one at a time
+    try {
+      const file = await open(this.#path, 'r+').catch(async (error: unknown): Promise<FileHandle> => {
+        if (isCode(error, 'ENOENT')) return open(this.#path, 'wx', 0o600);
+        throw error;
+      });
+      try {
+        const { size } = await file.stat();
+        if (size < reserveBytes) await file.write(randomBytes(reserveBytes), 0, reserveBytes, 0);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    } catch (error) {
+      this.#isThere = false;
+      if (!isOutOfRoom(error)) throw error;
+      await rm(this.#path, { force: true });
+    }
+  }
 }

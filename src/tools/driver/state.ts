@@ -8,8 +8,7 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import { type HeldLock, takeLock } from '../../host/lock-file.js';
 import { type AccessType, isCode, syncPath } from './disk.js';
 import { segmentOf } from './identity.js';
-import { Records, type Shape } from './records.js';
-import { Reserve } from './reserve.js';
+import { Records, Reserve, type Shape } from './records.js';
 
 /** A volume is a directory, or the image of a block device. */
 export interface VolumeRecord {

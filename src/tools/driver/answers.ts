@@ -1,10 +1,10 @@
-/** Volumes in the form of CSI, with their condition. */
-import type { Volume, VolumeCondition } from '../../csi/generated/plain.js';
+/** Volumes, with their condition, snapshots and groups of them, in the form of CSI. */
+import type { Snapshot, Timestamp, Volume, VolumeCondition, VolumeGroupSnapshot } from '../../csi/generated/plain.js';
 import { messageOf } from '../../errors.js';
 import type { ControllerContext } from './controller-context.js';
 import { topologyOf } from './identity.js';
 import { warnAboveShareOf } from './parameters.js';
-import type { VolumeRecord } from './state.js';
+import type { DriverState, GroupRecord, SnapshotRecord, VolumeRecord } from './state.js';
 
 interface VolumeStatus {
   publishedNodeIds: string[];
@@ -44,3 +44,43 @@ async function conditionOf({ contents, measure }: ControllerContext, volume: Vol
     return { abnormal: false, message: messageOf(error) };
   }
 }
+
+export const snapshotIdPrefix = 'snap-';
+
+/** Finds a snapshot. A member of a group is visible once the whole group is complete. */
+export function completeSnapshot(state: DriverState, id: string): SnapshotRecord | undefined {
+  const snapshot = state.snapshots.get(id);
+  return snapshot && isComplete(state, snapshot) ? snapshot : undefined;
+}
+
+export const completeSnapshots = (state: DriverState): SnapshotRecord[] =>
+  state.snapshots.all().filter((snapshot) => isComplete(state, snapshot));
+
+export const isComplete = ({ groups }: DriverState, { groupId }: SnapshotRecord): boolean =>
+  groupId === undefined || groups.get(groupId) !== undefined;
+
+export function snapshotAnswer({ id, sourceVolumeId, sizeBytes, createdAtMs, groupId }: SnapshotRecord): Snapshot {
+  return {
+    snapshotId: id,
+    sourceVolumeId,
+    sizeBytes: BigInt(sizeBytes),
+    creationTime: timestampOf(createdAtMs),
+    readyToUse: true,
+    groupSnapshotId: groupId ?? '',
+  };
+}
+
+export function groupAnswer({ snapshots }: DriverState, group: GroupRecord): VolumeGroupSnapshot {
+  const members = group.snapshotIds.map((id) => snapshots.get(id)).filter((member) => member !== undefined);
+  return {
+    groupSnapshotId: group.id,
+    snapshots: members.map(snapshotAnswer),
+    creationTime: timestampOf(group.createdAtMs),
+    readyToUse: true,
+  };
+}
+
+const timestampOf = (ms: number): Timestamp => ({
+  seconds: BigInt(Math.floor(ms / 1000)),
+  nanos: (ms % 1000) * 1_000_000,
+});
