@@ -28,7 +28,7 @@ export function journalRows(commit: Commit): JournalRow[] {
  * @param granted last holder of the commit's lease; undefined if the commit names no lease, or the lease was never
  *   granted
  */
-export function refusal(
+export function commitRefusal(
   stored: Head | undefined,
   commit: Commit,
   granted: Pick<Lease, 'epoch' | 'owner'> | undefined,

@@ -78,9 +78,9 @@ export interface JournalEntry {
   random: number;
   /**
    * `stale`: the state no longer waits for this input, so the machine never saw it. `crash`: the machine threw. All
-   * other kinds are changes by the engine (`Change`).
+   * other kinds are changes by the engine (`EngineChange`).
    */
-  kind: 'event' | 'stale' | 'crash' | Change['kind'];
+  kind: 'event' | 'stale' | 'crash' | EngineChange['kind'];
   /** Version of the machine that handled the input. */
   version: string;
   /** Input with which the actor began, before the event. */
@@ -291,7 +291,7 @@ export interface InDoubtCall {
 export type InDoubtCalls = Record<string, InDoubtCall>;
 
 /** Change of an actor that the engine makes by itself (engine-changes.ts). */
-export type Change =
+export type EngineChange =
   /** The record was of an older version of the machine; `snapshot` and `effects` are migrated. */
   | { kind: 'migrated'; migrations: string[]; snapshot: AnyMachineSnapshot; effects: LiveEffect[] }
   /** A runtime ended while effects begun up to `seq` ran. Those effects start again, as further attempts. */

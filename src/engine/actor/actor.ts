@@ -8,11 +8,11 @@ import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorWork } from '../actor-system.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import { neededMarks } from '../delivery/marks.js';
-import { type ActorKind, refusalIn } from '../effects/effects.js';
+import { type ActorKind, committedRefusal } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import { unreadable } from '../storage/pages.js';
-import { type Failed, type Outcome, patienceMs } from '../storage/store-patience.js';
+import { type Failed, patienceMs, type StoreOutcome } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorHost, ActorPorts, CommitNotice } from './actor-ports.js';
@@ -333,7 +333,7 @@ export class Actor implements Author, ActorDefinition {
   }
 
   /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
-  #outcomeOf({ requestId }: Request): Outcome {
+  #outcomeOf({ requestId }: Request): StoreOutcome {
     const inDoubt = requestId ? (this.#write?.messages ?? []) : [];
     const isRepeat = inDoubt.some((message) => message.kind === 'request' && message.requestId === requestId);
     return isRepeat ? 'unknown' : 'refused';
@@ -419,7 +419,7 @@ export class Actor implements Author, ActorDefinition {
     const { snapshot } = this.#state;
     // Once the lease has lapsed another runtime may have changed the actor: a commit shows that.
     if (message.kind !== 'request' || !snapshot || !this.#host.holdsLease()) return false;
-    const error = refusalIn(this.kind, snapshot, message.event);
+    const error = committedRefusal(this.kind, snapshot, message.event);
     if (error) answer(message, this.address, { error });
     return error !== undefined;
   }

@@ -8,7 +8,7 @@ import { limitOf } from '../effects/effects.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import {
   type ActorRecord,
-  type Change,
+  type EngineChange,
   emptyRecord,
   type JournalEntry,
   type LiveEffect,
@@ -19,14 +19,19 @@ import {
   type ActorDefinition,
   type ActorState,
   engineEvent,
-  isGone,
+  isActorDeleted,
   type Stamp,
   type StepResult,
   tombstone,
   written,
 } from './step-result.js';
 
-export function stepChange(definition: ActorDefinition, state: ActorState, change: Change, stamp: Stamp): StepResult {
+export function stepChange(
+  definition: ActorDefinition,
+  state: ActorState,
+  change: EngineChange,
+  stamp: Stamp,
+): StepResult {
   const { machine } = definition;
   const seq = state.seq + 1;
   // Changes that come before a due migration still belong to the older version.
@@ -44,7 +49,7 @@ export function stepChange(definition: ActorDefinition, state: ActorState, chang
   switch (change.kind) {
     case 'migrated':
       entry.migrations = change.migrations;
-      if (isGone(change.snapshot)) {
+      if (isActorDeleted(change.snapshot)) {
         next.record = tombstone(machine, next.record);
       } else {
         next.snapshot = change.snapshot;

@@ -12,7 +12,7 @@ import type { HostedMachine, PersistedSnapshot } from '../machine/hosted-machine
 import type { StoredRecord } from '../store.js';
 import { adviceForOlder } from '../store-level.js';
 import type { ActorPorts } from './actor-ports.js';
-import { type ActorRecord, type Change, isSnapshot, type LiveEffect, recordIn } from './actor-record.js';
+import { type ActorRecord, type EngineChange, isSnapshot, type LiveEffect, recordIn } from './actor-record.js';
 import { ContextShape } from './context-shape.js';
 import { isCounted } from './engine-changes.js';
 import type { ActorDefinition, ActorState } from './step-result.js';
@@ -20,7 +20,7 @@ import type { ActorDefinition, ActorState } from './step-result.js';
 interface Restored {
   state: ActorState;
   /** Changes that the engine makes before the actor accepts messages. */
-  changes: Change[];
+  changes: EngineChange[];
 }
 
 /** @param released whether a quarantined actor is released now */
@@ -34,7 +34,7 @@ export function restored(
   const record = doubts ? { ...stored, doubts } : stored;
   const { snapshot, migrations, effects } = readable(definition, definition.address, record);
   const isMigrated = snapshot !== undefined && migrations.length > 0;
-  const changes: Change[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot, effects }] : [];
+  const changes: EngineChange[] = isMigrated ? [{ kind: 'migrated', migrations, snapshot, effects }] : [];
   if (record.quarantined && released) changes.push({ kind: 'released' });
   if (record.effects.some((effect) => isCounted(definition, effect))) changes.push({ kind: 'recovered', seq });
   if (isMigrated) return { state: { seq, snapshot: undefined, record }, changes };

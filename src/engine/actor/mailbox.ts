@@ -1,5 +1,5 @@
 /** Queue of one actor: changes by the engine first, then messages in the order of their arrival. */
-import type { Change } from './actor-record.js';
+import type { EngineChange } from './actor-record.js';
 import type { Message, Request } from './message.js';
 
 /** Shared by all actors without queued changes, which are most. */
@@ -8,7 +8,7 @@ const none: readonly never[] = Object.freeze([]);
 export class Mailbox {
   readonly #messages: Message[] = [];
   /** Changes that the engine makes before the actor handles its next message. */
-  changes: readonly Change[] = none;
+  changes: readonly EngineChange[] = none;
 
   get isEmpty(): boolean {
     return this.#messages.length + this.changes.length === 0;

@@ -4,7 +4,7 @@ import type { AnswerParams } from '../../../machines/kit/host.js';
 import { StagecraftError } from '../../errors.js';
 import type { ActorMessage } from '../delivery/inbox.js';
 import type { Saying } from '../effects/effects.js';
-import type { ActorRecord, Change, EntrySource, JournalEntry } from './actor-record.js';
+import type { ActorRecord, EngineChange, EntrySource, JournalEntry } from './actor-record.js';
 
 export type Message =
   | {
@@ -27,7 +27,7 @@ export type Message =
       isInDoubt?: boolean;
     }
   | { kind: 'timer'; id: string; seq: number; event: AnyEventObject }
-  | { kind: 'engine'; change: Change };
+  | { kind: 'engine'; change: EngineChange };
 
 export type Request = Extract<Message, { kind: 'request' }>;
 

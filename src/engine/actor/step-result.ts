@@ -56,7 +56,7 @@ export const engineEvent = (
 ): Outbox => ({ messages: [], events: [{ topic: policy.topic, event: { ...event, at } }] });
 
 /** Tells whether an actor in this snapshot is deleted: its machine has ended, or its state is tagged `absent`. */
-export const isGone = (snapshot: AnyMachineSnapshot): boolean =>
+export const isActorDeleted = (snapshot: AnyMachineSnapshot): boolean =>
   snapshot.status === 'done' || snapshot.hasTag('absent');
 
 export const tombstone = (machine: HostedMachine, { received, answers, doubts }: ActorRecord): ActorRecord => ({

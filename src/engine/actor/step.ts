@@ -7,7 +7,7 @@ import { messageOf } from '../../errors.js';
 import type { ActorKind } from '../effects/effects.js';
 import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
-import type { HostedMachine, Step } from '../machine/hosted-machine.js';
+import type { HostedMachine, MachineStep } from '../machine/hosted-machine.js';
 import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
 import { crashed } from './crashes.js';
 import { stepChange } from './engine-changes.js';
@@ -15,7 +15,7 @@ import { type Message, sourceOf } from './message.js';
 import {
   type ActorDefinition,
   type ActorState,
-  isGone,
+  isActorDeleted,
   marked,
   type Stamp,
   type StepResult,
@@ -71,7 +71,7 @@ export function applyEntry(
   machine: HostedMachine,
   snapshot: AnyMachineSnapshot | undefined,
   { seq, at, random, input, event }: JournalEntry,
-): Step {
+): MachineStep {
   const begun = input ? machine.begin(input) : undefined;
   const present = begun?.snapshot ?? snapshot;
   if (!present) throw new Error(`the entry ${seq} finds no actor`);
@@ -117,7 +117,7 @@ function unmoved(
 interface Move {
   message: Message;
   entry: JournalEntry;
-  step: Step;
+  step: MachineStep;
 }
 
 function moved(
@@ -130,7 +130,7 @@ function moved(
   const answer = step.answer && asData(step.answer);
   const outbox = outboxOf(definition, step, at);
   const next = marked(record, { message, at }, answer);
-  const isKept = !isGone(step.snapshot);
+  const isKept = !isActorDeleted(step.snapshot);
   const work = isKept
     ? workAfter(definition, { effects: record.effects, timers: next.timers }, { message, entry, step })
     : undefined;
@@ -162,7 +162,7 @@ function leave(
 
 function outboxOf(
   { machine, kind, address }: ActorDefinition,
-  { messages, emitted }: Step,
+  { messages, emitted }: MachineStep,
   at: number,
 ): Outbox | undefined {
   if (messages.length + emitted.length === 0) return undefined;

@@ -2,7 +2,7 @@
  * Writes a commit of an actor until the outcome is known: sends the same commit again for as long as that takes. What
  * follows from the outcome: actor.ts
  */
-import type { Outcome } from '../storage/store-patience.js';
+import type { StoreOutcome } from '../storage/store-patience.js';
 import { storeUnavailable } from '../storage/store-trouble.js';
 import type { Commit } from '../store.js';
 import type { ActorHost, CommitAnswer } from './actor-ports.js';
@@ -126,7 +126,7 @@ export class Write {
     }
   }
 
-  #reject(outcome: Outcome, cause: unknown): void {
+  #reject(outcome: StoreOutcome, cause: unknown): void {
     for (const message of this.messages)
       if (message.kind === 'request') message.reject(storeUnavailable(this.#author.address, outcome, cause));
   }

@@ -175,7 +175,7 @@ export interface ActorKind {
 }
 
 /** Reason why an actor in this state refuses a request; undefined: it takes it, or its machine has to say. */
-export function refusalIn(
+export function committedRefusal(
   { refusalOf }: Pick<ActorKind, 'refusalOf'>,
   { context, value }: AnyMachineSnapshot,
   request: AnyEventObject,

@@ -28,7 +28,7 @@ export interface PersistedSnapshot {
 }
 
 /** Result of one event. */
-export interface Step {
+export interface MachineStep {
   snapshot: AnyMachineSnapshot;
   /** Invokes of the states that were entered, in order. */
   started: StartedEffect[];
@@ -140,13 +140,13 @@ export class HostedMachine {
   }
 
   /** Takes the first step of an actor. Throws what its context, guards and actions throw. */
-  begin(input: object): Step {
+  begin(input: object): MachineStep {
     const planned = this.#planned?.begin(input);
     return this.#collect(planned ?? this.#unplanned(() => this.#machine.getInitialSnapshot(this.#scope, input)));
   }
 
   /** Throws what guards and actions throw; leaves the given snapshot unchanged. */
-  step(snapshot: AnyMachineSnapshot, event: AnyEventObject): Step {
+  step(snapshot: AnyMachineSnapshot, event: AnyEventObject): MachineStep {
     const planned = this.#planned?.step(snapshot, event);
     const taken = planned ?? this.#unplanned(() => this.#machine.transition(snapshot, event, this.#scope));
     return this.#collect(taken, snapshot.context);
@@ -244,10 +244,10 @@ export class HostedMachine {
   }
 
   /** @param before context before the step: plain data */
-  #collect(taken: PlannedStep, before: object = {}): Step {
+  #collect(taken: PlannedStep, before: object = {}): MachineStep {
     const snapshot = normal(taken.snapshot, before);
     if (snapshot.status === 'error') throw errorOf(snapshot.error);
-    const step: Step = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
+    const step: MachineStep = { snapshot, started: [], timers: [], messages: [], emitted: [], answer: undefined };
     for (const action of taken.asked) {
       if (!isHostable(action)) {
         throw new Error(`the machine asks for the action '${action.type}', which no host runs: use emit or messages`);
@@ -257,7 +257,7 @@ export class HostedMachine {
     return step;
   }
 
-  #sort(action: HostableAction, step: Step): void {
+  #sort(action: HostableAction, step: MachineStep): void {
     switch (action.type) {
       case 'xstate.spawnChild':
         step.started.push(this.#startedEffect(action.params, action.info));

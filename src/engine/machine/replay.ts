@@ -6,9 +6,9 @@ import { workAfterCrash } from '../actor/crashes.js';
 import { messageOfEntry } from '../actor/message.js';
 import { defaultPolicy } from '../actor/policy.js';
 import { applyEntry, workAfter } from '../actor/step.js';
-import { isGone, unfired } from '../actor/step-result.js';
+import { isActorDeleted, unfired } from '../actor/step-result.js';
 import { asData } from './data.js';
-import type { HostedMachine, PersistedSnapshot, Step } from './hosted-machine.js';
+import type { HostedMachine, MachineStep, PersistedSnapshot } from './hosted-machine.js';
 
 /** State of an actor after an entry of its journal. */
 export interface Replayed {
@@ -29,7 +29,7 @@ export interface Moment extends Replayed {
   /** Events that the step broadcast. */
   events: object[];
   /** Answer to the caller, if the input was a request. */
-  answer?: Step['answer'];
+  answer?: MachineStep['answer'];
   /** Error of an input that made the machine throw, now as then; of a guard, its own error is the cause. Absent if it does not throw any more. */
   thrown?: Error;
 }
@@ -102,7 +102,7 @@ export class Replay {
     return { seq: this.#seq, snapshot, ...this.#work };
   }
 
-  #advance(entry: JournalEntry): Step | undefined {
+  #advance(entry: JournalEntry): MachineStep | undefined {
     const machine = this.#machine;
     const gap = this.#gapBefore(entry);
     const isPresent = entry.version === machine.version;
@@ -124,17 +124,17 @@ export class Replay {
     return undefined;
   }
 
-  #step(entry: JournalEntry): Step {
+  #step(entry: JournalEntry): MachineStep {
     const step = applyEntry(this.#machine, this.#snapshot, entry);
     const message = messageOfEntry(entry);
-    this.#work = isGone(step.snapshot)
+    this.#work = isActorDeleted(step.snapshot)
       ? nothing
       : workAfter(
           { machine: this.#machine, kind: { effects: {} } },
           { effects: this.#work.effects, timers: unfired(this.#work.timers, message) },
           { message, entry, step },
         );
-    this.#snapshot = isGone(step.snapshot) ? undefined : step.snapshot;
+    this.#snapshot = isActorDeleted(step.snapshot) ? undefined : step.snapshot;
     return step;
   }
 

@@ -15,9 +15,9 @@ export const patienceMs = 5_000;
 const lookAgainMs = 500;
 
 /** Outcome of a requested change; a read is always `refused`. */
-export type Outcome = 'refused' | 'unknown';
+export type StoreOutcome = 'refused' | 'unknown';
 /** Makes the error for a wait that failed. */
-export type Failed = (outcome: Outcome) => StagecraftError;
+export type Failed = (outcome: StoreOutcome) => StagecraftError;
 
 export interface StoreWait {
   /** Address of the actor that is asked or read. */
@@ -75,7 +75,7 @@ export class StorePatience {
    * Resolves with the result of the work. @throws {StagecraftError} STORE_UNAVAILABLE, ABORTED; and the errors of the
    * work
    */
-  answered<T>(wait: StoreWait & { outcome?: Outcome }, work: () => Promise<T>): Promise<T> {
+  answered<T>(wait: StoreWait & { outcome?: StoreOutcome }, work: () => Promise<T>): Promise<T> {
     const { outcome = 'refused' } = wait;
     return new Promise((resolve, reject) => {
       this.refuseInVain(wait);
@@ -88,9 +88,9 @@ export class StorePatience {
     return signal?.aborted ? this.#store.trouble(troubleMs(limitIn(signal.reason))) : this.#store.trouble();
   }
 
-  #failure({ address, signal }: StoreWait, outcome: Outcome, trouble: Error): StagecraftError {
+  #failure({ address, signal }: StoreWait, outcome: StoreOutcome, trouble: Error): StagecraftError {
     if (!signal?.aborted) return storeUnavailable(address, outcome, trouble);
-    return givenUp({ address, outcome, reason: signal.reason }, this.#store);
+    return waitGivenUp({ address, outcome, reason: signal.reason }, this.#store);
   }
 }
 
@@ -107,8 +107,8 @@ export const troubleMs = (timeoutMs = Number.POSITIVE_INFINITY): number =>
   Math.max(usualMs, Math.min(longMs, timeoutMs / 2));
 
 /** Makes the error for a caller whose limit came before the store's answer. */
-export function givenUp(
-  { address, outcome, reason }: { address: string; outcome: Outcome; reason: unknown },
+export function waitGivenUp(
+  { address, outcome, reason }: { address: string; outcome: StoreOutcome; reason: unknown },
   store: Pick<TimedStore, 'trouble'>,
 ): StagecraftError {
   const isLate = reason instanceof TimeOver;
@@ -122,7 +122,7 @@ export function givenUp(
 
 /**
  * Reads within the limit of one caller, while others share the same read. Goes on waiting for a store that works.
- * @throws {StagecraftError} as `givenUp`
+ * @throws {StagecraftError} as `waitGivenUp`
  */
 export async function readBefore<T>({ limit, address, engine, clock }: SharedRead, read: () => Promise<T>): Promise<T> {
   if (!limit) return read();
@@ -135,7 +135,7 @@ export async function readBefore<T>({ limit, address, engine, clock }: SharedRea
       let cancel = (): void => {};
       const look = (): void => {
         const trouble = engine.storeTrouble(troubleMs(limitIn(error)));
-        if (trouble) reject(givenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble }));
+        if (trouble) reject(waitGivenUp({ address, outcome: 'refused', reason: error }, { trouble: () => trouble }));
         else cancel = clock.after(usualMs, look);
       };
       look();

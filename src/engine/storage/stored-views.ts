@@ -8,7 +8,7 @@ import type { Logger } from '../logger.js';
 import type { Range, Store, StoredRecord } from '../store.js';
 import { TimerHeap } from '../timer-heap.js';
 import { pageOfViews, unreadable } from './pages.js';
-import { givenUp, patienceMs } from './store-patience.js';
+import { patienceMs, waitGivenUp } from './store-patience.js';
 import { answered } from './store-trouble.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 
@@ -41,7 +41,7 @@ export class StoredViews {
     const load = (): Promise<StoredRecord | undefined> =>
       answered(this.#store.load(address), `the store can't read ${address} now`);
     const stored = await unlessAborted(signal, load).catch((error: unknown) => {
-      throw signal.aborted ? givenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
+      throw signal.aborted ? waitGivenUp({ address, outcome: 'refused', reason: signal.reason }, this.#store) : error;
     });
     try {
       return stored && this.#viewOf(stored);

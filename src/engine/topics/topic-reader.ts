@@ -183,7 +183,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     const cursor = this.#cursor;
     if (cursor < oldest - 1) return expired(`events before ${oldest} are gone`, this.#feed.name, { oldest, newest });
     if (cursor < newest)
-      return unreadable(this.#feed.name, `its newest event is ${newest}, it has none after ${cursor}`);
+      return unreadableTopic(this.#feed.name, `its newest event is ${newest}, it has none after ${cursor}`);
     // The read may have begun before another process appended the event at our cursor. The second read in a row has
     // not.
     const wasInDoubt = this.#isInDoubt;
@@ -199,7 +199,7 @@ export class TopicReader<T> implements AsyncIterableIterator<T, void>, FeedReade
     );
   }
 
-  readonly #unreadable = (cause: unknown): void => this.#fail(unreadable(this.#feed.name, cause));
+  readonly #unreadable = (cause: unknown): void => this.#fail(unreadableTopic(this.#feed.name, cause));
 
   readonly #fail = (error: unknown): void => {
     this.#asked.shift()?.reject(error);
@@ -220,7 +220,7 @@ const lost = (cursor: Cursor): StagecraftError =>
   );
 
 /** Error of a topic that can't be read now. */
-export const unreadable = (name: string, cause: unknown): StagecraftError =>
+export const unreadableTopic = (name: string, cause: unknown): StagecraftError =>
   new StagecraftError('STORE_UNAVAILABLE', `the store can't read ${name} now (${messageOf(cause)}): follow it again`, {
     outcome: 'refused',
     cause,

@@ -9,7 +9,7 @@ import { storeSubject, TroubleLog } from '../storage/trouble-log.js';
 import type { Cursor, Store, TopicEntry } from '../store.js';
 import type { FollowedRow } from './event-ids.js';
 import { TopicFeed } from './topic-feed.js';
-import { TopicReader, unreadable } from './topic-reader.js';
+import { TopicReader, unreadableTopic } from './topic-reader.js';
 
 const retryMs = 200;
 const longestRetryMs = 1_000;
@@ -91,7 +91,7 @@ export class Topics {
       feed.learn(newest, known);
       return { oldest, newest };
     } catch (cause) {
-      throw unreadable(topic, cause);
+      throw unreadableTopic(topic, cause);
     }
   }
 

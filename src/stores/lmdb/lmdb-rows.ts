@@ -12,7 +12,7 @@ import type {
   TopicEntry,
   TopicRow,
 } from '../../engine/store.js';
-import { headOf, journalRows, refusal, seqOf } from '../commit-rule.js';
+import { commitRefusal, headOf, journalRows, seqOf } from '../commit-rule.js';
 import { holderAfter, type KeptLease, type LastHolder, nextEpoch } from '../leases.js';
 import { isNewer, type TopicMark } from '../topic-rule.js';
 import type { Environment } from './lmdb-environment.js';
@@ -25,14 +25,14 @@ const unreadableHead: RecordHead = { seq: 0, epoch: 0, owner: '', commitId: '', 
 
 export function readRecord(env: Environment, address: string): StoredRecord | undefined {
   const value = env.records.get(address) ?? env.tombstones.get(address);
-  return value === undefined ? undefined : decodeRecord(address, value);
+  return value === undefined ? undefined : decodeRow(address, value);
 }
 
 /**
  * Decodes a record. A row with an unreadable head becomes a record whose text cannot be decoded, so that only this
  * one actor is harmed.
  */
-export function decodeRecord(address: string, value: string): StoredRecord {
+export function decodeRow(address: string, value: string): StoredRecord {
   const [head, text] = split(value, isRecordHead) ?? [unreadableHead, `unreadable row: ${value}`];
   return { address, ...head, text };
 }
@@ -45,7 +45,7 @@ export function applyCommit(env: Environment, commit: Commit, lastGrant: LastGra
   const { address } = commit;
   const stored = readRecord(env, address);
   if (stored?.seq === 0) return { status: 'conflict', stored: headOf(stored) };
-  const refused = refusal(stored, commit, lastGrant(commit.lease));
+  const refused = commitRefusal(stored, commit, lastGrant(commit.lease));
   if (refused !== undefined) return refused;
   const seq = seqOf(commit);
   for (const row of leftBehind(env, commit)) {

@@ -218,7 +218,7 @@ class LmdbStore implements Store {
 function* listed(env: Environment, prefix: string, after: string | undefined): Generator<StoredRecord> {
   for (const { key, value } of env.records.getRange({ start: after ?? prefix })) {
     if (!key.startsWith(prefix)) return;
-    if (key !== after) yield rows.decodeRecord(key, value);
+    if (key !== after) yield rows.decodeRow(key, value);
   }
 }
 

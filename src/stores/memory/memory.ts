@@ -24,7 +24,7 @@ import type {
   TopicEntry,
   TopicPage,
 } from '../../engine/store.js';
-import { checkCommit, journalRows, refusal, seqOf } from '../commit-rule.js';
+import { checkCommit, commitRefusal, journalRows, seqOf } from '../commit-rule.js';
 import { holderAfter, type LastHolder, LeaseTable, type MonotonicMs, nextEpoch } from '../leases.js';
 import { checkName, compareNames, indexFrom } from '../names.js';
 import { numberedPosition, numberedToken, pageOf } from '../pages.js';
@@ -213,7 +213,7 @@ class MemoryStore implements Store {
 
   #apply(commit: Commit): CommitResult {
     const stored = this.#records.get(commit.address);
-    const refused = refusal(stored, commit, this.#granted(commit.lease));
+    const refused = commitRefusal(stored, commit, this.#granted(commit.lease));
     if (refused !== undefined) return refused;
     const record = recordOf(commit);
     if (stored === undefined) this.#addresses = undefined;

@@ -8,9 +8,9 @@ import type { StoreEvents } from '../../engine/store.js';
 import { greet, type Identity, SettingsWatch } from './redis-greeting.js';
 import { allBuckets, slotOf } from './redis-keys.js';
 import { isReply, type LinkOptions, NotSentError, RedisLink } from './redis-link.js';
-import { type RedisSettings, whereOf } from './redis-options.js';
-import { numberOf, rowOf } from './redis-replies.js';
-import { type Call, command } from './redis-script.js';
+import { type RedisSettings, serverText } from './redis-options.js';
+import { arrayOf, numberOf } from './redis-replies.js';
+import { command, type RedisCall } from './redis-script.js';
 import { type RedisServers, sendOr } from './redis-servers.js';
 
 interface Node {
@@ -28,7 +28,7 @@ interface SlotRange {
 /** Call without a final answer yet, and the node to ask next. */
 interface Pending {
   index: number;
-  call: Call;
+  call: RedisCall;
   where: string;
   /** True if the bucket is still moving to this node, which then answers only calls that announce it (ASKING). */
   asking: boolean;
@@ -65,7 +65,7 @@ export class RedisCluster implements RedisServers {
     this.#settings = settings;
     this.#seeds = seeds;
     this.#events = events;
-    this.where = seeds.map(whereOf).join(', ');
+    this.where = seeds.map(serverText).join(', ');
   }
 
   async open(): Promise<void> {
@@ -87,7 +87,7 @@ export class RedisCluster implements RedisServers {
     return [...this.#masters].flatMap((where) => this.#links.get(where) ?? []);
   }
 
-  async send(calls: Call[], sure = false): Promise<unknown[]> {
+  async send(calls: RedisCall[], sure = false): Promise<unknown[]> {
     const answers: unknown[] = calls.map(() => undefined);
     const until = performance.now() + this.#settings.commandTimeoutMs;
     let pending: Pending[] = calls.map((call, index) => ({ index, call, where: this.#placeOf(call), asking: false }));
@@ -131,11 +131,11 @@ export class RedisCluster implements RedisServers {
     return pending.map(({ index, call }) => {
       const importer = importerOf(answers[index]);
       const asking = importer !== undefined;
-      return { index, call, where: asking ? whereOf(importer) : this.#placeOf(call), asking };
+      return { index, call, where: asking ? serverText(importer) : this.#placeOf(call), asking };
     });
   }
 
-  #placeOf({ bucket }: Call): string {
+  #placeOf({ bucket }: RedisCall): string {
     return this.#places[bucket] ?? '';
   }
 
@@ -153,7 +153,7 @@ export class RedisCluster implements RedisServers {
 
   async #lookOnce(): Promise<void> {
     const ranges = await this.#slotRanges();
-    const masters = new Set(ranges.map(({ node }) => whereOf(node)));
+    const masters = new Set(ranges.map(({ node }) => serverText(node)));
     for (const where of this.#masters) {
       if (masters.has(where)) continue;
       this.#events.suspect(`Redis at ${where} serves the cluster no longer: a replica may have taken its place.`);
@@ -168,14 +168,14 @@ export class RedisCluster implements RedisServers {
     this.#places = allBuckets.map((bucket) => {
       const slot = slotOf(bucket);
       const range = ranges.find(({ first, last }) => first <= slot && slot <= last);
-      return range === undefined ? '' : whereOf(range.node);
+      return range === undefined ? '' : serverText(range.node);
     });
   }
 
   /** Makes sure that there is a link to this node. If the node cannot be reached now, the link keeps trying. */
   async #meet(node: Node | undefined): Promise<void> {
-    if (node === undefined || this.#isClosed || this.#links.has(whereOf(node))) return;
-    const where = whereOf(node);
+    if (node === undefined || this.#isClosed || this.#links.has(serverText(node))) return;
+    const where = serverText(node);
     const settings = this.#watches.get(where) ?? new SettingsWatch(where, this.#events);
     this.#watches.set(where, settings);
     const link = this.#linkTo(node, {
@@ -242,8 +242,8 @@ function groupsOf(pending: Pending[]): Group[] {
 
 /** Reads `[first, last, [host, port, …], …]`. A node that does not know its own host is the node that was asked. */
 function slotRangeOf(reply: unknown, asked: Node): SlotRange {
-  const [first, last, master] = rowOf(reply);
-  const [host, port] = rowOf(master);
+  const [first, last, master] = arrayOf(reply);
+  const [host, port] = arrayOf(master);
   const node = { host: typeof host === 'string' && host !== '' ? host : asked.host, port: numberOf(port) };
   return { first: numberOf(first), last: numberOf(last), node };
 }

@@ -7,9 +7,9 @@
 import type { Commit, CommitResult } from '../../engine/store.js';
 import { journalRows, seqOf } from '../commit-rule.js';
 import { bucketOf, type RedisKeys, sortable } from './redis-keys.js';
-import { numberOf, rowOf, textOf } from './redis-replies.js';
+import { arrayOf, numberOf, textOf } from './redis-replies.js';
 import { conflictHead } from './redis-rows.js';
-import { type Call, call, script } from './redis-script.js';
+import { call, type RedisCall, script } from './redis-script.js';
 
 /**
  * Writes the journal first, and guards that write: a server that accepts no writes now (full, read-only …) refuses
@@ -107,7 +107,7 @@ return results
 `);
 
 /** Makes the call that writes these commits in order. All are of one bucket, or all buckets are on one server. */
-export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
+export function commitCall(keys: RedisKeys, commits: readonly Commit[]): RedisCall {
   const bases = new Map<number, number>();
   const bucketKeys: string[] = [];
   const itemKeys: string[] = [];
@@ -145,14 +145,14 @@ export function commitCall(keys: RedisKeys, commits: readonly Commit[]): Call {
 
 /** Reads the script's answer for each commit. */
 export function commitResults(reply: unknown): CommitResult[] {
-  return rowOf(reply).map(commitResult);
+  return arrayOf(reply).map(commitResult);
 }
 
 function commitResult(reply: unknown): CommitResult {
   if (reply === 1) return { status: 'done' };
   if (reply === 0) return { status: 'conflict' };
   if (reply instanceof Error) return { status: 'refused', reason: reply.message };
-  const fields = rowOf(reply);
+  const fields = arrayOf(reply);
   const [epoch, owner] = fields;
   if (fields.length === 2) return { status: 'fenced', epoch: numberOf(epoch), owner: textOf(owner) };
   return { status: 'conflict', stored: conflictHead(fields) };

@@ -4,7 +4,7 @@ import type { Commit, CommitResult } from '../../engine/store.js';
 import { commitCall, commitResults } from './redis-commit-script.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
 import { NotSentError } from './redis-link.js';
-import type { Call } from './redis-script.js';
+import type { RedisCall } from './redis-script.js';
 import { isUndone, type RedisServers } from './redis-servers.js';
 
 /** Items of one script call: the server does nothing else while a script runs. */
@@ -13,7 +13,7 @@ const stepSize = 64;
 /** Some of the items, by their indexes among all, and the call that writes them. */
 interface Step {
   places: number[];
-  call: Call;
+  call: RedisCall;
 }
 
 /**
@@ -53,7 +53,7 @@ async function sendSteps(servers: RedisServers, steps: Step[], items: Commit[]):
   return answers;
 }
 
-function callsOf(steps: Step[]): Call[] {
+function callsOf(steps: Step[]): RedisCall[] {
   return steps.map(({ call }) => call);
 }
 

@@ -8,8 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Command, Redis, type RedisOptions } from 'ioredis';
 import { onAbort } from '../../abort.js';
 import { systemClock } from '../../engine/clock.js';
-import { type RedisDurability, whereOf } from './redis-options.js';
-import { type Call, inFull } from './redis-script.js';
+import { type RedisDurability, serverText } from './redis-options.js';
+import { inFull, type RedisCall } from './redis-script.js';
 
 /** Call that certainly had no effect: it was never sent. */
 export class NotSentError extends Error {}
@@ -55,7 +55,7 @@ export class RedisLink {
 
   constructor(options: LinkOptions) {
     this.#options = options;
-    this.where = whereOf(options.connection);
+    this.where = serverText(options.connection);
   }
 
   /** Resolves with the first connection. Rejects with the reason if there is none, and then tries no more. */
@@ -92,7 +92,7 @@ export class RedisLink {
    * @throws {NotSentError} there is no connection
    * @throws {Error} the outcome is unknown: the connection was lost, or no answer came in time
    */
-  async send(calls: Call[], sure = false): Promise<unknown[]> {
+  async send(calls: RedisCall[], sure = false): Promise<unknown[]> {
     const answers = await this.#sendOnce(calls, sure);
     const forgotten = calls.filter((call, i) => call.script !== undefined && isReply(answers[i], 'NOSCRIPT'));
     if (forgotten.length === 0) return answers;
@@ -101,7 +101,7 @@ export class RedisLink {
     return answers.map((answer) => (isReply(answer, 'NOSCRIPT') ? again.shift() : answer));
   }
 
-  async #sendOnce(calls: Call[], sure: boolean): Promise<unknown[]> {
+  async #sendOnce(calls: RedisCall[], sure: boolean): Promise<unknown[]> {
     if (this.#isDoubted) await this.#greetAgain();
     const redis = this.#live;
     if (redis === undefined) throw new NotSentError(`Redis at ${this.where} is not connected: ${this.#lastError}`);

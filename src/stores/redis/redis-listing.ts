@@ -6,10 +6,10 @@
 import { compareNames, indexFrom } from '../names.js';
 import { allBuckets } from './redis-keys.js';
 import { textsOf } from './redis-replies.js';
-import { type Call, command } from './redis-script.js';
+import { command, type RedisCall } from './redis-script.js';
 
 /** Sends the calls and resolves with their answers; rejects if one call failed. */
-type Ask = (calls: Call[]) => Promise<unknown[]>;
+type Ask = (calls: RedisCall[]) => Promise<unknown[]>;
 
 export interface NameRange {
   /** Returns the key of a bucket's zset whose members are the names. */

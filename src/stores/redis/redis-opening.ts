@@ -2,7 +2,7 @@
 
 import { allBuckets, bucketOf, buckets, type RedisKeys } from './redis-keys.js';
 import { isReply } from './redis-link.js';
-import { rowOf, textOf, textsOf } from './redis-replies.js';
+import { arrayOf, textOf, textsOf } from './redis-replies.js';
 import { call, command } from './redis-script.js';
 import { enlistScript, metaScript, probeScript, sweepScript, tallyScript } from './redis-scripts.js';
 import { askAll, type RedisServers } from './redis-servers.js';
@@ -12,7 +12,7 @@ const format = '1';
 /** Refuses data of another version, and repairs indexes that an operator damaged. */
 export async function checkStored(servers: RedisServers, keys: RedisKeys): Promise<void> {
   const [made] = await askAll(servers, [call(metaScript, 0, [keys.meta], [format, String(buckets)])]);
-  const [isNew, storedFormat, storedBuckets] = rowOf(made);
+  const [isNew, storedFormat, storedBuckets] = arrayOf(made);
   if (storedFormat !== format || storedBuckets !== String(buckets)) {
     throw new Error(
       `The data under ${keys.prefix} has format ${storedFormat} with ${storedBuckets} buckets; ` +
@@ -86,7 +86,7 @@ async function rebuild(servers: RedisServers, keys: RedisKeys): Promise<void> {
       const args = [cursor, 'MATCH', keys.recordPattern, 'COUNT', scanStep];
       const [answer] = await master.send([command(0, 'scan', ...args)]);
       if (isReply(answer)) throw answer;
-      const [next, found] = rowOf(answer);
+      const [next, found] = arrayOf(answer);
       cursor = textOf(next);
       await enlist(servers, keys, textsOf(found));
     } while (cursor !== '0');

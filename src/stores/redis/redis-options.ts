@@ -182,7 +182,7 @@ function decoded(part: string): string | undefined {
 }
 
 /** Describes the server's address, for messages. */
-export function whereOf({ sentinels, name, path, host = '127.0.0.1', port = 6379 }: RedisOptions): string {
+export function serverText({ sentinels, name, path, host = '127.0.0.1', port = 6379 }: RedisOptions): string {
   if (sentinels) return `${name} (sentinels ${sentinels.map((at) => `${at.host}:${at.port}`).join(', ')})`;
   return path ?? `${host}:${port}`;
 }

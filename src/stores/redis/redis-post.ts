@@ -5,7 +5,7 @@
 import type { Clock } from '../../engine/clock.js';
 import { putWithinMs, type Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys } from './redis-keys.js';
-import { numberOf, rowOf } from './redis-replies.js';
+import { arrayOf, numberOf } from './redis-replies.js';
 import { call, command, script } from './redis-script.js';
 import { askAll, type RedisServers } from './redis-servers.js';
 
@@ -50,7 +50,7 @@ export function redisPost({ keys, servers, clock, withinMs = defaultMs }: RedisP
     if (known !== undefined) return known;
     const askedMs = clock.monotonicMs();
     const [reply] = await askAll(servers(), [command(bucket, 'time')]);
-    const [seconds, micros] = rowOf(reply);
+    const [seconds, micros] = arrayOf(reply);
     learn(bucket, askedMs, numberOf(seconds) * 1_000 + Math.ceil(numberOf(micros) / 1_000));
     return ahead.get(bucket) ?? tooLate();
   }
@@ -63,7 +63,7 @@ export function redisPost({ keys, servers, clock, withinMs = defaultMs }: RedisP
       const askedMs = clock.monotonicMs();
       const args = [String(until), String(mostTexts), text];
       const [reply] = await askAll(servers(), [call(postScript, bucket, [keys.wire(inbox)], args)]);
-      const [serverMs, outcome] = rowOf(reply);
+      const [serverMs, outcome] = arrayOf(reply);
       learn(bucket, askedMs, numberOf(serverMs));
       if (outcome !== -1) return outcome === 1;
       // Tries again with the clock as it is now: another server may answer, or its clock was set.

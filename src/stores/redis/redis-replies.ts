@@ -10,12 +10,12 @@ export function numberOf(reply: unknown): number {
   return typeof number === 'number' && !Number.isNaN(number) ? number : unexpected(reply);
 }
 
-export function rowOf(reply: unknown): unknown[] {
+export function arrayOf(reply: unknown): unknown[] {
   return Array.isArray(reply) ? reply : unexpected(reply);
 }
 
 export function textsOf(reply: unknown): string[] {
-  return rowOf(reply).map(textOf);
+  return arrayOf(reply).map(textOf);
 }
 
 /** One entry of a stream: both halves of its id, and its fields by name. */
@@ -25,8 +25,8 @@ export interface StreamEntry {
 }
 
 export function entriesOf(reply: unknown): StreamEntry[] {
-  return rowOf(reply).map((entry) => {
-    const [id, pairs] = rowOf(entry);
+  return arrayOf(reply).map((entry) => {
+    const [id, pairs] = arrayOf(entry);
     const [first, second] = textOf(id).split('-');
     return { id: [numberOf(first), numberOf(second)], fields: pairsOf(pairs) };
   });

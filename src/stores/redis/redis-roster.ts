@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import type { Beat, Wire } from '../../engine/store.js';
 import { bucketOf, type RedisKeys, rosterName } from './redis-keys.js';
-import { numberOf, rowOf, textOf } from './redis-replies.js';
+import { arrayOf, numberOf, textOf } from './redis-replies.js';
 import { call, type Script, script } from './redis-script.js';
 import { askAll, type RedisServers } from './redis-servers.js';
 
@@ -129,12 +129,12 @@ export function redisRoster({ keys, servers }: RedisRosterOptions): Pick<Wire, '
       await ask(leaveScript, [nodeId, run]);
     },
     async roster(since) {
-      const [version, isComplete, changed, away] = rowOf(await ask(rosterScript, [String(since), String(keptMs)]));
+      const [version, isComplete, changed, away] = arrayOf(await ask(rosterScript, [String(since), String(keptMs)]));
       return {
         version: numberOf(version),
         isComplete: isComplete === 1,
-        changed: rowOf(changed).map((row) => changeOf(rowOf(row))),
-        away: new Map(pairs(rowOf(away)).map(([node, ms]) => [textOf(node), numberOf(ms)])),
+        changed: arrayOf(changed).map((row) => changeOf(arrayOf(row))),
+        away: new Map(pairs(arrayOf(away)).map(([node, ms]) => [textOf(node), numberOf(ms)])),
       };
     },
   };

@@ -3,7 +3,7 @@
 import type { DueRow, JournalRow, OutboxRow, StoredRecord, TopicRow } from '../../engine/store.js';
 import type { Head } from '../commit-rule.js';
 import { fromSortable } from './redis-keys.js';
-import { entriesOf, numberOf, rowOf, type StreamEntry, textOf } from './redis-replies.js';
+import { arrayOf, entriesOf, numberOf, type StreamEntry, textOf } from './redis-replies.js';
 
 /** Recognizable: no commit has seq 0. */
 const unreadableHead: Head = { seq: 0, epoch: 0, owner: '', commitId: '' };
@@ -17,7 +17,7 @@ export const recordFields = ['seq', 'epoch', 'owner', 'commitId', 'gone', 'wake'
  */
 export function recordRow(address: string, reply: unknown): StoredRecord | undefined {
   if (reply instanceof Error) return unreadableRow(address, reply.message);
-  const fields = rowOf(reply);
+  const fields = arrayOf(reply);
   if (fields.every((field) => field === null)) return undefined;
   try {
     return readableRow(address, fields);
@@ -64,7 +64,7 @@ export function outboxRows(address: string, reply: unknown): OutboxRow[] {
 }
 
 /** Decodes a journal from an entry on. One that can't be read becomes an entry whose text can't be decoded. */
-export function journalRows(reply: unknown, from: number): JournalRow[] {
+export function decodeJournal(reply: unknown, from: number): JournalRow[] {
   if (reply instanceof Error) return [{ seq: from, text: unreadableText(reply.message) }];
   return entriesOf(reply).map((entry) => ({ seq: entry.id[0], text: entryText(entry) }));
 }

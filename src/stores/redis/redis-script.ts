@@ -8,7 +8,7 @@ export interface Script {
 }
 
 /** One command for the server that has this bucket. */
-export interface Call {
+export interface RedisCall {
   bucket: number;
   command: string;
   args: (string | Buffer)[];
@@ -27,15 +27,15 @@ export function script(lua: string): Script {
   return made;
 }
 
-export function call(script: Script, bucket: number, keys: string[], args: (string | Buffer)[]): Call {
+export function call(script: Script, bucket: number, keys: string[], args: (string | Buffer)[]): RedisCall {
   return { bucket, command: 'evalsha', args: [script.sha, String(keys.length), ...keys, ...args], script };
 }
 
-export function command(bucket: number, name: string, ...args: (string | Buffer)[]): Call {
+export function command(bucket: number, name: string, ...args: (string | Buffer)[]): RedisCall {
   return { bucket, command: name, args };
 }
 
 /** Returns the same call with the whole script instead of its hash. */
-export function inFull({ bucket, args, script }: Call): Call {
+export function inFull({ bucket, args, script }: RedisCall): RedisCall {
   return { bucket, command: 'eval', args: [script?.lua ?? '', ...args.slice(1)] };
 }

@@ -6,8 +6,8 @@
 import type { StoreEvents } from '../../engine/store.js';
 import { greet, type Identity, SettingsWatch } from './redis-greeting.js';
 import { isReply, NotSentError, RedisLink } from './redis-link.js';
-import { type RedisSettings, whereOf } from './redis-options.js';
-import type { Call } from './redis-script.js';
+import { type RedisSettings, serverText } from './redis-options.js';
+import type { RedisCall } from './redis-script.js';
 
 export interface RedisServers {
   /** Address for messages. */
@@ -22,7 +22,7 @@ export interface RedisServers {
    * the order of the calls; an Error stands for a missing answer.
    * @param sure with writes: waits for as many replicas as `durability` demands
    */
-  send(calls: Call[], sure?: boolean): Promise<unknown[]>;
+  send(calls: RedisCall[], sure?: boolean): Promise<unknown[]>;
   /** Returns a connection to each master. */
   masters(): RedisLink[];
 }
@@ -48,7 +48,7 @@ export class RedisServer implements RedisServers {
   /** @param lookEveryMs @see LinkOptions.lookEveryMs */
   constructor(settings: RedisSettings, events: StoreEvents, lookEveryMs?: number) {
     const { connection } = settings;
-    const where = whereOf(connection);
+    const where = serverText(connection);
     const watch = new SettingsWatch(where, events);
     this.#link = new RedisLink({
       ...settings,
@@ -81,7 +81,7 @@ export class RedisServer implements RedisServers {
     this.#link.close();
   }
 
-  async send(calls: Call[], sure = false): Promise<unknown[]> {
+  async send(calls: RedisCall[], sure = false): Promise<unknown[]> {
     return sendOr(this.#link, calls, sure);
   }
 
@@ -91,7 +91,7 @@ export class RedisServer implements RedisServers {
 }
 
 /** Sends calls and never rejects: for a lost connection, each answer is its error. */
-export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Promise<unknown[]> {
+export async function sendOr(link: RedisLink, calls: RedisCall[], sure: boolean): Promise<unknown[]> {
   try {
     return await link.send(calls, sure);
   } catch (error) {
@@ -100,7 +100,7 @@ export async function sendOr(link: RedisLink, calls: Call[], sure: boolean): Pro
 }
 
 /** @throws {Error} if one of the calls failed */
-export async function askAll(servers: RedisServers, calls: Call[], sure = false): Promise<unknown[]> {
+export async function askAll(servers: RedisServers, calls: RedisCall[], sure = false): Promise<unknown[]> {
   return checked(servers, await servers.send(calls, sure), (answer) => answer instanceof Error);
 }
 
@@ -108,7 +108,7 @@ export async function askAll(servers: RedisServers, calls: Call[], sure = false)
  * Reads keys. The answer for a key of another type, which the store did not write, is an Error: it harms no other key.
  * @throws {Error} if one of the calls failed
  */
-export async function readAll(servers: RedisServers, calls: Call[]): Promise<unknown[]> {
+export async function readAll(servers: RedisServers, calls: RedisCall[]): Promise<unknown[]> {
   const isFailure = (answer: unknown): boolean => answer instanceof Error && !isReply(answer, 'WRONGTYPE');
   return checked(servers, await servers.send(calls), isFailure);
 }

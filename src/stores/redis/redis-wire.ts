@@ -11,7 +11,7 @@ import { redisPost } from './redis-post.js';
 import { entriesOf, type StreamEntry } from './redis-replies.js';
 import { redisRoster } from './redis-roster.js';
 import { entryText } from './redis-rows.js';
-import { type Call, command } from './redis-script.js';
+import { command, type RedisCall } from './redis-script.js';
 import { askAll, type RedisServers } from './redis-servers.js';
 
 /** Longest wait of one read, ms. A text that comes after an idle time is believed to be at most twice as old. */
@@ -165,11 +165,11 @@ class InboxReader {
     }
   }
 
-  #expire(): Call {
+  #expire(): RedisCall {
     return this.#command('pexpire', String(expiryMs));
   }
 
-  #command(name: string, ...args: string[]): Call {
+  #command(name: string, ...args: string[]): RedisCall {
     return command(this.#bucket, name, this.#key, ...args);
   }
 

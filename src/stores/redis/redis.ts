@@ -36,9 +36,9 @@ import { allBuckets, bucketOf, RedisKeys, sortable } from './redis-keys.js';
 import { type NameRange, namesInOrder, prefixBounds } from './redis-listing.js';
 import { checkStored, openFailure } from './redis-opening.js';
 import { type RedisSettings, type RedisStoreOptions, redisSettings } from './redis-options.js';
-import { entriesOf, numberOf, rowOf, textOf } from './redis-replies.js';
-import { dueRow, entryText, journalRows, outboxRows, recordFields, recordRow, topicRow } from './redis-rows.js';
-import { type Call, call, command } from './redis-script.js';
+import { arrayOf, entriesOf, numberOf, textOf } from './redis-replies.js';
+import { decodeJournal, dueRow, entryText, outboxRows, recordFields, recordRow, topicRow } from './redis-rows.js';
+import { call, command, type RedisCall } from './redis-script.js';
 import * as scripts from './redis-scripts.js';
 import { askAll, RedisServer, type RedisServers, readAll } from './redis-servers.js';
 import { blockMs, redisWire } from './redis-wire.js';
@@ -102,7 +102,7 @@ class RedisStore implements Store {
     const { level, version } = reads ?? { level: 0, version: '' };
     const args = [owner, holder, version, ...[ttlMs, above, seen, level, Number(wants), Number(standsBy)].map(String)];
     const reply = await this.#write(call(scripts.acquireScript, bucketOf(name), this.#leaseKeys(name), args));
-    const [status, ...row] = rowOf(reply);
+    const [status, ...row] = arrayOf(reply);
     if (status === 'forgotten') return { status };
     if (status === 'later') return { status, level: numberOf(row[0]) };
     if (status === 'too-old') return { status, level: numberOf(row[0]), version: textOf(row[1]) };
@@ -218,7 +218,7 @@ class RedisStore implements Store {
     const ids: number[] = [];
     for (const step of slices(texts, appendStep)) {
       const reply = await this.#write(call(scripts.inboxScript, bucketOf(address), [this.#keys.inbox(address)], step));
-      ids.push(...rowOf(reply).map(numberOf));
+      ids.push(...arrayOf(reply).map(numberOf));
     }
     return ids;
   }
@@ -243,7 +243,7 @@ class RedisStore implements Store {
   async readTopic(topic: string, after: Cursor, limit: number): Promise<TopicPage> {
     const args = [String(after + 1), String(Math.max(limit, 1))];
     const reading = call(scripts.readTopicScript, bucketOf(topic), [this.#keys.topic(topic)], args);
-    const [rows, newest, oldest] = rowOf((await this.#ask([reading]))[0]);
+    const [rows, newest, oldest] = arrayOf((await this.#ask([reading]))[0]);
     return {
       rows: limit <= 0 ? [] : entriesOf(rows).map(topicRow),
       oldest: typeof oldest === 'string' ? numberOf(oldest.slice(2)) : numberOf(newest) + 1,
@@ -257,7 +257,7 @@ class RedisStore implements Store {
 
   async readJournal(address: string, from: number, limit: number): Promise<JournalRow[]> {
     const first = Math.max(from, 0);
-    return journalRows(await this.#entries(address, this.#keys.journal(address), `${first}-0`, limit), first);
+    return decodeJournal(await this.#entries(address, this.#keys.journal(address), `${first}-0`, limit), first);
   }
 
   async trimJournal(address: string, below: number): Promise<void> {
@@ -313,13 +313,13 @@ class RedisStore implements Store {
     return namesInOrder((calls) => this.#ask(calls), { keyOf, ...range });
   }
 
-  async #write(call: Call): Promise<unknown> {
+  async #write(call: RedisCall): Promise<unknown> {
     const [reply] = await this.#ask([call], true);
     return reply;
   }
 
   /** @throws {Error} if one of the calls failed */
-  async #ask(calls: Call[], sure = false): Promise<unknown[]> {
+  async #ask(calls: RedisCall[], sure = false): Promise<unknown[]> {
     return askAll(this.#opened(), calls, sure);
   }
 

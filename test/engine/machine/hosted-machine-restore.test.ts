@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import fc from 'fast-check';
 import type { AnyMachineSnapshot } from 'xstate';
-import { HostedMachine, type PersistedSnapshot, type Step } from '../../../src/engine/machine/hosted-machine.js';
+import { HostedMachine, type MachineStep, type PersistedSnapshot } from '../../../src/engine/machine/hosted-machine.js';
 import { deskMachine } from '../desk.js';
 import { mazeMachine, mazeMoves, rebuiltMaze } from '../maze.js';
 
@@ -13,7 +13,8 @@ describe('hosted machine, restored', () => {
   const maze = new HostedMachine(mazeMachine);
   const stored = (hosted: HostedMachine, snapshot: AnyMachineSnapshot): PersistedSnapshot =>
     JSON.parse(JSON.stringify(hosted.persist(snapshot)));
-  const textOf = ({ snapshot, ...wishes }: Step): string => JSON.stringify({ ...maze.persist(snapshot), ...wishes });
+  const textOf = ({ snapshot, ...wishes }: MachineStep): string =>
+    JSON.stringify({ ...maze.persist(snapshot), ...wishes });
 
   it('random moves with restarts between: every step is the same to the byte', () => {
     const property = fc.property(histories, (history) => {

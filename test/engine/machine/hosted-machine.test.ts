@@ -15,7 +15,7 @@ import {
   spawnChild,
 } from 'xstate';
 import { hostActions, unbound } from '../../../machines/kit/host.js';
-import { HostedMachine, type Step } from '../../../src/engine/machine/hosted-machine.js';
+import { HostedMachine, type MachineStep } from '../../../src/engine/machine/hosted-machine.js';
 
 const go: AnyEventObject = { type: 'go' };
 
@@ -48,7 +48,7 @@ const visited = setup({
 });
 
 describe('hosted machine', () => {
-  const stepThrough = (hosted: HostedMachine, ...events: AnyEventObject[]): Step => {
+  const stepThrough = (hosted: HostedMachine, ...events: AnyEventObject[]): MachineStep => {
     let step = hosted.begin({});
     for (const event of events) step = hosted.step(step.snapshot, event);
     return step;

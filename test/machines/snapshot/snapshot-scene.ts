@@ -12,7 +12,7 @@ import type {
   SnapshotSpec,
   SnapshotWork,
 } from '../../../machines/snapshot/types.js';
-import { HostedMachine, type Step } from '../../../src/engine/machine/hosted-machine.js';
+import { HostedMachine, type MachineStep } from '../../../src/engine/machine/hosted-machine.js';
 
 const machine = HostedMachine.of(volumeSnapshotMachine);
 
@@ -64,7 +64,7 @@ export function recordOf(at: Phase, { work, ...data }: Given = {}): SnapshotCont
 }
 
 /** Record and state after a step, with the calls that are under way and new. */
-interface Taken extends Pick<Step, 'emitted' | 'answer'> {
+interface Taken extends Pick<MachineStep, 'emitted' | 'answer'> {
   state: unknown;
   context: SnapshotContext;
   calls: string[];
