@@ -7,7 +7,7 @@ import type { AllocWork } from '../../machines/alloc/alloc.js';
 import type { AllocOutcome, AllocVolume } from '../../machines/alloc/types.js';
 import { singleMountAt } from '../../machines/kit/addresses.js';
 import { onAbort } from '../abort.js';
-import { failureOf } from '../calls/call-failure.js';
+import { callFailureOf } from '../calls/call-failure.js';
 import type { Clock } from '../engine/clock.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { isRetryable } from '../errors.js';
@@ -85,7 +85,7 @@ export class AllocWorker {
         return fault ? failed(fault) : { status: 'done', steps: report.rest() };
       });
     } catch (error) {
-      return { status: 'failed', failure: failureOf(error) };
+      return { status: 'failed', failure: callFailureOf(error) };
     }
   }
 
@@ -321,4 +321,4 @@ export class AllocWorker {
   }
 }
 
-const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: failureOf(error), name });
+const failed = ({ name, error }: Fault): AllocOutcome => ({ status: 'failed', failure: callFailureOf(error), name });

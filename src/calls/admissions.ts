@@ -10,10 +10,10 @@ import { type Clock, pause } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
 import type { EffectCall } from '../engine/effects/effects.js';
 import { StagecraftError } from '../errors.js';
-import { failureOf } from './call-failure.js';
+import { callFailureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
 import type { PluginAccess } from './plugin-access.js';
-import type { Admitted } from './plugin-port.js';
+import type { AdmittedCall } from './plugin-port.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 /** Time for which an admitted call keeps its place; a commit takes less. */
@@ -38,7 +38,7 @@ interface Ticket {
   /** Locks that the ticket holds. */
   keys: readonly string[];
   /** Place among the calls in flight; absent if none is reserved yet. */
-  admitted?: Admitted;
+  admitted?: AdmittedCall;
 }
 
 interface Given extends Ticket {
@@ -77,7 +77,7 @@ export class Admissions {
       return { status: 'admitted' };
     } catch (error) {
       run.signal.throwIfAborted();
-      return { status: 'not-sent', failure: failureOf(error), retry: this.#options.retry };
+      return { status: 'not-sent', failure: callFailureOf(error), retry: this.#options.retry };
     }
   }
 

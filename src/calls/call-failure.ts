@@ -4,7 +4,7 @@ import { codeIn } from '../../machines/kit/host.js';
 import { messageOf, StagecraftError } from '../errors.js';
 
 /** Returns a thrown value as data. Only an answer of a plugin can be final. */
-export function failureOf(error: unknown): CallFailure {
+export function callFailureOf(error: unknown): CallFailure {
   const { rpc, grpcCode, answerClass, final = false } = error instanceof StagecraftError ? error : {};
   return {
     ...codeIn(error, 'CALL_FAILED'),

@@ -6,7 +6,7 @@
 import type { PluginScope, Segments } from '../../machines/kit/csi-types.js';
 import type { VolumeCall } from '../../machines/volume/calls.js';
 import { StagecraftError } from '../errors.js';
-import type { Target } from './plugin-port.js';
+import type { PluginTarget } from './plugin-port.js';
 
 /** Home node of a volume or snapshot, and the driver that made it, by the driver's own name. Absent: not known. */
 export interface Origin {
@@ -31,7 +31,7 @@ interface HomesOptions {
    */
   troubleAt?(plugin: string, node: string): string | undefined;
   /** Returns the node whose instance would be called now; undefined: this node. Default: this node. */
-  nodeFor?(target: Target): string | undefined;
+  nodeFor?(target: PluginTarget): string | undefined;
   /** Tells whether a node has an instance of the plugin. Default: only this node may have one. */
   hasInstance?(plugin: string, node: string): boolean;
 }
@@ -99,7 +99,7 @@ export class Homes {
   }
 
   /** Tells whether another agent would make the calls now, and resolve their secrets. */
-  isFar(target: Target): boolean {
+  isFar(target: PluginTarget): boolean {
     return this.#options.nodeFor?.(target) !== undefined;
   }
 

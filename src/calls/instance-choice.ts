@@ -27,7 +27,7 @@ export function speakers<T extends Instance>(instances: readonly T[]): readonly 
 }
 
 /** Chooses the one that offers the most of those that can be called; among equals, and where none can be, the preferred. */
-export function chosen<T extends Instance>(instances: readonly T[]): T | undefined {
+export function chosenInstance<T extends Instance>(instances: readonly T[]): T | undefined {
   const candidates = speakers(instances);
   let best: T | undefined;
   for (const one of candidates) {

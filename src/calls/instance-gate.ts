@@ -6,7 +6,7 @@ import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { OldestFirst } from '../engine/delivery/oldest-first.js';
 import { StagecraftError } from '../errors.js';
-import type { Admission, Admitted, PluginAnswer, PluginObservation, PluginPort, Refused } from './plugin-port.js';
+import type { Admission, AdmittedCall, PluginAnswer, PluginObservation, PluginPort, Refused } from './plugin-port.js';
 
 /** Why the plugin cannot be called. */
 interface Trouble {
@@ -98,21 +98,21 @@ export class InstanceGate {
   }
 
   /** Waits until the call may be made. @throws as PluginAccess.enter */
-  async enter(admission: Admission): Promise<Admitted> {
+  async enter(admission: Admission): Promise<AdmittedCall> {
     if (this.#isOpen) this.#inFlight += 1;
     else await this.#wait(admission);
     return this.#admitted();
   }
 
   /** Admits a call at once; undefined if it would have to wait. */
-  enterIfOpen(): Admitted | undefined {
+  enterIfOpen(): AdmittedCall | undefined {
     if (!this.#isOpen) return undefined;
     this.#inFlight += 1;
     return this.#admitted();
   }
 
   /** Waits only for a free place. @throws as PluginAccess.enterNow */
-  async enterNow(admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
+  async enterNow(admission: Omit<Admission, 'waits'>): Promise<AdmittedCall | Refused> {
     return this.enterIfOpen() ?? (await this.#wait(admission)) ?? this.#admitted();
   }
 
@@ -121,7 +121,7 @@ export class InstanceGate {
     return this.#waiting.size === 0 && !this.trouble && !this.crowd;
   }
 
-  #admitted(): Admitted {
+  #admitted(): AdmittedCall {
     const { plugin, node, observation } = this;
     let isIn = true;
     const leave = (answer?: PluginAnswer): void => {
@@ -214,7 +214,7 @@ export class InstanceGate {
   }
 }
 
-const isRead = (observation: PluginObservation): observation is Admitted['observation'] =>
+const isRead = (observation: PluginObservation): observation is AdmittedCall['observation'] =>
   observation.capabilities !== undefined;
 
 /** Makes the error of a call that was not admitted in time. */

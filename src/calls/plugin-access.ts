@@ -5,9 +5,9 @@
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import { onAbort } from '../abort.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
-import { chosen, offers, speakers } from './instance-choice.js';
+import { chosenInstance, offers, speakers } from './instance-choice.js';
 import { type GateLimits, InstanceGate, tookNone } from './instance-gate.js';
-import type { Admission, Admitted, PluginPort, Refused, Target } from './plugin-port.js';
+import type { Admission, AdmittedCall, PluginPort, PluginTarget, Refused } from './plugin-port.js';
 
 /** Instances of one plugin, with the callers that wait for a change of any. */
 interface Watched {
@@ -33,7 +33,7 @@ export class PluginAccess {
    * Resolves once a call may be made.
    * @throws {StagecraftError} PLUGIN_UNAVAILABLE after `waitMs`, with the reason; or the abort reason of the signal
    */
-  async enter(target: Target, admission: Admission): Promise<Admitted> {
+  async enter(target: PluginTarget, admission: Admission): Promise<AdmittedCall> {
     if (!this.#hasSeveral(target.plugin)) return this.#choose(target).enter(admission);
     const { signal, waitMs } = admission;
     for (;;) {
@@ -48,29 +48,29 @@ export class PluginAccess {
    * Waits only for a free place. Returns a refusal as soon as the plugin cannot be called.
    * @throws {StagecraftError} PLUGIN_UNAVAILABLE after `waitMs`, with the reason; or the abort reason of the signal
    */
-  async enterNow(target: Target, admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
+  async enterNow(target: PluginTarget, admission: Omit<Admission, 'waits'>): Promise<AdmittedCall | Refused> {
     const entered = await this.#choose(target).enterNow(admission);
     return 'reason' in entered && this.#hasSeveral(target.plugin) ? { reason: this.#reason(target) } : entered;
   }
 
   /** Admits a call at once; undefined if it would have to wait, or the plugin cannot be called. */
-  enterIfOpen(target: Target): Admitted | undefined {
+  enterIfOpen(target: PluginTarget): AdmittedCall | undefined {
     return this.#choose(target).enterIfOpen();
   }
 
   /** As `enterNow`, for the instance of this node only. */
-  async enterHere(plugin: string, admission: Omit<Admission, 'waits'>): Promise<Admitted | Refused> {
+  async enterHere(plugin: string, admission: Omit<Admission, 'waits'>): Promise<AdmittedCall | Refused> {
     return this.#gate(plugin, undefined).enterNow(admission);
   }
 
   /** Returns why a call would have to wait now; undefined if it would not. */
-  obstacle(target: Target): string | undefined {
+  obstacle(target: PluginTarget): string | undefined {
     const gate = this.#choose(target);
     return gate.trouble ? this.#reason(target) : gate.crowd;
   }
 
   /** Tells whether the plugin cannot be called now; a full plugin is not closed. */
-  isClosed(target: Target): boolean {
+  isClosed(target: PluginTarget): boolean {
     return this.#choose(target).trouble !== undefined;
   }
 
@@ -86,7 +86,7 @@ export class PluginAccess {
   }
 
   /** Returns the node whose instance would be called now; undefined: this node. */
-  nodeFor(target: Target): string | undefined {
+  nodeFor(target: PluginTarget): string | undefined {
     return this.#choose(target).node;
   }
 
@@ -144,12 +144,12 @@ export class PluginAccess {
    * Chooses the instance for a call: that at the volume's home, if volumes of the plugin are separate per host; else see
    * instance-choice.ts
    */
-  #choose({ plugin, home }: Target): InstanceGate {
+  #choose({ plugin, home }: PluginTarget): InstanceGate {
     if (!this.#port.nodes) return this.#gate(plugin, undefined);
     const gates = this.#gates(plugin);
     const atHome = home === undefined ? undefined : gates.find(({ node }) => node === home);
     if (atHome && atHome.observation.scope !== 'shared' && !atHome.trouble) return atHome;
-    return chosen(gates) ?? this.#gate(plugin, undefined);
+    return chosenInstance(gates) ?? this.#gate(plugin, undefined);
   }
 
   #hasSeveral(plugin: string): boolean {
@@ -157,14 +157,14 @@ export class PluginAccess {
   }
 
   /** Returns why no instance of the plugin can be called. */
-  #reason({ plugin }: Target): string {
+  #reason({ plugin }: PluginTarget): string {
     return speakers(this.#gates(plugin))
       .flatMap(({ trouble }) => trouble?.reason ?? [])
       .join('; ');
   }
 
   /** Resolves with an instance that can be called. */
-  async #callable(target: Target, { signal, waitMs, waits }: Admission): Promise<InstanceGate> {
+  async #callable(target: PluginTarget, { signal, waitMs, waits }: Admission): Promise<InstanceGate> {
     let reported: string | undefined;
     const late = (): Error => tookNone(target.plugin, waitMs, this.obstacle(target));
     const { clock } = this.#limits;

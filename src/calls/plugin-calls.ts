@@ -11,12 +11,12 @@ import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { Admissions, busyReason, forcedWaitMs, untilClear } from './admissions.js';
 import type { CallBounds, FarBounds } from './call-bounds.js';
-import { failureOf } from './call-failure.js';
+import { callFailureOf } from './call-failure.js';
 import type { Homes, PluginCall } from './homes.js';
 import { offers } from './instance-choice.js';
 import { otherDriver } from './other-driver.js';
 import type { PluginAccess } from './plugin-access.js';
-import type { Admitted, PluginObservation } from './plugin-port.js';
+import type { AdmittedCall, PluginObservation } from './plugin-port.js';
 import { lockKey, type VolumeLocks } from './volume-locks.js';
 
 interface PluginCallsOptions {
@@ -31,17 +31,17 @@ interface PluginCallsOptions {
 }
 
 /** Call to a plugin, and its checks. */
-export interface Work<TAnswer> {
+export interface PluginWork<TAnswer> {
   /** CSI ids of the volumes concerned, or `nodeCallsOf` them. No other call about them runs at the same time. */
   volumes?: readonly string[];
   /** Returns why the plugin can never do this, by its capabilities; undefined if it can. */
-  refusal?(observation: Admitted['observation']): string | undefined;
+  refusal?(observation: AdmittedCall['observation']): string | undefined;
   /** Returns an obstacle: unless it is final, the call is retried later. If it rejects, no call was made. */
-  precondition?(observation: Admitted['observation']): CallFailure | undefined | Promise<CallFailure | undefined>;
+  precondition?(observation: AdmittedCall['observation']): CallFailure | undefined | Promise<CallFailure | undefined>;
   /** Returns the answer if no call is needed. If it throws or rejects, the answer is not known yet, and no call was made. */
   without?(lacks: Lacks): TAnswer | undefined | Promise<TAnswer | undefined>;
   /** Returns data that has to be committed before the call; undefined: none. */
-  settle?(observation: Admitted['observation']): Settled | undefined;
+  settle?(observation: AdmittedCall['observation']): Settled | undefined;
   /**
    * Tells whether the plugin runs as another process than the machine has committed. The machine must commit the new
    * process first.
@@ -49,7 +49,7 @@ export interface Work<TAnswer> {
   hasOtherRecipient?(): boolean;
   /** Prepares this host for the call. If it rejects, no call was made. */
   prepare?(): Promise<void>;
-  call(client: unknown, bounds: CallBounds, observation: Admitted['observation']): Promise<TAnswer>;
+  call(client: unknown, bounds: CallBounds, observation: AdmittedCall['observation']): Promise<TAnswer>;
   /** Returns why an answer, also one of `without`, does not count as success; undefined if it does. */
   fault?(answer: TAnswer): CallFailure | undefined;
   /** Answer for a plugin that reports that the work was done before. */
@@ -78,7 +78,7 @@ export class PluginCalls {
   }
 
   /** Makes the call now, or returns why not. Rejects only with the reason of an abort. */
-  async run<TAnswer>(run: EffectCall<PluginCall>, work: Work<TAnswer>): Promise<CallOutcome<TAnswer>> {
+  async run<TAnswer>(run: EffectCall<PluginCall>, work: PluginWork<TAnswer>): Promise<CallOutcome<TAnswer>> {
     const { clock, access } = this.#options;
     const { plugin } = run.input;
     if (this.#isElsewhere(run, access.nodeFor(run.input)) && access.isClosed(run.input))
@@ -112,7 +112,7 @@ export class PluginCalls {
     };
   }
 
-  #lacks(plugin: string, { node, observation }: Admitted, capability: string): boolean {
+  #lacks(plugin: string, { node, observation }: AdmittedCall, capability: string): boolean {
     if (offers(observation, capability)) return false;
     const why = this.#options.access.contradiction(plugin, node, capability);
     if (why !== undefined) throw new StagecraftError('PLUGIN_LACKS', why);
@@ -127,7 +127,7 @@ export class PluginCalls {
       if (!run.input.isForced) return { status: 'must-wait', reason, for: what };
       return { status: 'not-sent', failure: { code: 'VOLUME_ELSEWHERE', message: reason, final: true } };
     } catch (error) {
-      return { status: 'not-sent', failure: failureOf(error), retry };
+      return { status: 'not-sent', failure: callFailureOf(error), retry };
     }
   }
 
@@ -139,12 +139,12 @@ export class PluginCalls {
   /** @param place reserved place among the calls in flight, if any */
   async #admitted<TAnswer>(
     run: EffectCall<PluginCall>,
-    work: Work<TAnswer>,
-    place: Admitted | undefined,
+    work: PluginWork<TAnswer>,
+    place: AdmittedCall | undefined,
   ): Promise<CallOutcome<TAnswer>> {
     const { access, retry } = this.#options;
     const { isForced } = run.input;
-    let admitted: Admitted;
+    let admitted: AdmittedCall;
     try {
       const waitMs = isForced ? forcedWaitMs : undefined;
       // With a free place, all up to `sent` may run before observers know of the commit that asked for the call.
@@ -154,7 +154,7 @@ export class PluginCalls {
       if ('reason' in entered) return { status: 'must-wait', reason: entered.reason, for: 'plugin' };
       admitted = entered;
     } catch (error) {
-      return { status: 'not-sent', failure: failureOf(error), retry };
+      return { status: 'not-sent', failure: callFailureOf(error), retry };
     }
     let isSent = false;
     try {
@@ -205,7 +205,7 @@ export class PluginCalls {
       admitted.leave({ grpcCode: 'OK' });
       return done(work, made, { observation: seen, input: run.input, retry });
     } catch (error) {
-      const failure = failureOf(error);
+      const failure = callFailureOf(error);
       admitted.leave(failure);
       const { answerClass } = failure;
       if (answerClass === 'already-so' && work.already !== undefined) return { status: 'done', answer: work.already };
@@ -263,7 +263,7 @@ class Bounds implements CallBounds {
   }
 }
 
-function farBounds(run: EffectCall<PluginCall>, { volumes = [] }: Work<unknown>): Bounds {
+function farBounds(run: EffectCall<PluginCall>, { volumes = [] }: PluginWork<unknown>): Bounds {
   const { secrets, home, driver } = run.input;
   return new Bounds(run, {}, { secrets, volumes, home, driver });
 }
@@ -275,7 +275,7 @@ interface Answered {
 }
 
 function done<TAnswer>(
-  work: Work<TAnswer>,
+  work: PluginWork<TAnswer>,
   answer: TAnswer,
   { observation: { driver }, input, retry }: Answered,
 ): CallOutcome<TAnswer> {

@@ -29,7 +29,7 @@ export interface PluginObservation {
 }
 
 /** Plugin to call. With `home`, its instance on that node is called if volumes of the plugin are separate per host. */
-export interface Target {
+export interface PluginTarget {
   plugin: string;
   home?: string | undefined;
 }
@@ -62,7 +62,7 @@ export interface Admission {
 }
 
 /** Admitted call. Call `leave` once, with the plugin's answer if there is one: `OK`, or its error. */
-export interface Admitted {
+export interface AdmittedCall {
   /** Node of the instance; undefined: this node. */
   node?: string | undefined;
   observation: PluginObservation & { capabilities: ReadonlySet<string> };
@@ -74,7 +74,7 @@ export interface Admitted {
    * Keeps the place with a fresh observation. If the plugin cannot be called any more, returns the reason and leaves
    * the place.
    */
-  renew(): Admitted | Refused;
+  renew(): AdmittedCall | Refused;
 }
 
 /** The plugin cannot be called now; a full plugin is no such case. */

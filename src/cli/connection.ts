@@ -23,7 +23,7 @@ export interface LookOptions extends ReachOptions {
 export const configDefault = 'default: STAGECRAFT_CONFIG, else ./stagecraft.yaml, else /etc/stagecraft/agent.yaml';
 
 /** Adds the options that name an agent: `--config` and `--socket`. */
-export const reach = (command: Command): Command =>
+export const addReachOptions = (command: Command): Command =>
   command
     .option('--config <file>', `the configuration of the agent; ${configDefault}`)
     .option(
@@ -31,8 +31,9 @@ export const reach = (command: Command): Command =>
       "the agent's socket, instead of the one of the configuration; default: STAGECRAFT_SOCKET",
     );
 
-/** Adds the options of `reach`, and `--json`. */
-export const lookAt = (command: Command, json = 'for programs'): Command => reach(command).option('--json', json);
+/** Adds the options of `addReachOptions`, and `--json`. */
+export const lookAt = (command: Command, json = 'for programs'): Command =>
+  addReachOptions(command).option('--json', json);
 
 /** Adds the options of `lookAt`, and `--wide`: without it lines of lists are cut to the terminal. */
 export const lookAll = (command: Command): Command =>

@@ -5,12 +5,12 @@ import { describeAlloc } from '../agent/describe-mounts.js';
 import type { TaskReport } from '../api/agent-routes.js';
 import type { Client } from '../client/client.js';
 import { oneLine } from '../host/terminal-text.js';
-import { agentAt, type ReachOptions, reach, soon } from './connection.js';
+import { addReachOptions, agentAt, type ReachOptions, soon } from './connection.js';
 import { print } from './output.js';
 import { tellingOf } from './wait.js';
 
 export function addDrain(program: Command): void {
-  reach(
+  addReachOptions(
     program.command('drain').description('release all allocs, stop the plugin processes in order, then the agent'),
   ).action(drain);
 }

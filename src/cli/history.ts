@@ -49,14 +49,14 @@ export async function addressIn(
 }
 
 /** The node of the agent. */
-export const nodeOf =
+export const agentNode =
   ({ agent }: Client) =>
   async (): Promise<string> =>
     (await agent.status(soon)).nodeId;
 
 async function showHistory(given: string, name: string | undefined, options: HistoryOptions): Promise<void> {
   const agent = await lookAtAgent(options);
-  const address = await addressIn(given, name, options, nodeOf(agent));
+  const address = await addressIn(given, name, options, agentNode(agent));
   const { limit, before } = options;
   const query = { ...(limit !== undefined && { limit }), ...(before !== undefined && { before }) };
   const page = await agent.actors.history({ params: { address }, query, ...soon });

@@ -3,7 +3,7 @@ import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { StoredAt } from '../agent/stored-past.js';
-import { agentAt, type LookOptions, reach } from './connection.js';
+import { addReachOptions, agentAt, type LookOptions } from './connection.js';
 import { print, printLines } from './output.js';
 import { fromStore, storedAt } from './stored.js';
 
@@ -13,7 +13,7 @@ interface ExportOptions extends LookOptions, StoredAt {
 
 export function addJournalCommands(program: Command): void {
   const journal = program.command('journal').description('export the journals of actors');
-  const command = reach(
+  const command = addReachOptions(
     journal
       .command('export [addresses...]')
       .description('write journals, without secrets, as a file that replay reads anywhere; default: of all actors'),

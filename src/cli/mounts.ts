@@ -15,8 +15,8 @@ import {
   type InNamespace,
   inNamespace,
   type Key,
-  keyOf,
-  nameOf,
+  keyInNamespace,
+  nameInNamespace,
 } from './requests.js';
 import { tellingOf } from './wait.js';
 
@@ -51,7 +51,7 @@ async function listMounts(options: LookOptions): Promise<void> {
 /** Sends the request without a time limit, as the plugin has to answer. */
 async function showStats(id: string, options: LookOptions & InNamespace): Promise<void> {
   const agent = await agentAt(options);
-  const key = keyOf(id, options);
+  const key = keyInNamespace(id, options);
   const stats = await tellingOf(agent.mounts.stats({ params: key }), () => silenceOf(agent, key), options);
   if (options.json) printJson(stats);
   else print(statsDetails(stats));
@@ -70,8 +70,8 @@ async function silenceOf(agent: Client, { namespace, id }: Key): Promise<string 
 
 async function retryMount(id: string, options: LookOptions & InNamespace & Accepting): Promise<void> {
   const agent = await agentAt(options);
-  await agent.mounts.retry({ params: keyOf(id, options), ...acceptanceIn(options) });
-  tell(options, `volume ${nameOf(id, options)}: failed calls and lost mounts on this node are retried`);
+  await agent.mounts.retry({ params: keyInNamespace(id, options), ...acceptanceIn(options) });
+  tell(options, `volume ${nameInNamespace(id, options)}: failed calls and lost mounts on this node are retried`);
 }
 
 async function listOrphans(options: LookOptions): Promise<void> {

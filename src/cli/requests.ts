@@ -33,7 +33,7 @@ export const within = ({ timeout, wait }: Awaited): { timeoutMs?: number; wait?:
   ...(wait && { wait }),
 });
 
-export const nameOf = (id: string, { namespace }: InNamespace): string => `${namespace}/${id}`;
+export const nameInNamespace = (id: string, { namespace }: InNamespace): string => `${namespace}/${id}`;
 
 /** Key of a volume or a snapshot. */
 export interface Key {
@@ -41,7 +41,7 @@ export interface Key {
   id: string;
 }
 
-export const keyOf = (id: string, { namespace }: InNamespace): Key => ({ namespace, id });
+export const keyInNamespace = (id: string, { namespace }: InNamespace): Key => ({ namespace, id });
 
 /** Fields of a volume or a snapshot that show a failure, or a call that waits for its next attempt. */
 interface Troubled {
@@ -86,11 +86,11 @@ export function addRequests(add: (usage: string, description: string) => Command
     if (request === 'retry') accepting(command);
     command.action(async (id: string, options: LookOptions & InNamespace & Accepting) => {
       const requestsTo = of(await lookAtAgent(options));
-      const params = keyOf(id, options);
+      const params = keyInNamespace(id, options);
       const before = await requestsTo.get({ params, ...soon });
       if (request === 'retry') await requestsTo.retry({ params, ...acceptanceIn(options) });
       else await requestsTo.acknowledge({ params });
-      tell(options, `${name} ${nameOf(id, options)} ${done(before)}`);
+      tell(options, `${name} ${nameInNamespace(id, options)} ${done(before)}`);
     });
   }
 }

@@ -8,7 +8,15 @@ import { misuse } from './arguments.js';
 import { agentAt, type LookOptions, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell, warn } from './output.js';
 import { lineChars } from './print.js';
-import { type Awaited, type InNamespace, type Key, keyOf, listAll, nameOf, within } from './requests.js';
+import {
+  type Awaited,
+  type InNamespace,
+  type Key,
+  keyInNamespace,
+  listAll,
+  nameInNamespace,
+  within,
+} from './requests.js';
 import type { Spec } from './spec-file.js';
 import { askAndWait, type Waited } from './wait.js';
 
@@ -33,7 +41,7 @@ interface Requests<TReport extends Report> {
   delete(request: Asked & { params: Key }): Promise<void>;
 }
 
-export interface Kind<TReport extends Report> {
+export interface ResourceKind<TReport extends Report> {
   /** Name of the kind in messages, e.g. `group snapshot`. */
   name: string;
   /** The volume or snapshot in the names of calls. */
@@ -48,18 +56,18 @@ export interface Kind<TReport extends Report> {
   details(one: TReport): string;
 }
 
-type Named = Pick<Kind<Report>, 'name' | 'of' | 'subject'>;
+type Named = Pick<ResourceKind<Report>, 'name' | 'of' | 'subject'>;
 
 /** Names the resource that a request waits for. */
 export const waitedOf = ({ of, name, subject }: Named, id: string, place: InNamespace): Waited => ({
-  look: (agent) => of(agent).get({ params: keyOf(id, place), ...soon }),
-  name: `${name} ${nameOf(id, place)}`,
+  look: (agent) => of(agent).get({ params: keyInNamespace(id, place), ...soon }),
+  name: `${name} ${nameInNamespace(id, place)}`,
   subject,
 });
 
 /** Prints a list. @param filters undefined ones are left out */
 export async function list<TReport extends Report>(
-  { of, name, table }: Kind<TReport>,
+  { of, name, table }: ResourceKind<TReport>,
   filters: Record<string, string | undefined>,
   options: LookOptions,
 ): Promise<void> {
@@ -74,11 +82,11 @@ const noneOf = (name: string, filters: object): string =>
   `there are no ${Object.values(filters).some((filter) => filter !== undefined) ? 'such ' : ''}${name}s`;
 
 export async function show<TReport extends Report>(
-  { of, details }: Kind<TReport>,
+  { of, details }: ResourceKind<TReport>,
   id: string,
   options: LookOptions & InNamespace,
 ): Promise<void> {
-  const one = await of(await lookAtAgent(options)).get({ params: keyOf(id, options), ...soon });
+  const one = await of(await lookAtAgent(options)).get({ params: keyInNamespace(id, options), ...soon });
   if (options.json) printJson(one);
   else print(details(one));
 }
@@ -88,7 +96,7 @@ export async function show<TReport extends Report>(
  * @param specOf makes the spec of the arguments, if no file is given
  */
 export async function make<TReport extends Report>(
-  kind: Kind<TReport>,
+  kind: ResourceKind<TReport>,
   specOf: () => object,
   options: LookOptions & Awaited & { file?: string },
   command: Command,
@@ -114,7 +122,7 @@ export async function make<TReport extends Report>(
     });
     all.push(one);
     const known = `the plugin knows it as ${one.csiId}`;
-    if (!options.json) print(oneLine(`${name} ${nameOf(one.key.id, one.key)} is ${made(one)}: ${known}`));
+    if (!options.json) print(oneLine(`${name} ${nameInNamespace(one.key.id, one.key)} is ${made(one)}: ${known}`));
   }
   if (options.json) printAll();
 }
@@ -144,12 +152,12 @@ function refuseBesideFile(command: Command): void {
 
 /** Deletes a resource and waits for the end. A forced deletion may leave something behind, which is printed. */
 export async function remove<TReport extends Report>(
-  kind: Kind<TReport>,
+  kind: ResourceKind<TReport>,
   id: string,
   { force = false, ...options }: LookOptions & InNamespace & Awaited & { force?: boolean },
 ): Promise<void> {
   const waited = waitedOf(kind, id, options);
-  const params = keyOf(id, options);
+  const params = keyInNamespace(id, options);
   const asked = kind.of(await agentAt(options));
   const seen = (): Promise<TReport | undefined> => ifThere(asked.get({ params, ...soon }));
   const before = await seen();

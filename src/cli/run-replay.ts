@@ -9,7 +9,7 @@ import { lastLines } from '../journal/history.js';
 import { type JournalFile, openJournal } from '../journal/journal-file.js';
 import { misuse } from './arguments.js';
 import { type LookOptions, lookAtAgent, soon } from './connection.js';
-import { addressIn, nodeOf } from './history.js';
+import { addressIn, agentNode } from './history.js';
 import { print, printJson, warn } from './output.js';
 import { lineChars } from './print.js';
 import { historyTable } from './print-history.js';
@@ -68,7 +68,7 @@ async function wishedSeq(past: Past, { to, step = 0, back = 0, crash }: ReplayOp
 async function pastOfAgent(given: string, name: string | undefined, options: ReplayOptions): Promise<Past> {
   const agent = await lookAtAgent(options);
   const { actors } = agent;
-  const address = await addressIn(given, name, options, nodeOf(agent));
+  const address = await addressIn(given, name, options, agentNode(agent));
   const params = { address };
   const { last } = await actors.journal({ params, query: { limit: 1 }, ...soon });
   return {

@@ -8,10 +8,10 @@ import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { factsTable, table } from './print.js';
 import { sizeText } from './print-volumes.js';
 import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, pairs, waiting } from './requests.js';
-import { type Kind, list, make, remove, show } from './resource-commands.js';
+import { list, make, type ResourceKind, remove, show } from './resource-commands.js';
 
 /** Differences between the commands for one volume and for several. */
-interface Sort extends Pick<Kind<AnyReport>, 'name' | 'subject'> {
+interface Sort extends Pick<ResourceKind<AnyReport>, 'name' | 'subject'> {
   command: string;
   group: 'snapshots' | 'groupSnapshots';
   description: string;
@@ -52,7 +52,7 @@ const leftovers = ({ leftovers: left = [] }: AnyReport): string[] => left;
 function addCommands(program: Command, sort: Sort): void {
   const { command, name, subject, group, description } = sort;
   const of = (agent: Client): Client['snapshots' | 'groupSnapshots'] => agent[group];
-  const kind: Kind<AnyReport> = {
+  const kind: ResourceKind<AnyReport> = {
     ...{ name, subject, of },
     made: () => 'ready',
     deleted: () => 'deleted',

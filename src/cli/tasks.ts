@@ -9,13 +9,13 @@ import type { Client } from '../client/client.js';
 import { oneLine, plainLines } from '../host/terminal-text.js';
 import { countUpTo } from './arguments.js';
 import {
+  addReachOptions,
   agentAt,
   type LookOptions,
   lookAll,
   lookAt,
   lookAtAgent,
   type ReachOptions,
-  reach,
   soon,
 } from './connection.js';
 import { print, printAsIs, printJson } from './output.js';
@@ -28,7 +28,7 @@ export function addTaskCommands(program: Command): void {
   const task = program.command('task').description('show, stop, remove and restart plugin processes');
   lookAll(task.command('list').description('list tasks with their state and its reason')).action(listTasks);
   lookAt(task.command('status <id>').description('show one task in detail, with the end of its log')).action(showTask);
-  reach(task.command('logs <id>').description('show the last lines of the log of a task'))
+  addReachOptions(task.command('logs <id>').description('show the last lines of the log of a task'))
     .option('--lines <n>', 'how many, at most 10000', countUpTo(10_000), 100)
     .option('--follow', 'keep printing new lines')
     .action(showLog);
@@ -38,7 +38,9 @@ export function addTaskCommands(program: Command): void {
   )
     .option('--force', 'even if mounted volumes need its plugin')
     .action(stopTask);
-  reach(task.command('remove <id>').description('stop a task and forget it; its log and the files of its plugin stay'))
+  addReachOptions(
+    task.command('remove <id>').description('stop a task and forget it; its log and the files of its plugin stay'),
+  )
     .option('--force', 'even if mounted volumes need its plugin')
     .action(removeTask);
   lookAt(

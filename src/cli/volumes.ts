@@ -15,13 +15,13 @@ import {
   type InNamespace,
   inNamespace,
   type Key,
-  keyOf,
-  nameOf,
+  keyInNamespace,
+  nameInNamespace,
   pairs,
   waiting,
   within,
 } from './requests.js';
-import { type Kind, list, make, remove, show, waitedOf } from './resource-commands.js';
+import { list, make, type ResourceKind, remove, show, waitedOf } from './resource-commands.js';
 import { askAndWait, type Waited } from './wait.js';
 
 export const accessModes = [
@@ -34,7 +34,7 @@ export const accessModes = [
   'multi-node-multi-writer',
 ];
 
-const volumes: Kind<VolumeReport> = {
+const volumes: ResourceKind<VolumeReport> = {
   name: 'volume',
   subject: 'Volume',
   of: (agent) => agent.volumes,
@@ -165,11 +165,11 @@ async function refuseUnknownSnapshot(id: string, options: CreateOptions): Promis
       throw error;
     }
   };
-  if (await exists(agent.snapshots.get({ params: keyOf(fromSnapshot, options), ...soon }))) return;
-  if (await exists(agent.volumes.get({ params: keyOf(id, options), ...soon }))) return;
+  if (await exists(agent.snapshots.get({ params: keyInNamespace(fromSnapshot, options), ...soon }))) return;
+  if (await exists(agent.volumes.get({ params: keyInNamespace(id, options), ...soon }))) return;
   throw new AgentError(
     'SNAPSHOT_NOT_FOUND',
-    `there is no snapshot ${nameOf(fromSnapshot, options)}: see 'stagecraft snapshot list'; for the plugin's own id of one give --from-snapshot-id`,
+    `there is no snapshot ${nameInNamespace(fromSnapshot, options)}: see 'stagecraft snapshot list'; for the plugin's own id of one give --from-snapshot-id`,
   );
 }
 
@@ -221,7 +221,7 @@ async function listOrphans({ plugin, ...options }: LookOptions & { plugin?: stri
 
 async function publishVolume(id: string, nodeId: string, options: PublishOptions): Promise<void> {
   const { readOnly = false, accessMode } = options;
-  const params = keyOf(id, options);
+  const params = keyInNamespace(id, options);
   const capability = accessMode && (await capabilityOf(await lookAtAgent(options), params, accessMode));
   const body = { nodeId, readOnly, ...(capability && { capability }) };
   const answer = await askAndWait(
@@ -230,7 +230,7 @@ async function publishVolume(id: string, nodeId: string, options: PublishOptions
     options,
   );
   if (options.json) printJson(answer);
-  else print(`volume ${nameOf(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
+  else print(`volume ${nameInNamespace(id, options)} is published to node ${nodeId}${readOnly ? ', read-only' : ''}`);
 }
 
 /** Finds the volume's capability for a mode. If there is none, makes one up: the agent refuses it and says why. */
@@ -245,7 +245,7 @@ async function unpublishVolume(
   nodeId: string,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  const params = keyOf(id, options);
+  const params = keyInNamespace(id, options);
   const agent = await agentAt(options);
   const before = await agent.volumes.get({ params, ...soon });
   await askAndWait(
@@ -255,7 +255,7 @@ async function unpublishVolume(
   );
   const others = nodeId in before.publications ? [] : Object.keys(before.publications);
   const elsewhere = others.length > 0 ? ` and was not before: it is on node ${others.join(', ')}` : '';
-  tell(options, `volume ${nameOf(id, options)} is not published to node ${nodeId}${elsewhere}`);
+  tell(options, `volume ${nameInNamespace(id, options)} is not published to node ${nodeId}${elsewhere}`);
 }
 
 async function expandVolume(
@@ -263,7 +263,7 @@ async function expandVolume(
   requiredBytes: number,
   options: LookOptions & InNamespace & Awaited,
 ): Promise<void> {
-  const request = { params: keyOf(id, options), query: within(options), body: { requiredBytes } };
+  const request = { params: keyInNamespace(id, options), query: within(options), body: { requiredBytes } };
   const answer = await askAndWait(
     (agent, signal) => agent.volumes.expand({ ...request, signal }),
     volumeOf(id, options),
@@ -272,13 +272,13 @@ async function expandVolume(
   if (options.json) return printJson(answer);
   const { capacityBytes = requiredBytes, nodeExpansionRequired } = answer;
   const still = nodeExpansionRequired ? '; its node still has to expand it' : '';
-  print(`volume ${nameOf(id, options)} has ${sizeText(capacityBytes)}${still}`);
+  print(`volume ${nameInNamespace(id, options)} has ${sizeText(capacityBytes)}${still}`);
 }
 
 async function releaseClaim(id: string, allocId: string, options: LookOptions & InNamespace): Promise<void> {
   const agent = await agentAt(options);
-  await agent.volumes.release({ params: keyOf(id, options), body: { allocId } });
-  tell(options, `volume ${nameOf(id, options)} is no longer claimed by ${allocId}`);
+  await agent.volumes.release({ params: keyInNamespace(id, options), body: { allocId } });
+  tell(options, `volume ${nameInNamespace(id, options)} is no longer claimed by ${allocId}`);
 }
 
 async function setAvailability(
@@ -287,6 +287,6 @@ async function setAvailability(
   options: LookOptions & InNamespace,
 ): Promise<void> {
   const agent = await agentAt(options);
-  await agent.volumes.setAvailability({ params: keyOf(id, options), body: { availability } });
-  tell(options, `volume ${nameOf(id, options)}: its availability is ${availability}`);
+  await agent.volumes.setAvailability({ params: keyInNamespace(id, options), body: { availability } });
+  tell(options, `volume ${nameInNamespace(id, options)}: its availability is ${availability}`);
 }

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { StagecraftError } from '../errors.js';
 import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
-import { addressIn, nodeOf } from './history.js';
+import { addressIn, agentNode } from './history.js';
 import { print, printJson } from './output.js';
 import { whyText } from './print-why.js';
 import { type InNamespace, inNamespace } from './requests.js';
@@ -22,7 +22,7 @@ export function addWhy(program: Command): void {
 
 async function explain(given: string, name: string | undefined, options: LookOptions & InNamespace): Promise<void> {
   const agent = await lookAtAgent(options);
-  const params = { address: await addressIn(given, name, options, nodeOf(agent)) };
+  const params = { address: await addressIn(given, name, options, agentNode(agent)) };
   const history = await agent.actors.history({ params, ...soon });
   const last = history.lines.at(-1);
   const detail = await agent.actors.inspect({ params, ...soon }).catch((error: unknown) => {

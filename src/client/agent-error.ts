@@ -21,7 +21,7 @@ export class AgentError extends Error {
 }
 
 /** Error of an answer that is no success. @param text its body */
-export function refusalIn(status: number, text: string): AgentError {
+export function agentErrorIn(status: number, text: string): AgentError {
   const answer = objectIn(text);
   const { code = 'INTERNAL', message = `the agent answered ${status}: ${text}` } = answer;
   return new AgentError(String(code), String(message), answer);

@@ -5,7 +5,7 @@ import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import type { RuntimeEvent } from '../runtime/event-topics.js';
 import { AgentError } from './agent-error.js';
-import { begun, eventsIn, pieces, type Sent, type Target, whole } from './exchange.js';
+import { type AgentSocket, eventsIn, pieces, responseTo, type Sent, whole } from './exchange.js';
 
 export interface ClientOptions {
   /** The agent's socket: `agent.sock` in its data directory. */
@@ -82,7 +82,7 @@ export function createClient(options: ClientOptions): Client {
   };
 
   async function json(path: string, request: AnyRequest): Promise<unknown> {
-    const response = await begun(target, sentOf(path, request));
+    const response = await responseTo(target, sentOf(path, request));
     const text = await whole(target.at, response, request.signal);
     if (response.headers['content-type']?.startsWith('text/')) return text;
     return text === '' ? undefined : JSON.parse(text);
@@ -90,7 +90,7 @@ export function createClient(options: ClientOptions): Client {
 
   async function* streamed(path: string, request: AnyRequest): AsyncGenerator<string, void> {
     try {
-      const response = await begun(target, sentOf(path, request));
+      const response = await responseTo(target, sentOf(path, request));
       yield* pieces(target.at, response, request.signal);
     } catch (error) {
       thrown(error);
@@ -120,7 +120,7 @@ export function createClient(options: ClientOptions): Client {
   return client as Client;
 }
 
-function targetOf({ socketPath, url }: ClientOptions): Target {
+function targetOf({ socketPath, url }: ClientOptions): AgentSocket {
   if (socketPath !== undefined) return { at: socketPath, options: { socketPath } };
   if (url === undefined) throw new TypeError('give the socketPath of an agent, or the url of its inspector');
   const { hostname, port, origin, searchParams } = new URL(url);

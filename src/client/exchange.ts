@@ -1,13 +1,13 @@
 /** Sends an HTTP request to an agent, and reads its answer as it comes: text, pieces of it, or server-sent events. */
 import type { IncomingMessage, RequestOptions } from 'node:http';
 import { text as textOf } from 'node:stream/consumers';
-import { AgentError, failureAt, refusalIn } from './agent-error.js';
+import { AgentError, agentErrorIn, failureAt } from './agent-error.js';
 
 /** Avoids `import`, which on Node 24 also loads a whole WebSocket client: everything that the module exports. */
 const { request } = process.getBuiltinModule('node:http');
 
 /** Where an agent listens. */
-export interface Target {
+export interface AgentSocket {
   /** The socket or the URL, for messages. */
   at: string;
   options: Pick<RequestOptions, 'socketPath' | 'host' | 'port' | 'headers'>;
@@ -29,7 +29,7 @@ export interface Sent {
  * Resolves as soon as a success begins.
  * @throws AgentError
  */
-export async function begun({ at, options }: Target, sent: Sent): Promise<IncomingMessage> {
+export async function responseTo({ at, options }: AgentSocket, sent: Sent): Promise<IncomingMessage> {
   const { method, path, body, signal, idleTimeoutMs } = sent;
   const headers = { ...options.headers, ...(body && { 'content-type': 'application/json' }), ...sent.headers };
   const response = await new Promise<IncomingMessage>((resolve, reject) => {
@@ -40,7 +40,7 @@ export async function begun({ at, options }: Target, sent: Sent): Promise<Incomi
   });
   const { statusCode = 500 } = response;
   if (statusCode < 400) return response;
-  throw refusalIn(statusCode, await whole(at, response, signal));
+  throw agentErrorIn(statusCode, await whole(at, response, signal));
 }
 
 /** The whole text of an answer. @throws AgentError */

@@ -9,7 +9,7 @@ import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import { startMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
-import { type Called, encode, errorOf, longestBytes, type Message } from './messages.js';
+import { type AgentMessage, type Called, encodeMessage, longestBytes, remoteError } from './messages.js';
 
 interface CallClientOptions {
   wire: Pick<Wire, 'post'>;
@@ -66,7 +66,7 @@ export class CallClient {
     const id = `${inbox}:c${this.#calls}`;
     const declaredMs = clock.monotonicMs();
     const { secrets, volumes, home, driver } = bounds;
-    const message = (): Message => ({
+    const message = (): AgentMessage => ({
       ...{ type: 'call', from: inbox, send: nextSend(), id, plugin, method, request, secrets, timeoutMs },
       ...{
         ageMs: clock.monotonicMs() - declaredMs,
@@ -75,7 +75,7 @@ export class CallClient {
         ...(driver !== undefined && { driver }),
       },
     });
-    if (Buffer.byteLength(encode(message())) > longestBytes)
+    if (Buffer.byteLength(encodeMessage(message())) > longestBytes)
       return Promise.reject(notMade(`the request has more than ${longestBytes} bytes: no other agent can be asked`));
     return new Promise((resolve, reject) => {
       const ends: (() => void)[] = [];
@@ -93,7 +93,7 @@ export class CallClient {
       let cancelRepeat: () => void = () => {};
       const send = async (againMs: number): Promise<void> => {
         cancelRepeat = clock.after(againMs, () => void send(repeatMs));
-        await this.#send(pending, encode(message()));
+        await this.#send(pending, encodeMessage(message()));
       };
       ends.push(() => cancelRepeat());
       const late = (): void => {
@@ -103,8 +103,8 @@ export class CallClient {
       ends.push(clock.after(startMs + timeoutMs, late));
       ends.push(
         onAbort(bounds.signal, (reason) => {
-          const cancel: Message = { type: 'cancel', from: inbox, send: nextSend(), id };
-          void this.#options.wire.post(callee.inbox, encode(cancel)).catch(() => {});
+          const cancel: AgentMessage = { type: 'cancel', from: inbox, send: nextSend(), id };
+          void this.#options.wire.post(callee.inbox, encodeMessage(cancel)).catch(() => {});
           pending.end({ error: reason });
         }),
       );
@@ -116,7 +116,7 @@ export class CallClient {
     const pending = this.#pending.get(id);
     if (!pending) return 'late';
     if (!error) pending.end({ value });
-    else pending.end({ error: isMade ? errorOf(error) : errorOf({ ...error, outcome: 'refused' }) });
+    else pending.end({ error: isMade ? remoteError(error) : remoteError({ ...error, outcome: 'refused' }) });
     return 'accepted';
   }
 

@@ -12,7 +12,7 @@ import { StagecraftError } from '../errors.js';
 import { resolveSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { mostAgeMs, startMs } from './call-limits.js';
 import type { MessageOutcome } from './message-counts.js';
-import { type Call, type Called, errorData, textOf } from './messages.js';
+import { type AgentCall, answerText, type Called, errorData } from './messages.js';
 
 /** Method of a port to plugins that other agents may have called. */
 export type CallMethod = (client: unknown, request: unknown, bounds: CallBounds) => Promise<unknown>;
@@ -50,7 +50,7 @@ export class CallServer {
     this.#options = options;
   }
 
-  receive(call: Call, ageMs: number): MessageOutcome {
+  receive(call: AgentCall, ageMs: number): MessageOutcome {
     const known = this.#calls.get(call.id);
     if (known) {
       if (known.called) this.#post(known.from, known.called);
@@ -96,7 +96,7 @@ export class CallServer {
   }
 
   /** Refused calls are known too: a repeat with a lower bound of its age must not be made. */
-  #know({ id, from, timeoutMs }: Call): Known {
+  #know({ id, from, timeoutMs }: AgentCall): Known {
     const { clock } = this.#options;
     const keptUntilMs = clock.monotonicMs() + startMs + timeoutMs;
     const known: Known = { from, stop: new AbortController(), keptUntilMs };
@@ -105,12 +105,12 @@ export class CallServer {
     return known;
   }
 
-  #end({ from }: Call, known: Known, called: Called): void {
+  #end({ from }: AgentCall, known: Known, called: Called): void {
     known.called = called;
     this.#post(from, called);
   }
 
-  async #run(call: Call, isLate: () => boolean): Promise<void> {
+  async #run(call: AgentCall, isLate: () => boolean): Promise<void> {
     const known = this.#know(call);
     const cancel = this.#options.clock.after(call.timeoutMs, () => known.stop.abort(timedOut(call)));
     const called = await this.#called(call, { isLate, signal: known.stop.signal });
@@ -119,7 +119,7 @@ export class CallServer {
   }
 
   /** Never rejects. */
-  async #called(call: Call, { isLate, signal }: { isLate: () => boolean; signal: AbortSignal }): Promise<Called> {
+  async #called(call: AgentCall, { isLate, signal }: { isLate: () => boolean; signal: AbortSignal }): Promise<Called> {
     const { locks, access, methods } = this.#options;
     const { id, plugin, request } = call;
     const method = methods.get(call.method);
@@ -157,7 +157,10 @@ export class CallServer {
   }
 
   /** Returns why the plugin as it is here must not get the call. */
-  #refusal({ plugin, home, driver }: Call, seen: { driver?: string; scope?: string }): StagecraftError | undefined {
+  #refusal(
+    { plugin, home, driver }: AgentCall,
+    seen: { driver?: string; scope?: string },
+  ): StagecraftError | undefined {
     const other = otherDriver({ plugin, ...(driver !== undefined && { driver }) }, seen);
     if (other) return new StagecraftError('OTHER_DRIVER', other.message, { final: true });
     const { nodeId } = this.#options;
@@ -165,7 +168,7 @@ export class CallServer {
     return unavailable(`plugin '${plugin}' of node ${nodeId} knows only the volumes of that node`);
   }
 
-  #secrets({ secrets: refs }: Call, signal: AbortSignal): Promise<Record<string, string>> {
+  #secrets({ secrets: refs }: AgentCall, signal: AbortSignal): Promise<Record<string, string>> {
     const { secrets, clock } = this.#options;
     return resolveSecrets(secrets, refs, { clock, signal });
   }
@@ -178,11 +181,11 @@ export class CallServer {
 
   /** The call is sent again if its end is lost. */
   #post(to: string, called: Called): void {
-    this.#options.wire.post(to, textOf(called)).catch(() => {});
+    this.#options.wire.post(to, answerText(called)).catch(() => {});
   }
 }
 
-const notMade = ({ id }: Call, error: unknown): Called => ({
+const notMade = ({ id }: AgentCall, error: unknown): Called => ({
   type: 'called',
   id,
   isMade: false,
@@ -197,5 +200,5 @@ const unknownMethod = (method: string): string => `this agent makes no call '${m
 
 const gone = new StagecraftError('ABORTED', 'the agent that asked for the call does not wait any more');
 const closed = new StagecraftError('RUNTIME_CLOSED', 'the agent that made the call has ended', { outcome: 'unknown' });
-const timedOut = ({ timeoutMs, method }: Call): StagecraftError =>
+const timedOut = ({ timeoutMs, method }: AgentCall): StagecraftError =>
   new StagecraftError('TIMEOUT', `${method}: no answer of the plugin within ${timeoutMs} ms`);

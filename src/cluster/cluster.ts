@@ -11,10 +11,10 @@ import { messageOf, StagecraftError } from '../errors.js';
 import { CallClient, type Callee } from './call-client.js';
 import { CallServer, type CallServerOptions } from './call-server.js';
 import type { MessageCounts, MessageOutcome } from './message-counts.js';
-import { decode, encode, type Notice } from './messages.js';
+import { decodeMessage, encodeMessage, type Notice } from './messages.js';
 import { Presence, type PresenceOptions } from './presence.js';
 import { Repeats } from './repeats.js';
-import { isGone, ownWork, RequestClient, type RequestOptions, type Route } from './request-client.js';
+import { isRemovedBefore, type OwnerRoute, ownWork, RequestClient, type RequestOptions } from './request-client.js';
 import { type Method, RequestServer } from './request-server.js';
 import { type Member, Roster } from './roster.js';
 
@@ -27,7 +27,7 @@ interface ClusterOptions {
   clock: Clock;
   logger: Logger;
   /** Where the agent that works on volumes reads; undefined: not known. @throws {Error} the store is away */
-  route(): Promise<Route | undefined>;
+  route(): Promise<OwnerRoute | undefined>;
   /** Why this agent does not work on volumes; undefined: it does. */
   refusal(): StagecraftError | undefined;
   /** Epoch of the term in which it does; undefined: it does not. */
@@ -115,7 +115,7 @@ export class Cluster {
         if (answer !== ownWork) return answer as T;
       } catch (error) {
         // Such methods return nothing.
-        if (isRepeat && error instanceof StagecraftError && isGone(name, error.code)) return undefined as T;
+        if (isRepeat && error instanceof StagecraftError && isRemovedBefore(name, error.code)) return undefined as T;
         if (this.#closed || !isMoved(error)) throw error;
         await pause(clock, againMs, wait.signal);
       }
@@ -164,14 +164,14 @@ export class Cluster {
     const { wire, nodeId } = this.#options;
     const able = [...this.roster.members.values()].filter((one) => one.nodeId !== nodeId && isPresent(one));
     const best = able.toSorted((one, other) => Number(hasController(other)) - Number(hasController(one)));
-    const text = encode({ type: 'released', id: this.inbox });
+    const text = encodeMessage({ type: 'released', id: this.inbox });
     await Promise.allSettled(best.slice(0, mostSuccessors).map(({ inbox }) => wire.post(inbox, text)));
   }
 
   /** Sends a notice to the agent of a node, as far as that is known and the store answers. */
   async notify(nodeId: string, notice: Notice): Promise<void> {
     const { wire, logger } = this.#options;
-    const text = encode({ type: 'notice', id: this.inbox, ...notice });
+    const text = encodeMessage({ type: 'notice', id: this.inbox, ...notice });
     const posted = async (): Promise<boolean> => {
       const member = this.roster.members.get(nodeId);
       return member !== undefined && (await wire.post(member.inbox, text));
@@ -224,7 +224,7 @@ export class Cluster {
   }
 
   #outcomeOf(text: string, ageMs: number): MessageOutcome | undefined {
-    const message = decode(text);
+    const message = decodeMessage(text);
     if (typeof message === 'string') return message;
     if ('send' in message && this.#repeats.isRepeated(message)) return 'repeated';
     switch (message.type) {

@@ -32,7 +32,7 @@ interface InstancesOptions {
  * Makes the port to the plugins of all agents. Its own instance comes first; but all agents have the same order for a plugin of
  * which only one instance may get calls.
  */
-export function instancesOf({ local, roster, nodeId }: InstancesOptions): PluginPort {
+export function clusterPluginPort({ local, roster, nodeId }: InstancesOptions): PluginPort {
   const others = (plugin: string): Member[] =>
     [...roster.members.values()].filter((member) => member.nodeId !== nodeId && Object.hasOwn(member.plugins, plugin));
   const known = new Map<string, readonly (string | undefined)[]>();

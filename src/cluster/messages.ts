@@ -74,26 +74,26 @@ const schema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('released'), id }),
 ]);
 
-export type Message = z.output<typeof schema>;
-export type Request = Extract<Message, { type: 'request' }>;
-export type Cancel = Extract<Message, { type: 'cancel' }>;
-export type Call = Extract<Message, { type: 'call' }>;
-export type Notice = Omit<Extract<Message, { type: 'notice' }>, 'type' | 'id'>;
-export type Called = Extract<Message, { type: 'called' }>;
+export type AgentMessage = z.output<typeof schema>;
+export type AgentRequest = Extract<AgentMessage, { type: 'request' }>;
+export type Cancel = Extract<AgentMessage, { type: 'cancel' }>;
+export type AgentCall = Extract<AgentMessage, { type: 'call' }>;
+export type Notice = Omit<Extract<AgentMessage, { type: 'notice' }>, 'type' | 'id'>;
+export type Called = Extract<AgentMessage, { type: 'called' }>;
 
 const bigints = '$bigint';
 
 /** Keeps numbers above 2⁵³−1. */
-export const encode = (message: Message): string =>
+export const encodeMessage = (message: AgentMessage): string =>
   JSON.stringify({ format, ...message }, (_, value: unknown) =>
     typeof value === 'bigint' ? { [bigints]: String(value) } : value,
   );
 
 /** Returns the text of an answer. One that can't be sent becomes an error for its caller. */
-export function textOf(message: Message): string {
+export function answerText(message: AgentMessage): string {
   let why = `it has more than ${longestBytes} bytes`;
   try {
-    const text = encode(message);
+    const text = encodeMessage(message);
     if (Buffer.byteLength(text) < longestBytes) return text;
   } catch (error) {
     why = messageOf(error);
@@ -101,13 +101,13 @@ export function textOf(message: Message): string {
   const failed = new StagecraftError('CALL_FAILED', `the answer can not be sent (${why}): look at the state`);
   const { id } = message;
   const error = errorData(failed);
-  return encode(
+  return encodeMessage(
     message.type === 'called' ? { type: 'called', id, isMade: message.isMade, error } : { type: 'answer', id, error },
   );
 }
 
 /** @returns the message, or why there is none */
-export function decode(text: string): Message | Unreadable {
+export function decodeMessage(text: string): AgentMessage | Unreadable {
   if (Buffer.byteLength(text) > longestBytes) return 'too-large';
   if (text.startsWith(sealMark)) return 'newer';
   try {
@@ -133,7 +133,7 @@ export function errorData(error: unknown): { code: string; message: string } {
   return { ...details, code: error.code, message: error.message };
 }
 
-export function errorOf({
+export function remoteError({
   code,
   message,
   ...details

@@ -7,10 +7,10 @@ import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { MessageOutcome } from './message-counts.js';
-import { encode, errorOf, longestBytes, type Message } from './messages.js';
+import { type AgentMessage, encodeMessage, longestBytes, remoteError } from './messages.js';
 
 /** Where the agent that works on volumes reads, and the epoch of its term. */
-export interface Route {
+export interface OwnerRoute {
   inbox: string;
   epoch: number;
 }
@@ -23,7 +23,7 @@ interface RequestClientOptions {
   /** Number of the next message that this agent sends. */
   nextSend(): number;
   /** The latest route; undefined: none is known. @throws {Error} the store is away */
-  route(): Promise<Route | undefined>;
+  route(): Promise<OwnerRoute | undefined>;
   /** Why this agent can't do it itself; undefined: it can, from now on. */
   refusal(): StagecraftError | undefined;
 }
@@ -43,7 +43,7 @@ const gone: Readonly<Record<string, string>> = {
 };
 
 /** Whether the error of a removal that is asked again of the next owner says that the one before has done it. */
-export const isGone = (method: string, code: string): boolean => gone[method] === code;
+export const isRemovedBefore = (method: string, code: string): boolean => gone[method] === code;
 
 /** Result of a request that this agent has to do itself now. */
 export const ownWork = Symbol('own work');
@@ -56,7 +56,7 @@ interface Pending {
   method: string;
   args: unknown[];
   /** Owner that it was sent to; undefined: not sent yet. */
-  sentTo: Route | undefined;
+  sentTo: OwnerRoute | undefined;
   /** Whether that owner does not take it. */
   isMoved: boolean;
   /** When it was sent last; undefined: it is to be sent at the next look. */
@@ -84,14 +84,14 @@ export class RequestClient {
   /** Requests without an answer, by the ids of their latest messages. */
   readonly #pending = new Map<string, Pending>();
   /** The route as it was at the last look. */
-  #route: Route | undefined;
+  #route: OwnerRoute | undefined;
   /** Since when the store gives no answer. */
   #awaySinceMs: number | undefined;
   #requests = 0;
   #cancelLook: (() => void) | undefined;
   #isLooking = false;
   /** Owner that has said last that it is none any more. */
-  #movedFrom: Route | undefined;
+  #movedFrom: OwnerRoute | undefined;
   /** Time to the next look. */
   #pauseMs = lookMs;
   #closed: StagecraftError | undefined;
@@ -136,8 +136,8 @@ export class RequestClient {
       };
       this.#pending.set(name, pending);
       const giveUp = (error: StagecraftError): void => {
-        const cancel: Message = { type: 'cancel', from: inbox, send: nextSend(), id: pending.id };
-        if (pending.sentTo) void this.#options.wire.post(pending.sentTo.inbox, encode(cancel)).catch(() => {});
+        const cancel: AgentMessage = { type: 'cancel', from: inbox, send: nextSend(), id: pending.id };
+        if (pending.sentTo) void this.#options.wire.post(pending.sentTo.inbox, encodeMessage(cancel)).catch(() => {});
         pending.end({ error });
       };
       if (signal)
@@ -153,7 +153,7 @@ export class RequestClient {
   }
 
   /** Takes a message that came for this agent. */
-  receive(message: Message): MessageOutcome {
+  receive(message: AgentMessage): MessageOutcome {
     const pending = this.#pending.get(message.id);
     if (!pending) return message.id.startsWith(`${this.#options.inbox}:`) ? 'late' : 'foreign';
     if (message.type === 'waits') pending.onWait(message.reason);
@@ -166,8 +166,8 @@ export class RequestClient {
     }
     if (message.type === 'answer') {
       const { error, value } = message;
-      const isDone = !error || (pending.owners > 1 && isGone(pending.method, error.code));
-      pending.end(isDone ? { value } : { error: errorOf(error) });
+      const isDone = !error || (pending.owners > 1 && isRemovedBefore(pending.method, error.code));
+      pending.end(isDone ? { value } : { error: remoteError(error) });
     }
     return 'accepted';
   }
@@ -236,22 +236,22 @@ export class RequestClient {
   }
 
   /** Requests that this owner has not got, or has had for so long that they may be lost. */
-  #due(route: Route, nowMs: number): Pending[] {
+  #due(route: OwnerRoute, nowMs: number): Pending[] {
     const isDue = ({ sentTo, sentMs }: Pending): boolean =>
       !isSame(sentTo, route) || sentMs === undefined || nowMs - sentMs >= repeatMs;
     return [...this.#pending.values()].filter(isDue);
   }
 
-  async #send(pending: Pending, route: Route): Promise<void> {
+  async #send(pending: Pending, route: OwnerRoute): Promise<void> {
     const { inbox: from, nextSend, clock } = this.#options;
     if (!isSame(pending.sentTo, route)) this.#address(pending, route);
     pending.sentMs = clock.monotonicMs();
     pending.sentTo = route;
     pending.isMoved = false;
     const { id, method, args } = pending;
-    const request: Message = { type: 'request', from, send: nextSend(), id, epoch: route.epoch, method, args };
+    const request: AgentMessage = { type: 'request', from, send: nextSend(), id, epoch: route.epoch, method, args };
     try {
-      if (await this.#options.wire.post(route.inbox, encode(request))) return;
+      if (await this.#options.wire.post(route.inbox, encodeMessage(request))) return;
       pending.isMoved = true;
       this.#route = undefined;
     } catch (error) {
@@ -261,7 +261,7 @@ export class RequestClient {
   }
 
   /** Waits for the answer of this owner, and of no other. */
-  #address(pending: Pending, route: Route): void {
+  #address(pending: Pending, route: OwnerRoute): void {
     this.#pending.delete(pending.id);
     pending.id = idFor(pending.name, route);
     this.#pending.set(pending.id, pending);
@@ -299,17 +299,17 @@ export class RequestClient {
 const most = Number.MAX_SAFE_INTEGER;
 
 /** After a failover of Redis two agents may have been granted one epoch. */
-const isSame = (one: Route | undefined, other: Route): boolean =>
+const isSame = (one: OwnerRoute | undefined, other: OwnerRoute): boolean =>
   one?.inbox === other.inbox && one.epoch === other.epoch;
 
 /** Id of the messages to one owner: with its epoch, and the run in its inbox. */
-const idFor = (name: string, { inbox, epoch }: Route): string =>
+const idFor = (name: string, { inbox, epoch }: OwnerRoute): string =>
   `${name}:${epoch}:${inbox.slice(inbox.lastIndexOf('/') + 1)}`;
 
 /** Why a request can't be sent. */
-function faultOf(request: Message): StagecraftError | undefined {
+function faultOf(request: AgentMessage): StagecraftError | undefined {
   try {
-    if (Buffer.byteLength(encode(request)) < longestBytes) return undefined;
+    if (Buffer.byteLength(encodeMessage(request)) < longestBytes) return undefined;
     return new StagecraftError('INVALID_ARGUMENT', `the request is too large: ${longestBytes} bytes at most`);
   } catch (cause) {
     const message = `the request can not be sent to another agent: ${messageOf(cause)}`;

@@ -3,7 +3,7 @@ import type { Clock } from '../engine/clock.js';
 import type { Wire } from '../engine/store.js';
 import { StagecraftError } from '../errors.js';
 import type { MessageOutcome } from './message-counts.js';
-import { type Cancel, errorData, type Message, type Request, textOf } from './messages.js';
+import { type AgentMessage, type AgentRequest, answerText, type Cancel, errorData } from './messages.js';
 
 /** A method that other agents may call. It rejects as its local callers know it. */
 export type Method = (
@@ -63,7 +63,7 @@ export class RequestServer {
   }
 
   /** @param ageMs the message was sent no longer ago than this */
-  receive(message: Request | Cancel, ageMs: number): MessageOutcome {
+  receive(message: AgentRequest | Cancel, ageMs: number): MessageOutcome {
     if (message.type === 'request') return this.#accept(message, ageMs);
     this.#received.get(message.id)?.wait.abort(gone);
     this.#forget(message.id);
@@ -87,7 +87,7 @@ export class RequestServer {
     this.#ofSender.clear();
   }
 
-  #accept({ from, id, epoch, method, args }: Request, ageMs: number): MessageOutcome {
+  #accept({ from, id, epoch, method, args }: AgentRequest, ageMs: number): MessageOutcome {
     const isLate = ageMs > oldestMs;
     if (isLate || this.#options.epoch() !== epoch) {
       this.#post(from, { type: 'moved', id });
@@ -109,7 +109,11 @@ export class RequestServer {
     return 'accepted';
   }
 
-  async #answer(id: string, received: Received, { method, args }: Pick<Request, 'method' | 'args'>): Promise<void> {
+  async #answer(
+    id: string,
+    received: Received,
+    { method, args }: Pick<AgentRequest, 'method' | 'args'>,
+  ): Promise<void> {
     const { from, epoch, wait } = received;
     const outcome = await this.#outcome(method, args, {
       ...{ signal: wait.signal, from },
@@ -125,8 +129,8 @@ export class RequestServer {
     else this.#keep({ type: 'answer', id, ...answer }, from);
   }
 
-  #keep(message: Extract<Message, { type: 'answer' }>, from: string): void {
-    const text = textOf(message);
+  #keep(message: Extract<AgentMessage, { type: 'answer' }>, from: string): void {
+    const text = answerText(message);
     const bytes = Buffer.byteLength(text);
     this.#answered.set(message.id, { text, bytes, answeredMs: this.#options.clock.monotonicMs() });
     this.#bytes += bytes;
@@ -183,8 +187,8 @@ export class RequestServer {
     this.#cancelSweep = isIdle ? undefined : this.#options.clock.after(sweepMs, () => this.#sweep());
   }
 
-  #post(to: string, message: Message): void {
-    this.#postText(to, textOf(message));
+  #post(to: string, message: AgentMessage): void {
+    this.#postText(to, answerText(message));
   }
 
   /** A message that is lost here is asked for again. */

@@ -44,7 +44,7 @@ export type RosterEntry = Omit<z.output<typeof entrySchema>, 'format'>;
 export const encodeEntry = (entry: RosterEntry): string => JSON.stringify({ format, ...entry });
 
 /** Returns undefined for an entry of another format. */
-export function decodeEntry(text: string): RosterEntry | undefined {
+export function decodeRosterEntry(text: string): RosterEntry | undefined {
   try {
     return entrySchema.safeParse(JSON.parse(text)).data;
   } catch {

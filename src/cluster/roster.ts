@@ -6,7 +6,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import type { RosterChanges, Wire } from '../engine/store.js';
 import { messageOf } from '../errors.js';
-import { decodeEntry, type RosterEntry } from './roster-entry.js';
+import { decodeRosterEntry, type RosterEntry } from './roster-entry.js';
 
 export interface Member extends RosterEntry {
   nodeId: string;
@@ -88,7 +88,7 @@ export class Roster {
     const members = isComplete ? new Map<string, Member>() : new Map(before);
     const touched = new Set(isComplete ? before.keys() : []);
     for (const { nodeId, run, entry } of changed) {
-      const known = entry === undefined ? undefined : decodeEntry(entry);
+      const known = entry === undefined ? undefined : decodeRosterEntry(entry);
       if (known) members.set(nodeId, { ...known, nodeId, run });
       else members.delete(nodeId);
       touched.add(nodeId);

@@ -8,7 +8,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { onAbort } from '../abort.js';
 import { claimLost } from '../allocs/alloc-faults.js';
 import { type AllocView, allocStateOf } from '../allocs/alloc-view.js';
-import { failureOf } from '../calls/call-failure.js';
+import { callFailureOf } from '../calls/call-failure.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { holdsClaim } from './claim-client.js';
@@ -64,7 +64,7 @@ export class LostClaims implements Concern {
     const claim = { allocId, generation };
     const answered: Question['answered'] = async (known) => {
       if (holdsClaim(known, claim)) return;
-      const failure = failureOf(claimLost(volume, allocId));
+      const failure = callFailureOf(claimLost(volume, allocId));
       await this.#allocs.report(address, { type: 'alloc.lost', name, generation, failure });
     };
     return { volume: volume.volume, claims: [claim], answered };

@@ -26,7 +26,7 @@ import { mountPathOf } from '../../machines/mount/states.js';
 import type { MountContext, MountInput } from '../../machines/mount/types.js';
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
-import type { Lacks, PluginCalls, Work } from '../calls/plugin-calls.js';
+import type { Lacks, PluginCalls, PluginWork } from '../calls/plugin-calls.js';
 import { nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Logger } from '../engine/logger.js';
@@ -112,7 +112,7 @@ export function mountKind(options: MountKindOptions): ActorKind {
   const targetOf = ({ plugin, key, allocId }: TargetCall): MountPath => paths.target(plugin, key, allocId);
   const admission = calls.admission<MountCall>(volumesOf);
   const effect = <TInput extends MountCall, TAnswer>(
-    work: (input: TInput, run: EffectCall<TInput>) => Work<TAnswer>,
+    work: (input: TInput, run: EffectCall<TInput>) => PluginWork<TAnswer>,
     compensates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs),

@@ -12,10 +12,10 @@ import { isStaged } from '../../machines/mount/staging.js';
 import { volumeName } from '../../machines/volume/requests.js';
 import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { unlessAborted } from '../abort.js';
-import { failureOf } from '../calls/call-failure.js';
+import { callFailureOf } from '../calls/call-failure.js';
 import { otherDriver } from '../calls/other-driver.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
-import type { Admitted } from '../calls/plugin-port.js';
+import type { AdmittedCall } from '../calls/plugin-port.js';
 import { lockKey, nodeCallsOf, type VolumeLocks } from '../calls/volume-locks.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
@@ -132,7 +132,7 @@ export class Stats {
         await this.#mounts.report(address, { type: 'mount.condition', condition });
       return { volume: key, at, ...seen };
     } catch (error) {
-      admitted.leave(failureOf(error));
+      admitted.leave(callFailureOf(error));
       throw error;
     } finally {
       admitted.leave();
@@ -143,7 +143,7 @@ export class Stats {
    * Answers once the call ends or is given up; a call that was given up lets the next one in, whether its client
    * heeds that or not.
    */
-  #answer(admitted: Admitted, plugin: string, place: VolumePlace): Promise<NodeStats> {
+  #answer(admitted: AdmittedCall, plugin: string, place: VolumePlace): Promise<NodeStats> {
     const { node, timeoutMs } = this.#options;
     const ask = async (signal: AbortSignal): Promise<NodeStats> => {
       const client = await admitted.client();

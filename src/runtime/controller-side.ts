@@ -10,12 +10,12 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { Homes } from '../calls/homes.js';
 import { PluginAccess } from '../calls/plugin-access.js';
 import { PluginCalls } from '../calls/plugin-calls.js';
-import type { PluginPort, Target } from '../calls/plugin-port.js';
+import type { PluginPort, PluginTarget } from '../calls/plugin-port.js';
 import type { VolumeLocks } from '../calls/volume-locks.js';
 import { startMs } from '../cluster/call-limits.js';
 import type { Cluster } from '../cluster/cluster.js';
 import { forwarded } from '../cluster/forwarded.js';
-import { instancesOf } from '../cluster/instances.js';
+import { clusterPluginPort } from '../cluster/instances.js';
 import { csiController } from '../csi-plugins/controller.js';
 import { csiSnapshots } from '../csi-plugins/snapshots.js';
 import type { Inbox } from '../engine/delivery/inbox.js';
@@ -176,7 +176,7 @@ export class ControllerSide {
       plugins: nodePluginsPort(nodeId, watched, plugins),
     });
 
-    const port = cluster ? instancesOf({ local, roster: cluster.roster, nodeId }) : local;
+    const port = cluster ? clusterPluginPort({ local, roster: cluster.roster, nodeId }) : local;
     const access = new PluginAccess(port, { clock, maxInFlight });
     const own = { controller: csiController({ timeoutMs }), snapshots: csiSnapshots({ timeoutMs }) };
     cluster?.serveCalls({ access, locks, secrets, methods: new Map(callsOf(own)) });
@@ -189,7 +189,7 @@ export class ControllerSide {
       stateOf: (id) => this.nodes.stateOf(id),
       ...(cluster && {
         troubleAt: (plugin: string, node: string) => access.troubleAt(plugin, node === nodeId ? undefined : node),
-        nodeFor: (target: Target) => access.nodeFor(target),
+        nodeFor: (target: PluginTarget) => access.nodeFor(target),
         hasInstance: (plugin: string, node: string) => access.hasInstance(plugin, node === nodeId ? undefined : node),
       }),
     });

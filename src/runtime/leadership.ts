@@ -1,5 +1,5 @@
 /** `runtime.leadership`: which agent works on volumes and nodes, and its events. */
-import type { Route } from '../cluster/request-client.js';
+import type { OwnerRoute } from '../cluster/request-client.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Store, TopicEntry } from '../engine/store.js';
@@ -91,7 +91,7 @@ export async function electedIn(store: Pick<Store, 'readTopic'>): Promise<Electe
 }
 
 /** Where the agent that leads reads; undefined: not known. @throws {Error} the store is away */
-export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<Route | undefined> {
+export async function routeIn(store: Pick<Store, 'readTopic'>): Promise<OwnerRoute | undefined> {
   const elected = await electedIn(store);
   return elected?.inbox === undefined ? undefined : { inbox: elected.inbox, epoch: elected.epoch };
 }

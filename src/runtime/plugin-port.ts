@@ -2,7 +2,7 @@
 import { nodeOwnedPrefix } from '../../machines/kit/addresses.js';
 import type { PluginScope } from '../../machines/kit/csi-types.js';
 import type { NodePlugin } from '../../machines/node/node.js';
-import { chosen, controllerService, type Instance, offers } from '../calls/instance-choice.js';
+import { chosenInstance, controllerService, type Instance, offers } from '../calls/instance-choice.js';
 import type { PluginObservation, PluginPort } from '../calls/plugin-port.js';
 import type { Engine } from '../engine/engine.js';
 import type { NodePluginsPort } from '../nodes/node-reporter.js';
@@ -85,7 +85,7 @@ const unseen = { trouble: 'it was not seen well yet', troubleKind: 'unseen' } as
 
 function observationOf(plugins: Registry, plugin: string, taskIdOf: TaskIdOf): PluginObservation {
   const instances = instancesOf(plugins, plugin, taskIdOf);
-  const best = chosen(instances)?.observation;
+  const best = chosenInstance(instances)?.observation;
   if (!best) {
     const [task] = types.flatMap((type) => taskIdOf(type, plugin) ?? []);
     return { ...absent, trouble: `${absent.trouble}${task === undefined ? '' : `: ${absentTask(task)}`}` };

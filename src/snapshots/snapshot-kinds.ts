@@ -14,8 +14,8 @@ import type {
 } from '../../machines/snapshot/types.js';
 import { type CallBounds, givenUpAfterMs } from '../calls/call-bounds.js';
 import type { PluginCall } from '../calls/homes.js';
-import type { PluginCalls, Work } from '../calls/plugin-calls.js';
-import type { Admitted } from '../calls/plugin-port.js';
+import type { PluginCalls, PluginWork } from '../calls/plugin-calls.js';
+import type { AdmittedCall } from '../calls/plugin-port.js';
 import { contentOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
 import { type ErrorDetails, StagecraftError } from '../errors.js';
@@ -37,7 +37,7 @@ interface SnapshotKindOptions {
   startMs?: number;
 }
 
-type Observation = Admitted['observation'];
+type Observation = AdmittedCall['observation'];
 
 interface Ways {
   kind: SnapshotKind;
@@ -158,7 +158,7 @@ function kindOf(
   const { most } = ways;
   const effect = <TInput extends PluginCall, TAnswer>(
     mostCalls: number,
-    work: (input: TInput, address: string) => Work<TAnswer>,
+    work: (input: TInput, address: string) => PluginWork<TAnswer>,
     compensates?: string[],
   ): Effect => ({
     sentDeadlineMs: givenUpAfterMs(timeoutMs, { calls: mostCalls, startMs }),
@@ -175,8 +175,8 @@ function kindOf(
   const giving = (
     at: Pick<PluginCall, 'plugin' | 'home'>,
     address: string,
-    work: Work<MadeSnapshot>,
-  ): Work<MadeSnapshot> => ({
+    work: PluginWork<MadeSnapshot>,
+  ): PluginWork<MadeSnapshot> => ({
     ...work,
     prepare: () => ids.known(),
     fault: (made) => ids.reserve(address, idsOfSnapshot(ways.kind, at, made)),

@@ -8,7 +8,7 @@ import { volumeStateOf } from '../../machines/volume/states.js';
 import type { VolumeContext } from '../../machines/volume/types.js';
 import { volumeMachine } from '../../machines/volume/volume.js';
 import { otherDriver } from '../calls/other-driver.js';
-import type { Target } from '../calls/plugin-port.js';
+import type { PluginTarget } from '../calls/plugin-port.js';
 import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { pause } from '../engine/clock.js';
@@ -244,7 +244,7 @@ export class Reconciler {
 
   /** Compares with the lists of all instances that the volumes have their homes at; with that of any, if they have none. */
   async #compare(plugin: string, believed: Believed[]): Promise<Reconciled> {
-    const targets = new Map<string | undefined, Target>();
+    const targets = new Map<string | undefined, PluginTarget>();
     const { homes = () => [] } = this.#options;
     const found = new Set([...believed.map(({ context }) => context.home), ...homes(plugin)]);
     for (const home of found.size > 0 ? found : [null]) {
@@ -257,7 +257,7 @@ export class Reconciler {
     return { plugin, volumes, differing: parts.flatMap(({ differing }) => differing) };
   }
 
-  async #compareAt(target: Target, believed: Believed[]): Promise<Reconciled> {
+  async #compareAt(target: PluginTarget, believed: Believed[]): Promise<Reconciled> {
     const { plugin } = target;
     const { listed, leftOut, withNodes, observation, node } = await listAt(this.#options, target, this.#stop.signal);
     this.#noteLeftOut({ plugin, node }, leftOut);

@@ -20,7 +20,7 @@ import type { ExpandAnswer, PublishAnswer } from '../../machines/volume/wishes.j
 import { modeRefusal } from '../calls/access-mode-support.js';
 import { givenUpAfterMs } from '../calls/call-bounds.js';
 import { controllerService } from '../calls/instance-choice.js';
-import type { Lacks, PluginCalls, Work } from '../calls/plugin-calls.js';
+import type { Lacks, PluginCalls, PluginWork } from '../calls/plugin-calls.js';
 import type { PluginObservation } from '../calls/plugin-port.js';
 import { contentOf, copyOf, nodeCallsOf } from '../calls/volume-locks.js';
 import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js';
@@ -128,7 +128,7 @@ const asSource = ({ plugin, csiId, home }: MadeCall): CopySource => ({ of: 'volu
 export function volumeKind(options: VolumeKindOptions): ActorKind {
   const { controller, calls, timeoutMs, startMs = 0, ids, sources, lookSoon } = options;
   const effect = <TInput extends VolumeCall, TAnswer>(
-    work: (input: TInput, address: string) => Work<TAnswer>,
+    work: (input: TInput, address: string) => PluginWork<TAnswer>,
     compensates?: string[],
     about?: (input: TInput) => string,
   ): Effect => ({
@@ -260,7 +260,7 @@ const creating = (
   { controller, topologiesOf }: Pick<VolumeKindOptions, 'controller' | 'topologiesOf'>,
   input: CreateCall,
   address: string,
-): Work<CreateAnswer> => ({
+): PluginWork<CreateAnswer> => ({
   makes: true,
   refusal: (observation) => createRefusal(observation, input.spec),
   precondition: (observation) => noCreation(observation, input),
@@ -295,7 +295,7 @@ const adopting = (
   controller: ControllerPort,
   spec: VolumeSpec,
   { csiId, context }: NonNullable<VolumeSpec['external']>,
-): Work<CreateAnswer> => {
+): PluginWork<CreateAnswer> => {
   const adopted = { id: csiId, context, accessibleTopology: [] };
   return {
     makes: true,

@@ -6,7 +6,7 @@ import type { Stray, VolumeContext, VolumeObservation } from '../../machines/vol
 import type { PublicationState } from '../../machines/volume/wishes.js';
 import { EndlessList, pagesOf } from '../calls/page-walk.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
-import type { PluginAnswer, PluginObservation, Target } from '../calls/plugin-port.js';
+import type { PluginAnswer, PluginObservation, PluginTarget } from '../calls/plugin-port.js';
 import type { Clock } from '../engine/clock.js';
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort, ListedPage, ListedVolume } from './controller-port.js';
@@ -45,7 +45,7 @@ const mostFarEntries = 1_000;
  * Reads the whole list of an instance.
  * @throws StagecraftError NOT_LEADER; PLUGIN_UNAVAILABLE, PLUGIN_LACKS, CSI_ERROR
  */
-export async function listAt(ports: ListPorts, target: Target, signal: AbortSignal): Promise<PluginList> {
+export async function listAt(ports: ListPorts, target: PluginTarget, signal: AbortSignal): Promise<PluginList> {
   const { plugin } = target;
   const { access, refusal } = ports;
   const admitted = await access.enter(target, { signal, waitMs, waits: () => {} });

@@ -5,7 +5,7 @@ import { Admissions, ticketMs } from '../../src/calls/admissions.js';
 import type { PluginCall } from '../../src/calls/homes.js';
 import { Homes } from '../../src/calls/homes.js';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
-import { PluginCalls, type Work } from '../../src/calls/plugin-calls.js';
+import { PluginCalls, type PluginWork } from '../../src/calls/plugin-calls.js';
 import type { PluginObservation } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import type { EffectCall } from '../../src/engine/effects/effects.js';
@@ -75,7 +75,7 @@ describe('calls that have to wait', () => {
   };
   const call: PluginCall = { plugin: 'disk', secrets: {}, isForced: false };
   const ask = (who: string, more: Partial<PluginCall> = {}): Promise<CallOutcome<string>> => {
-    const work: Work<string> = {
+    const work: PluginWork<string> = {
       volumes: ['vol-1'],
       call: () => {
         made.push(who);

@@ -1,8 +1,8 @@
 /** Admission of calls to a plugin that has instances on several nodes, as the roster tells of them. */
 import { expect } from 'chai';
 import { PluginAccess } from '../../src/calls/plugin-access.js';
-import type { Admitted, PluginObservation, PluginPort, Target } from '../../src/calls/plugin-port.js';
-import { FarPlugin, instancesOf } from '../../src/cluster/instances.js';
+import type { AdmittedCall, PluginObservation, PluginPort, PluginTarget } from '../../src/calls/plugin-port.js';
+import { clusterPluginPort, FarPlugin } from '../../src/cluster/instances.js';
 import type { Member } from '../../src/cluster/roster.js';
 import { rosterPluginOf } from '../../src/cluster/roster-entry.js';
 import { type SimulatedClock, simulatedClock } from '../../src/testing/simulated-clock.js';
@@ -43,7 +43,7 @@ class Fixture {
       members: this.members,
       onChange: (listener: (plugins: ReadonlySet<string>) => void) => this.#listen(() => listener(new Set(['disk']))),
     };
-    this.port = instancesOf({ local, roster, nodeId });
+    this.port = clusterPluginPort({ local, roster, nodeId });
     this.access = new PluginAccess(this.port, { clock: this.clock, maxInFlight });
   }
 
@@ -64,12 +64,12 @@ class Fixture {
     for (const listener of [...this.#listeners]) listener();
   }
 
-  async enter(target: Partial<Target> = {}): Promise<Admitted> {
+  async enter(target: Partial<PluginTarget> = {}): Promise<AdmittedCall> {
     const { signal } = new AbortController();
     return this.access.enter({ plugin: 'disk', ...target }, { signal, waits: () => {} });
   }
 
-  now(target: Partial<Target> = {}): Promise<Admitted | { reason: string }> {
+  now(target: Partial<PluginTarget> = {}): Promise<AdmittedCall | { reason: string }> {
     return this.access.enterNow({ plugin: 'disk', ...target }, { signal: new AbortController().signal });
   }
 }

@@ -2,8 +2,8 @@
 import { expect } from 'chai';
 import { Cluster } from '../../src/cluster/cluster.js';
 import { MessageCounts } from '../../src/cluster/message-counts.js';
-import { decode, encode } from '../../src/cluster/messages.js';
-import { ownWork, RequestClient, type Route } from '../../src/cluster/request-client.js';
+import { decodeMessage, encodeMessage } from '../../src/cluster/messages.js';
+import { type OwnerRoute, ownWork, RequestClient } from '../../src/cluster/request-client.js';
 import { type Method, RequestServer } from '../../src/cluster/request-server.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import { StagecraftError } from '../../src/errors.js';
@@ -30,7 +30,7 @@ const notOurs = new StagecraftError('NOT_LEADER', 'another one works on volumes'
 class World {
   readonly clock: SimulatedClock = simulatedClock();
   readonly readers = new Map<string, (text: string) => void>();
-  route: Route | undefined;
+  route: OwnerRoute | undefined;
   /** Fate of each text: the delays at which it arrives; none: it is lost. */
   fate: () => number[] = () => [1];
 
@@ -50,7 +50,7 @@ class World {
       refusal: () => notOurs,
     });
     this.readers.set(inbox, (text) => {
-      const message = decode(text);
+      const message = decodeMessage(text);
       if (typeof message !== 'string') client.receive(message);
     });
     return client;
@@ -66,7 +66,7 @@ class World {
     });
     if (before?.isDead) this.readers.delete(`owner-${number - 1}`);
     this.readers.set(inbox, (text) => {
-      const message = decode(text);
+      const message = decodeMessage(text);
       if (typeof message === 'string') return;
       if (message.type === 'request' || message.type === 'cancel') server.receive(message, 0);
     });
@@ -157,7 +157,7 @@ describe('requests between agents', () => {
       epoch: () => epoch,
     });
     world.readers.set('owner', (text) => {
-      const message = decode(text);
+      const message = decodeMessage(text);
       if (typeof message !== 'string' && message.type === 'request') server.receive(message, 0);
     });
     world.route = { inbox: 'owner', epoch: 1 };
@@ -172,7 +172,7 @@ describe('requests between agents', () => {
     let works = 0;
     const server = world.owner(1, { work: async () => ++works });
     const late = JSON.parse(
-      encode({ type: 'request', from: 'gone', send: 1, id: 'gone:1', epoch: 1, method: 'work', args: [] }),
+      encodeMessage({ type: 'request', from: 'gone', send: 1, id: 'gone:1', epoch: 1, method: 'work', args: [] }),
     );
     expect(server.receive(late, 10_001)).to.equal('late');
     await world.clock.advance(100);
@@ -252,7 +252,7 @@ describe('requests between agents', () => {
     const methods = new Map([['work', async () => ++works]]);
     const server = new RequestServer({ wire, clock, methods, epoch: () => epoch });
     const told: string[] = [];
-    world.readers.set('asker', (text) => told.push(Reflect.get(Object(decode(text)), 'type')));
+    world.readers.set('asker', (text) => told.push(Reflect.get(Object(decodeMessage(text)), 'type')));
     const asked = { from: 'asker', send: 1, id: 'asker:1', method: 'work', args: [] };
     const receive = (sentFor: number) => server.receive({ type: 'request', epoch: sentFor, ...asked }, 0);
     epoch = 3;
@@ -268,7 +268,9 @@ describe('requests between agents', () => {
     let works = 0;
     const server = world.owner(1, { work: async () => `${++works} ${'x'.repeat(1_000_000)}` });
     const asked = (n: number) =>
-      JSON.parse(encode({ type: 'request', from: 'a', send: n, id: `a:${n}`, epoch: 1, method: 'work', args: [] }));
+      JSON.parse(
+        encodeMessage({ type: 'request', from: 'a', send: n, id: `a:${n}`, epoch: 1, method: 'work', args: [] }),
+      );
     for (let n = 1; n <= 40; n += 1) server.receive(asked(n), 0);
     await world.clock.advance(100);
     server.receive(asked(40), 0);
@@ -402,7 +404,7 @@ describe('requests between agents', () => {
   it('D1 the store is away: after five seconds STORE_UNAVAILABLE, with what is known of the request', async () => {
     const { wire, clock } = world;
     let isAway = true;
-    const route = async (): Promise<Route | undefined> => {
+    const route = async (): Promise<OwnerRoute | undefined> => {
       if (isAway) throw new Error('connection refused');
       return world.route;
     };
@@ -447,10 +449,10 @@ describe('requests between agents', () => {
   });
 
   it('D11 what is no message is refused with why: no JSON, other fields, another format, too large', () => {
-    const good = encode({ type: 'moved', id: 'a:1' });
-    expect(decode(good)).to.deep.equal({ type: 'moved', id: 'a:1' });
-    expect(decode('x'.repeat(2 ** 20 + 1))).to.equal('too-large');
-    expect(decode(good.replace('"format":1', '"format":2'))).to.equal('newer');
+    const good = encodeMessage({ type: 'moved', id: 'a:1' });
+    expect(decodeMessage(good)).to.deep.equal({ type: 'moved', id: 'a:1' });
+    expect(decodeMessage('x'.repeat(2 ** 20 + 1))).to.equal('too-large');
+    expect(decodeMessage(good.replace('"format":1', '"format":2'))).to.equal('newer');
     for (const text of [
       ...['', 'null', '[]', '{', '{"format":1}', '{"format":"1"}'],
       good.replace('"moved"', '"other"'),
@@ -468,8 +470,8 @@ describe('requests between agents', () => {
       JSON.stringify({ format: 1, type: 'waits', id: 'a:1', reason: 7 }),
       JSON.stringify({ format: 1, type: 'answer', id: 'a:1', error: { code: 7 } }),
     ])
-      expect(decode(text), text).to.equal('malformed');
-    const odd = decode('{"format":1,"type":"answer","id":"a:1","value":{"__proto__":{"polluted":true}}}');
+      expect(decodeMessage(text), text).to.equal('malformed');
+    const odd = decodeMessage('{"format":1,"type":"answer","id":"a:1","value":{"__proto__":{"polluted":true}}}');
     expect(odd).to.have.property('type', 'answer');
     expect(Reflect.get({}, 'polluted')).to.equal(undefined);
   });
@@ -490,14 +492,14 @@ describe('requests between agents', () => {
     const entry = { host: 'h', version: '1', startedAtMs: 0, plugins: {} };
     await cluster.start({ entry: () => entry, watch: () => () => {} });
     const request = (send: number): string =>
-      encode({ type: 'request', from: 'b', send, id: `b:${send}`, epoch: 1, method: 'wait', args: [] });
+      encodeMessage({ type: 'request', from: 'b', send, id: `b:${send}`, epoch: 1, method: 'wait', args: [] });
     const sent = [
       ...['{', 'x'.repeat(2 ** 20 + 1), '{"format":2}'],
-      encode({ type: 'answer', id: 'a/1:1', value: 'too late' }),
-      encode({ type: 'answer', id: 'a/former:1', value: 'for another run' }),
+      encodeMessage({ type: 'answer', id: 'a/1:1', value: 'too late' }),
+      encodeMessage({ type: 'answer', id: 'a/former:1', value: 'for another run' }),
       ...Array.from({ length: 1_001 }, (_, at) => request(at + 1)),
       request(7),
-      encode({ type: 'cancel', from: 'b', send: 1_002, id: 'b:1' }),
+      encodeMessage({ type: 'cancel', from: 'b', send: 1_002, id: 'b:1' }),
     ];
     for (const text of sent) await wires.wire().post('a/1', text);
     await clock.advance(10);

@@ -1,6 +1,6 @@
 /** Signed messages and entries, over wires in memory. */
 import { expect } from 'chai';
-import { decode, encode } from '../../src/cluster/messages.js';
+import { decodeMessage, encodeMessage } from '../../src/cluster/messages.js';
 import { sealedWire } from '../../src/cluster/sealed-wire.js';
 import type { Wire } from '../../src/engine/store.js';
 import { seededRandom } from '../../src/testing/seeded-random.js';
@@ -80,9 +80,9 @@ describe('signed messages', () => {
   });
 
   it('D11 an agent without the key can not read a signed message, and counts another format', async () => {
-    const message = encode({ type: 'moved', id: 'a:1' });
-    expect(decode(message)).to.have.property('type', 'moved');
-    expect(decode(await written(message))).to.equal('newer');
+    const message = encodeMessage({ type: 'moved', id: 'a:1' });
+    expect(decodeMessage(message)).to.have.property('type', 'moved');
+    expect(decodeMessage(await written(message))).to.equal('newer');
   });
 
   it('D11 an entry that is not signed for its node and run counts as that of a node that has left', async () => {

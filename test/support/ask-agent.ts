@@ -1,5 +1,5 @@
 /** Asks an agent for any path, and checks that the answer is as docs/openapi.json says. */
-import { begun, type Sent, whole } from '../../src/client/exchange.js';
+import { responseTo, type Sent, whole } from '../../src/client/exchange.js';
 import { checkDocumented } from './documented.js';
 
 /**
@@ -12,7 +12,7 @@ export async function askAgent(
   path: string,
   options: Omit<Sent, 'method' | 'path'> = {},
 ): Promise<unknown> {
-  const response = await begun({ at: socketPath, options: { socketPath } }, { ...options, method, path });
+  const response = await responseTo({ at: socketPath, options: { socketPath } }, { ...options, method, path });
   const text = await whole(socketPath, response);
   const answer: unknown = text === '' ? undefined : JSON.parse(text);
   checkDocumented(method, path, answer);
