@@ -9,7 +9,7 @@ import type { Answers } from '../inspector/json-server.js';
 import type { PluginStatus } from '../registry/plugin-statuses.js';
 import { definedCapability } from '../requests/fields.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { notFound } from '../volumes/volume-checks.js';
+import { notFoundError } from '../volumes/volume-checks.js';
 
 /** Groups of requests that the runtime alone answers. */
 export const runtimeAnswers = (runtime: Runtime): Omit<Answers, 'agent' | 'actors' | 'events'> => {
@@ -61,7 +61,7 @@ export const runtimeAnswers = (runtime: Runtime): Omit<Answers, 'agent' | 'actor
     volumes: {
       list: ({ query }) => volumes.list(query),
       create: ({ body: { home, ...spec }, query }) => volumes.create(spec, { ...query, home }),
-      get: ({ params }) => found(volumes.get(params), () => notFound(params)),
+      get: ({ params }) => found(volumes.get(params), () => notFoundError(params)),
       publish: ({ params, body: { nodeId, capability, readOnly }, query }) =>
         volumes.publish(params, nodeId, {
           ...(capability && { capability: definedCapability(capability) }),

@@ -1,6 +1,6 @@
 /** Describes events of all topics for a person, one line each, in the words that the agent prints. */
 import type { RuntimeEvent } from '../runtime/runtime.js';
-import { describePluginEvent, describeTaskUpdate, timeOf } from './describe.js';
+import { describePluginEvent, describeTaskUpdate, timeOfDay } from './describe.js';
 import { describeAllocEvent, mountTeller } from './describe-mounts.js';
 import { describeLeader, describeNodeEvent, describeVolumeEvent } from './describe-volumes.js';
 
@@ -25,11 +25,11 @@ export function eventTeller(): (event: RuntimeEvent) => string {
         return describeLeader(one.event, false);
       case 'actors': {
         const { at, address, kind, reason } = one.event;
-        return `${timeOf(at)} ${address}: ${kind}${reason === undefined ? '' : `: ${reason}`}`;
+        return `${timeOfDay(at)} ${address}: ${kind}${reason === undefined ? '' : `: ${reason}`}`;
       }
       default:
         return undefined;
     }
   };
-  return (one) => told(one) ?? `${timeOf(one.at)} ${one.address}: ${one.kind}`;
+  return (one) => told(one) ?? `${timeOfDay(one.at)} ${one.address}: ${one.kind}`;
 }

@@ -2,7 +2,7 @@
 import type { AllocStatus, AllocVolumeStatus } from '../allocs/alloc-view.js';
 import { reasonsOf, type Waiting } from '../allocs/alloc-waits.js';
 import type { AllocEvent, MountEvent } from '../mounts/mount-events.js';
-import { timeOf } from './describe.js';
+import { timeOfDay } from './describe.js';
 
 export { reasonsOf };
 
@@ -12,7 +12,7 @@ export function mountTeller(): (event: MountEvent) => string | undefined {
   return (event) => {
     const { namespace, id } = event.key;
     const name = `${namespace}/${id}`;
-    const prefix = `${timeOf(event.at)} volume ${name}: `;
+    const prefix = `${timeOfDay(event.at)} volume ${name}: `;
     if (event.kind !== 'condition') return `${prefix}${changeIn(event)}`;
     const wasUnwell = unwell.delete(name);
     const { abnormal = false, message = 'its plugin says nothing of it any more' } = event.condition ?? {};
@@ -70,7 +70,7 @@ const claimLost = 'CLAIM_LOST';
 /** Describes an event of an alloc; undefined for steps that are not worth a line. */
 export function describeAllocEvent(event: AllocEvent): string | undefined {
   const { kind, failure } = event;
-  const alloc = `${timeOf(event.at)} alloc ${event.allocId}`;
+  const alloc = `${timeOfDay(event.at)} alloc ${event.allocId}`;
   switch (kind) {
     case 'preparing':
       return undefined;

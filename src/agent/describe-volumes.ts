@@ -4,7 +4,7 @@ import { describeLeaving, describeLeftover } from '../../machines/volume/words.j
 import type { NodeUpdate } from '../nodes/node-kind.js';
 import type { LeadershipEvent } from '../runtime/runtime.js';
 import type { Volume, VolumeEvent } from '../volumes/volume-view.js';
-import { timeOf } from './describe.js';
+import { timeOfDay } from './describe.js';
 
 /** The states by which volumes and snapshots are listed. */
 export { snapshotStates } from '../../machines/snapshot/types.js';
@@ -24,7 +24,7 @@ export const describeAllLeaving = (claims: Claim[]): string | undefined =>
 export function describeVolumeEvent(event: VolumeEvent): string | undefined {
   const what = changeIn(event);
   const { namespace, id } = event.key;
-  return what && `${timeOf(event.at)} volume ${namespace}/${id}: ${what}`;
+  return what && `${timeOfDay(event.at)} volume ${namespace}/${id}: ${what}`;
 }
 
 const failedIn = { create: 'failed', delete: 'not deleted', expand: 'not expanded', modify: 'not modified' };
@@ -85,7 +85,7 @@ export function describeVolume({ key, state, error, leftovers = [] }: Volume): s
 
 /** Describes an event of a node; undefined for the node's own reports. */
 export function describeNodeEvent(event: NodeUpdate): string | undefined {
-  const node = `${timeOf(event.at)} node ${event.nodeId}`;
+  const node = `${timeOfDay(event.at)} node ${event.nodeId}`;
   switch (event.kind) {
     case 'down':
       return `${node}: down, it takes no volume until it reports, as its agent does when it is started`;
@@ -100,4 +100,4 @@ export function describeNodeEvent(event: NodeUpdate): string | undefined {
 
 /** @param isOurs whether this agent was elected */
 export const describeLeader = ({ at, leader }: LeadershipEvent, isOurs: boolean): string =>
-  `${timeOf(at)} ${isOurs ? 'this agent' : leader} leads volumes and nodes now`;
+  `${timeOfDay(at)} ${isOurs ? 'this agent' : leader} leads volumes and nodes now`;

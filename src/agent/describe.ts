@@ -5,7 +5,7 @@ import type { PluginStatus } from '../registry/plugin-statuses.js';
 import type { TaskStatus, TaskUpdate } from '../tasks/task-supervisor.js';
 
 /** Time of day (UTC) of an event, for the beginning of a line. */
-export const timeOf = (at: number): string => new Date(at).toISOString().slice(11, 19);
+export const timeOfDay = (at: number): string => new Date(at).toISOString().slice(11, 19);
 
 export function describePluginEvent(event: PluginEvent): string {
   const { at, kind, info, healthy, description, before, dependents } = event;
@@ -24,7 +24,8 @@ export function describePluginEvent(event: PluginEvent): string {
   }
 }
 
-const pluginAt = (at: number, { name, type }: PluginEvent['info']): string => `${timeOf(at)} plugin ${name} (${type})`;
+const pluginAt = (at: number, { name, type }: PluginEvent['info']): string =>
+  `${timeOfDay(at)} plugin ${name} (${type})`;
 
 function describeNode({ nodeId, topology, maxVolumes }: NodeInfo): string {
   const places = Object.entries(topology ?? {}).map(([key, value]) => `${key}=${value}`);
@@ -56,7 +57,7 @@ export function pluginTellers(): { plugin(event: PluginEvent): string; task(upda
       const { at, change } = update;
       const line = describeUpdate(update);
       const isRepeated = change.type === 'unhealthy' && isTold(change.plugin ?? change.id, change.reason);
-      return isRepeated ? `${timeOf(at)} task ${change.id}: unhealthy too` : line;
+      return isRepeated ? `${timeOfDay(at)} task ${change.id}: unhealthy too` : line;
     },
   };
 }
@@ -91,13 +92,13 @@ export function tellingLine(said: string[]): string | undefined {
 }
 
 /** Reason for a task's state, with the end of its log if it has one. */
-export const reasonOf = ({ state, spec, reason, healthy, description }: TaskStatus): string | undefined => {
+export const taskReason = ({ state, spec, reason, healthy, description }: TaskStatus): string | undefined => {
   if (state === 'waiting' && spec.socket !== undefined) return `for an answer at ${spec.socket}`;
   return reason ?? (healthy === false ? description : undefined);
 };
 
 export function describeTaskUpdate({ at, change }: TaskUpdate): string {
-  const task = `${timeOf(at)} task ${change.id}`;
+  const task = `${timeOfDay(at)} task ${change.id}`;
   switch (change.type) {
     case 'started':
       return `${task}: process started for ${change.allocId}`;
@@ -126,7 +127,7 @@ export const isLastWord = ({ kind, healthy, description }: PluginEvent): boolean
 /** Summarizes a task that an earlier agent left. @param lives whether its process was found */
 export function describeTask(task: TaskStatus, lives: boolean): string {
   const { id, state, spec, pid } = task;
-  const reason = reasonOf(task);
+  const reason = taskReason(task);
   if (state === 'running' && spec.socket !== undefined) return `task ${id}: running, not started by Stagecraft`;
   if (state === 'running')
     return `task ${id}: ${lives ? 'running' : 'was running'}, pid ${pid}${lives ? ', found again' : ''}`;

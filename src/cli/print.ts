@@ -1,6 +1,6 @@
 /** Tables and details for people; programs use --json. */
 
-import { partsOf, reasonOf, tellingLine } from '../agent/describe.js';
+import { partsOf, taskReason, tellingLine } from '../agent/describe.js';
 import type { ActorReport } from '../api/actor-routes.js';
 import type { PluginReport, TaskReport } from '../api/agent-routes.js';
 import { firstLine, oneLine } from '../host/terminal-text.js';
@@ -115,7 +115,7 @@ export function factsTable(facts: [name: string, value: string][]): string {
 
 /** Reason for a task's state, with the most telling line of its log. */
 function whyOf(task: TaskReport): string {
-  const { what, said } = partsOf(reasonOf(task) ?? '');
+  const { what, said } = partsOf(taskReason(task) ?? '');
   const telling = tellingLine(said);
   return [...nextStartOf(task), ...(what ? [what] : []), ...(telling === undefined ? [] : [telling])].join(': ');
 }
@@ -163,7 +163,7 @@ export function taskDetails(task: TaskReport): string {
   const { id, state, spec, allocId, pid, pluginName, description, logPath } = task;
   const { maxRestarts, windowMs, backoff } = spec.restart;
   const restarts = `${maxRestarts} within ${windowMs} ms, after ${backoff.initialMs} ms doubling to ${backoff.maxMs} ms`;
-  const { what } = partsOf(state === 'running' ? '' : (reasonOf(task) ?? ''));
+  const { what } = partsOf(state === 'running' ? '' : (taskReason(task) ?? ''));
   const facts: [string, string | undefined][] = [
     ['task', `${id} (${spec.type})`],
     ['state', [state, ...nextStartOf(task), ...(what ? [what] : [])].join(': ')],

@@ -59,9 +59,9 @@ function groupIdOf(group: string | number): number {
 export const isOpenToEveryone = (dataDir: string): boolean => (statSync(dataDir).mode & 0o001) !== 0;
 
 /** Whether no other user can pass through the directory, or through one above it. */
-export function isClosed(path: string): boolean {
+export function isPrivate(path: string): boolean {
   if ((statSync(path).mode & 0o011) === 0) return true;
-  return path !== dirname(path) && isClosed(dirname(path));
+  return path !== dirname(path) && isPrivate(dirname(path));
 }
 
 const saltBytes = 16;

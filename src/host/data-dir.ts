@@ -20,7 +20,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { messageOf, StagecraftError } from '../errors.js';
 import { bootId } from './boot-id.js';
-import { type DataDirAccess, isClosed, isOpenToEveryone, mountsIn, saltIn, setAccess } from './data-dir-access.js';
+import { type DataDirAccess, isOpenToEveryone, isPrivate, mountsIn, saltIn, setAccess } from './data-dir-access.js';
 import { lockDirectory, ownerOf, takeLock } from './lock-file.js';
 import { maxSocketPathBytes } from './socket-path.js';
 
@@ -69,7 +69,7 @@ export function openDataDir(path: string, access?: DataDirAccess | 'unchanged'):
     return {
       ...{ path: real, socketRoot, isOpenAsBefore, unlock },
       ...(salt !== undefined && { salt }),
-      isClosed: isClosed(real),
+      isClosed: isPrivate(real),
       id: createHash('sha256')
         .update(salt ?? real)
         .digest('hex')

@@ -17,7 +17,7 @@ export const printable: Rule = {
 };
 
 /** Refuses names of properties that every object has. */
-export const notInherited: Rule = {
+export const uninherited: Rule = {
   holds: (text) => !(text in Object.prototype),
   fault: 'must not be a name that every JavaScript object has, as constructor: take another one',
 };
@@ -32,4 +32,4 @@ export const maxCsiIdBytes = 4 * 1024;
 
 /** First fault of a node id that a user gives, as `must …`; undefined without one. */
 export const nodeIdFault = (nodeId: string): string | undefined =>
-  [notEmpty, atMost(maxNodeIdBytes), printable, notInherited].find(({ holds }) => !holds(nodeId))?.fault;
+  [notEmpty, atMost(maxNodeIdBytes), printable, uninherited].find(({ holds }) => !holds(nodeId))?.fault;

@@ -3,14 +3,7 @@
  * of an alloc. Every entry point checks it, so that a map by such names is never asked for what all objects inherit.
  */
 import { z } from 'zod';
-import {
-  atMost,
-  maxCsiIdBytes,
-  maxNodeIdBytes,
-  printable,
-  type Rule,
-  notInherited as uninherited,
-} from './name-rules.js';
+import { atMost, maxCsiIdBytes, maxNodeIdBytes, printable, type Rule, uninherited } from './name-rules.js';
 import { inPlainWords } from './plain-faults.js';
 
 /** Limits of the CSI specification in bytes: of a string, of a map. */

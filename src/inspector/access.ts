@@ -70,7 +70,7 @@ export class Access {
    * @throws {StagecraftError} UNAUTHORIZED
    */
   checkToken({ method, headers, url }: AccessRequest): void {
-    const { query } = addressIn(url);
+    const { query } = pathAndQuery(url);
     const ticket = query.get('ticket');
     if (method === 'GET' && ticket !== null && this.#redeem(ticket)) return;
     const given = bearerIn(headers) ?? query.get('token');
@@ -95,7 +95,7 @@ export class Access {
 }
 
 /** Path and query of a request. Reads any text: not every path of a request is one of a URL. */
-export function addressIn(url: string): { path: string; query: URLSearchParams } {
+export function pathAndQuery(url: string): { path: string; query: URLSearchParams } {
   const at = url.indexOf('?');
   return at < 0
     ? { path: url, query: new URLSearchParams() }

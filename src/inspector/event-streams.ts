@@ -8,7 +8,7 @@ import {
   type EventFilter,
   type EventTopic,
   eventTopics,
-  isWanted,
+  isAskedFor,
   type Runtime,
   type RuntimeEvent,
 } from '../runtime/runtime.js';
@@ -161,7 +161,7 @@ class EventStream {
   }
 
   readonly #isWanted = (event: RuntimeEvent): boolean =>
-    this.#wish.topics.includes(event.topic) && isWanted(this.#wish.filter, event);
+    this.#wish.topics.includes(event.topic) && isAskedFor(this.#wish.filter, event);
 
   #drained(): Promise<void> {
     return new Promise((resolve) => {
@@ -191,7 +191,7 @@ class EventBatch {
     this.#events = events;
   }
 
-  /** Bytes of the events that `isWanted` chooses, made once for all followers with the same key. */
+  /** Bytes of the events that `isAskedFor` chooses, made once for all followers with the same key. */
   chosenBy(key: string, isWanted: (event: RuntimeEvent) => boolean): Buffer {
     const known = this.#chosen.get(key);
     if (known) return known;

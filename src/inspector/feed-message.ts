@@ -1,7 +1,7 @@
 /** Messages of the live feed over WebSocket, with sentences for its records: those of histories, as far as one record tells. */
 import type { ActorSummary, Trouble } from '../api/actor-routes.js';
 import type { FeedRecord } from '../engine/feed.js';
-import { answerIn, fromOf, type HistoryTone } from '../journal/history.js';
+import { fromOf, type HistoryTone, recordedAnswer } from '../journal/history.js';
 import { sentenceOf } from '../journal/history-words.js';
 
 /** Messages of the feed over WebSocket, as JSON: first one `hello`, then batches. */
@@ -42,7 +42,7 @@ export function linesOf(records: readonly FeedRecord[]): FeedLine[] {
     const plain = { seq, at, address, commit, what: sentenceOf(entry), from: fromOf(entry), tone: 'plain' as const };
     if (entry.kind === 'crash') return [{ ...plain, tone: 'failed', message: entry.error ?? '' }];
     if (entry.source.kind !== 'effect') return [plain];
-    const answer = answerIn(entry, address, { src: entry.source.id })?.line;
+    const answer = recordedAnswer(entry, address, { src: entry.source.id })?.line;
     if (!answer) return [plain];
     const { what, from, tone = 'plain', message } = answer;
     return [{ ...plain, what, from, tone, ...(message !== undefined && { message }) }];

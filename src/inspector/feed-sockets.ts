@@ -10,7 +10,7 @@ import { registryAddress } from '../../machines/kit/addresses.js';
 import type { FeedRecord } from '../engine/feed.js';
 import { StagecraftError } from '../errors.js';
 import { type Runtime, shown } from '../runtime/runtime.js';
-import { addressIn } from './access.js';
+import { pathAndQuery } from './access.js';
 import { summaryOf } from './actor-answers.js';
 import { type FeedMessage, linesOf } from './feed-message.js';
 import { FeedViewer } from './feed-viewer.js';
@@ -42,7 +42,7 @@ export class FeedSockets {
 
   /** @throws {StagecraftError} NOT_FOUND for another path, TOO_MANY_VIEWERS */
   async upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
-    const { path, query } = addressIn(request.url ?? '');
+    const { path, query } = pathAndQuery(request.url ?? '');
     const begin = this.#feeds[path];
     if (!begin) throw new StagecraftError('NOT_FOUND', `there is no WebSocket at ${path}`);
     const { WebSocketServer } = await import('ws');

@@ -9,7 +9,7 @@ import type { ParamsOf, Route } from '../api/route.js';
 import type { routes } from '../api/routes.js';
 import { errorTable, StagecraftError } from '../errors.js';
 import { checked } from '../requests/fields.js';
-import { addressIn } from './access.js';
+import { pathAndQuery } from './access.js';
 
 /**
  * A server without routes. Errors become `{code, message, address?}` with the status of their code.
@@ -35,7 +35,9 @@ export function jsonServer(times: typeof requestTimes = requestTimes): FastifyIn
   );
   server.setNotFoundHandler(({ method, originalUrl }, reply) =>
     // Without the query: it may have a token.
-    reply.code(404).send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${addressIn(originalUrl).path}` }),
+    reply
+      .code(404)
+      .send({ code: 'NOT_FOUND', message: `the agent has no ${method} ${pathAndQuery(originalUrl).path}` }),
   );
   server.server.on('checkExpectation', ({ headers }: IncomingMessage, response: ServerResponse) => {
     endPlainly(response, 417, `the agent can not do what 'expect: ${headers.expect}' asks: leave it out`);

@@ -14,14 +14,14 @@ const kinds: Record<string, string> = {
 };
 
 /** Name of an actor for a person: `volume data`, `mount of volume web/data`, `plugin disk (csi-node)`. */
-export function nameOf(address: string): string {
+export function actorName(address: string): string {
   const [machine = '', ...parts] = addressParts(address);
   const kind = kinds[machine] ?? machine;
   if (machine === 'plugin' || machine === 'plugins') return `${kind} ${parts[2]} (${parts[1]})`;
   const [namespace, id] = parts.slice(-2);
   const isNamespaced = ['volume', 'volume-snapshot', 'group-snapshot', 'mount'].includes(machine);
   const single = machine === 'alloc' && singleMountAt(address);
-  if (single) return `mount of ${nameOf(volumeAddress(single.namespace, single.id))} for alloc ${parts[1]}`;
+  if (single) return `mount of ${actorName(volumeAddress(single.namespace, single.id))} for alloc ${parts[1]}`;
   return `${kind} ${isNamespaced && namespace !== 'default' ? `${namespace}/${id}` : (id ?? namespace)}`;
 }
 
@@ -87,7 +87,7 @@ function adviceFor({ address, machine, state }: ActorSummary, part: PartView | u
 /** Trouble with an actor; undefined if there is none to tell. @param part the part that is the reason */
 export function troubleOf(summary: ActorSummary, part?: PartView): Trouble | undefined {
   const { address, health, why } = summary;
-  const what = `${capitalized(nameOf(address))}: ${why}`;
+  const what = `${capitalized(actorName(address))}: ${why}`;
   const cause = part?.why !== undefined && !why.includes(part.why) ? { why: part.why } : {};
   if (health === 'failed') return { address, what, ...cause, needs: 'a-person', ...adviceFor(summary, part) };
   const isDelayed = health === 'in-doubt' || (health === 'waiting' && part?.why !== undefined);
@@ -98,7 +98,7 @@ export function troubleOf(summary: ActorSummary, part?: PartView): Trouble | und
 
 /** An actor that was taken out of service. */
 export const quarantined = (address: string, reason: string): Trouble => ({
-  ...{ address, what: `${capitalized(nameOf(address))} is out of service`, why: reason, needs: 'a-person' },
+  ...{ address, what: `${capitalized(actorName(address))} is out of service`, why: reason, needs: 'a-person' },
   todo: 'read what made it crash, then take it back',
   command: advised(address, ['actor', 'release', address]),
 });
@@ -136,7 +136,7 @@ export const troubleOfMount = (address: string, { path, plugin }: { path: string
 /** Tells of a volume that an agent at another place may have mounted still, under the id of a node. */
 export const troubleElsewhere = (address: string, { nodeId, why }: { nodeId: string; why: string }): Trouble => ({
   address,
-  what: `${capitalized(nameOf(address))}: nothing is called for it on node ${nodeId}`,
+  what: `${capitalized(actorName(address))}: nothing is called for it on node ${nodeId}`,
   why,
   needs: 'a-person',
   todo: 'start that agent again, or make sure that nothing there uses the volume, then fence the node',

@@ -101,7 +101,7 @@ export class History {
     if (source.kind !== 'effect') return {};
     const effect = before?.effects.find(({ id }) => id === source.id);
     const input: CallInput = effect?.input instanceof Object ? effect.input : {};
-    const answer = answerIn(entry, this.#address, { src: effect?.src ?? source.id, plugin: input.plugin });
+    const answer = recordedAnswer(entry, this.#address, { src: effect?.src ?? source.id, plugin: input.plugin });
     if (!answer?.wasMade) return answer?.line ?? {};
     const attempt = this.#countAttempt(source.id, input, answer.line);
     return {
@@ -145,7 +145,7 @@ interface Answer {
 }
 
 /** Reads the answer of a plugin in an entry; undefined if it holds none. */
-export function answerIn(
+export function recordedAnswer(
   { source, event, kind }: JournalEntry,
   address: string,
   { src, plugin = 'plugin' }: { src: string; plugin?: string | undefined },

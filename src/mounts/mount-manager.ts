@@ -22,7 +22,7 @@ import {
   type WaitOptions,
   waitSchema,
 } from '../requests/await-options.js';
-import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { FormerMounts } from './former-mounts.js';
 import { type MountClient, userOf } from './mount-client.js';
@@ -96,7 +96,7 @@ export class MountManager {
     refuseNoObject(request, 'the request');
     const { volume, allocId } = request;
     const limits = checkedOptions(awaitSchema, options);
-    const asked = { key: keyOf(volume), allocId: allocIdOf(allocId) };
+    const asked = { key: volumeKeyOf(volume), allocId: allocIdOf(allocId) };
     const { singles, holds } = this.#options;
     await this.#within(limits, asked, async (following) => {
       if (await singles.unmount(asked, following)) return;
@@ -170,7 +170,7 @@ export class MountManager {
    */
   async stats(key: VolumeKeyInput): Promise<VolumeStats> {
     this.#client.refuseIfClosed();
-    return this.#options.stats.of(keyOf(key));
+    return this.#options.stats.of(volumeKeyOf(key));
   }
 
   /**
@@ -179,7 +179,7 @@ export class MountManager {
    */
   async retry(key: VolumeKeyInput, options: RetryOptions = {}): Promise<void> {
     this.#client.refuseIfClosed();
-    const known = keyOf(key);
+    const known = volumeKeyOf(key);
     const accepting = checkedRetry(options);
     if (!this.#client.contextAt(known)?.volume) throw mountNotFound(known, this.#client.node);
     await this.#options.compare([known]);
@@ -195,7 +195,7 @@ export class MountManager {
     this.#client.refuseIfClosed();
     const all = await this.#options.orphans.list();
     if (volume === undefined || all.length === 0) return all;
-    const shown = await shownHere(this.#options, keyOf(volume));
+    const shown = await shownHere(this.#options, volumeKeyOf(volume));
     return all.filter(({ path }) => shown.includes(path));
   }
 

@@ -34,7 +34,7 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
     fenceTimer: {
       deadlineMs: Number.POSITIVE_INFINITY,
       run: async ({ input, signal }: EffectCall<{ id: string }>) => {
-        const passed = afterMs === undefined ? untilAborted(signal) : observed(clock, afterMs, signal);
+        const passed = afterMs === undefined ? untilAborted(signal) : elapsed(clock, afterMs, signal);
         // Runs on by itself, retries and logs, and rejects only when this effect ends. A fence that comes first sends its own
         // message to all volumes.
         fence.withdraw({ nodeId: input.id, reason: `node ${input.id} is down`, signal }).catch(() => {});
@@ -53,7 +53,7 @@ export const nodeKind = ({ afterMs, clock, fence }: NodeKindOptions): ActorKind 
 const longestLookMs = 5_000;
 
 /** Resolves after `totalMs` of the monotonic clock as observed by this process, or at once when aborted. */
-export async function observed(clock: Clock, totalMs: number, signal: AbortSignal): Promise<void> {
+export async function elapsed(clock: Clock, totalMs: number, signal: AbortSignal): Promise<void> {
   let leftMs = totalMs;
   do {
     const lookMs = Math.min(leftMs, longestLookMs);

@@ -27,11 +27,11 @@ import type { FollowOptions } from '../engine/topics/follow-as.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { ActorClient } from '../requests/actor-client.js';
-import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
 import { ExclusiveRequests, type Holding } from '../volumes/exclusive-requests.js';
 import type { UnstagedWitness } from '../volumes/node-records.js';
-import { notFound } from '../volumes/volume-checks.js';
-import { isWithin } from '../volumes/volume-placement.js';
+import { notFoundError } from '../volumes/volume-checks.js';
+import { isAccessibleFrom } from '../volumes/volume-placement.js';
 import type { NodeTarget } from './node-admission.js';
 import { type NodeUpdate, nodesTopic, nodeUpdateOf } from './node-kind.js';
 import { reportSchema } from './node-report.js';
@@ -191,11 +191,11 @@ export class NodeManager {
    */
   async reportUnstaged(nodeId: string, key: VolumeKeyInput, report: UnstagedReport): Promise<void> {
     const id = this.#client.accept(nodeId);
-    const known = keyOf(key);
+    const known = volumeKeyOf(key);
     const { claimGeneration, allocId } = checked(unstagedSchema, report, 'the report');
     if (!(await this.#client.view(id))) throw this.#notFound(id);
     const address = volumeAddress(known.namespace, known.id);
-    if (!(await this.#volumes.read(address))) throw notFound(known);
+    if (!(await this.#volumes.read(address))) throw notFoundError(known);
     const contradiction = await this.#witness.contradicts({ nodeId: id, key: known, allocId });
     if (contradiction !== undefined) {
       const message = `${volumeName(known)}: cannot accept the report: ${contradiction}`;
@@ -267,7 +267,7 @@ export class NodeManager {
   async at(plugin: string, places: Segments[]): Promise<string[]> {
     const found: string[] = [];
     for (const { id, plugins } of await this.list())
-      if (plugins.some(({ name, topology }) => name === plugin && isWithin(topology, places))) found.push(id);
+      if (plugins.some(({ name, topology }) => name === plugin && isAccessibleFrom(topology, places))) found.push(id);
     return found;
   }
 

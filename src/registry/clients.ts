@@ -9,8 +9,8 @@ import type { Clock } from '../engine/clock.js';
 import type { Logger } from '../engine/logger.js';
 import { messageOf } from '../errors.js';
 import { placeFault } from '../host/socket-place.js';
-import { Change } from './change.js';
 import { type Dispenser, type FingerprintRequest, fingerprintOf, type Looked } from './dispenser.js';
+import { Replacement } from './replacement.js';
 import { noDispenser } from './validate.js';
 
 interface Connection {
@@ -33,7 +33,7 @@ interface Kind {
   /** The last one counts; those before it are replaced for the time being. */
   dispensers: { dispenser: Dispenser }[];
   /** Happens when another one counts. */
-  change: Change;
+  change: Replacement;
 }
 
 interface ClientsOptions {
@@ -69,7 +69,7 @@ export class Clients {
 
   constructor(dispensers: Record<string, Dispenser>, { clock, logger }: ClientsOptions) {
     for (const [type, dispenser] of Object.entries(dispensers)) {
-      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new Change() });
+      this.#kinds.set(type, { dispensers: [{ dispenser }], change: new Replacement() });
     }
     this.#clock = clock;
     this.#logger = logger;
@@ -93,7 +93,7 @@ export class Clients {
   }
 
   /** Happens when another dispenser takes the place of the one that speaks to plugins of this type. */
-  changeOf(type: string): Change | undefined {
+  changeOf(type: string): Replacement | undefined {
     return this.#kinds.get(type)?.change;
   }
 
@@ -187,7 +187,7 @@ export class Clients {
     }
     const kind = this.#kind(type);
     const { change } = kind;
-    kind.change = new Change();
+    kind.change = new Replacement();
     for (const tell of this.#onReplaced) tell(type);
     change.happen();
   }

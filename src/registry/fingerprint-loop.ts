@@ -9,10 +9,10 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { Effect, EffectCall } from '../engine/effects/effects.js';
 import type { Waiters } from '../engine/waiters.js';
 import { messageOf } from '../errors.js';
-import type { Change } from './change.js';
 import { type Clients, fingerprintBy } from './clients.js';
 import { fingerprintOf } from './dispenser.js';
 import { bounded } from './limits.js';
+import type { Replacement } from './replacement.js';
 import { watchSocket } from './socket-watch.js';
 
 export interface FingerprintTimes {
@@ -32,7 +32,7 @@ export interface FingerprintLoopOptions extends FingerprintTimes {
 }
 
 type LoopCall = Pick<EffectCall<FingerprintInput>, 'address' | 'input' | 'signal' | 'send'> & {
-  change: Change | undefined;
+  change: Replacement | undefined;
 };
 
 /** First pause of an unhealthy instance; it grows up to the interval. */

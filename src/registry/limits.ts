@@ -2,14 +2,14 @@
 import { unlessAborted } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
 import { abortedBy, withDeadline } from '../engine/deadline.js';
-import type { Change } from './change.js';
+import type { Replacement } from './replacement.js';
 
 interface Limits {
   clock: Clock;
   timeoutMs: number;
   signal: AbortSignal;
   /** Ends the wait, too. */
-  change?: Change | undefined;
+  change?: Replacement | undefined;
 }
 
 /** @param ask gets a signal that is aborted once nobody waits for the answer */

@@ -13,7 +13,7 @@ import { followAs } from '../engine/topics/follow-as.js';
 import type { TopicReader } from '../engine/topics/topic-reader.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, StagecraftError } from '../errors.js';
-import { type Page, type Paging, pageOf } from './actor-pages.js';
+import { type Page, type Paging, pageOfActors } from './actor-pages.js';
 import { checked } from './fields.js';
 
 /** Kind of actor that users name by a key. */
@@ -116,7 +116,7 @@ export class ActorClient<M extends AnyStateMachine, Key> {
   ): Promise<Page<T>> {
     this.refuseIfClosed();
     const filter = checked(schema, given, 'the filter');
-    return pageOf(this.actors, filter, (view) => itemOf(view, filter));
+    return pageOfActors(this.actors, filter, (view) => itemOf(view, filter));
   }
 
   /**

@@ -56,7 +56,7 @@ export interface Paging {
  * Lists each matching actor once. Actors created or deleted meanwhile may be missing. @param itemOf returns undefined
  * for an actor that does not match
  */
-export async function pageOf<M extends AnyStateMachine, T>(
+export async function pageOfActors<M extends AnyStateMachine, T>(
   actors: ActorsOf<M>,
   { namespace, idPrefix = '', limit, after: from }: Paging,
   itemOf: (view: ViewOf<M>) => T | undefined,

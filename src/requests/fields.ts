@@ -154,4 +154,4 @@ export const definedCapability = ({ fsType, mountFlags, ...rest }: z.output<type
   ...(mountFlags !== undefined && { mountFlags }),
 });
 
-export const keyOf = (key: unknown, what = 'the key of a volume'): VolumeKey => checked(keySchema, key, what);
+export const volumeKeyOf = (key: unknown, what = 'the key of a volume'): VolumeKey => checked(keySchema, key, what);

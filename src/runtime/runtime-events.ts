@@ -47,7 +47,7 @@ const optionsSchema = z.strictObject({
 });
 
 /** Tells whether an event is one of those asked for. */
-export const isWanted = ({ kinds, address, plugin }: EventFilter, event: RuntimeEvent): boolean =>
+export const isAskedFor = ({ kinds, address, plugin }: EventFilter, event: RuntimeEvent): boolean =>
   (kinds?.includes(event.kind) ?? true) &&
   (address === undefined || event.address.startsWith(address)) &&
   (plugin === undefined || event.plugin === plugin);
@@ -109,7 +109,7 @@ export class RuntimeEvents implements Events {
     try {
       for await (const row of rows) {
         const event = await this.#eventOf(row);
-        if (isWanted(filter, event)) yield event;
+        if (isAskedFor(filter, event)) yield event;
       }
     } catch (error) {
       throw error instanceof TopicFault ? this.#faultOf(error) : error;

@@ -39,7 +39,7 @@ export interface RuntimeStats {
   onCall(listener: (call: PluginCall) => void): () => void;
 }
 
-export class Stats implements RuntimeStats {
+export class RuntimeCounters implements RuntimeStats {
   readonly #engines: () => Engine[];
   readonly #listeners = new Set<(call: PluginCall) => void>();
   #commits = 0;

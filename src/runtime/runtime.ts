@@ -59,7 +59,7 @@ import { RegistryActor, registryKind } from './registry-actor.js';
 import { requestsByHand } from './requests-by-hand.js';
 import type { Runtime } from './runtime-api.js';
 import { RuntimeEvents } from './runtime-events.js';
-import { Stats } from './runtime-stats.js';
+import { RuntimeCounters } from './runtime-stats.js';
 
 export { type Shown, shown } from '../host/shown.js';
 export type { InspectedActor, Journal } from './actor-records.js';
@@ -80,7 +80,7 @@ export type {
   Tasks,
   Volumes,
 } from './runtime-api.js';
-export { type EventFilter, type Events, isWanted } from './runtime-events.js';
+export { type EventFilter, type Events, isAskedFor } from './runtime-events.js';
 export { openJournalIn, openStoredJournal, type StoredJournal } from './stored-journal.js';
 
 /** Undefined if the address belongs to no node. */
@@ -144,7 +144,7 @@ async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runti
   // First everything that asks and watches actors.
   const mounts = new MountClient({ node: nodeId, engine, clock });
   const messages = new MessageCounts();
-  const stats = new Stats(() => actorEngines(engine, controllerSide.engine), messages);
+  const stats = new RuntimeCounters(() => actorEngines(engine, controllerSide.engine), messages);
   const dispensers = csiDispensers({ onCall: (info, call) => stats.called(info, call) });
   const clients = new Clients({ ...dispensers, ...options.dispensers }, { clock, logger });
   const asked = new Waiters();

@@ -17,7 +17,7 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
-import { type KnownSource, notCreated, notFound } from '../volumes/volume-checks.js';
+import { type KnownSource, notCreated, notFoundError } from '../volumes/volume-checks.js';
 
 type Secrets = Record<string, SecretRef>;
 
@@ -65,9 +65,9 @@ async function volumeSource(
 ): Promise<SnapshotSource & { plugin: string; secrets: Secrets; driver: string | undefined; call: HomedCall }> {
   const address = volumeAddress(volume.namespace, volume.id);
   const view = await new ActorsOf(engine, volumeMachine).read(address, limit);
-  if (!view || volumeStateOf(view.state, view.context) === 'deleted') throw notFound(volume);
+  if (!view || volumeStateOf(view.state, view.context) === 'deleted') throw notFoundError(volume);
   const { spec, csi, lifecycle, home, driver } = view.context;
-  if (!spec) throw notFound(volume);
+  if (!spec) throw notFoundError(volume);
   if (isLeaving(lifecycle))
     throw new StagecraftError('VOLUME_DELETING', `${volumeName(volume)} is being deleted: it takes no new snapshots`, {
       address,

@@ -18,7 +18,7 @@ import { StagecraftError } from '../errors.js';
 import { nameSchema } from '../host/names.js';
 import type { Subject } from '../requests/actor-client.js';
 import { filterShape, pageShape } from '../requests/actor-pages.js';
-import { checked, keyOf, keySchema, mapSchema, secretsSchema } from '../requests/fields.js';
+import { checked, keySchema, mapSchema, secretsSchema, volumeKeyOf } from '../requests/fields.js';
 import { groupSnapshotsTopic, snapshotsTopic } from './snapshot-kinds.js';
 import { type GroupSnapshot, groupSnapshotOf, type Snapshot, snapshotErrorOf, snapshotOf } from './snapshot-view.js';
 
@@ -76,7 +76,7 @@ const subjectOf = (
   const addressOf = ({ namespace, id }: SnapshotKey): string => addressAt(namespace, id);
   return {
     machine,
-    keyOf: (given) => keyOf(given, 'the key of a snapshot'),
+    keyOf: (given) => volumeKeyOf(given, 'the key of a snapshot'),
     addressOf,
     nameOf: (key) => snapshotName({ kind, ...key }),
     describe: ({ context }) => {

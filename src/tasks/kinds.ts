@@ -19,7 +19,7 @@ import { endProcesses } from './end-processes.js';
 import type { TaskEnvironments } from './environments.js';
 import { taskMigrations } from './migrations.js';
 import { type TaskPaths, taskMark } from './paths.js';
-import { livingRuns, namesOf } from './processes.js';
+import { livingRuns, programNames } from './processes.js';
 import { type Children, spawnRun } from './spawn.js';
 import type { TaskLogs } from './task-logs.js';
 import { watchProcess } from './watch-process.js';
@@ -52,7 +52,7 @@ export function taskKind(options: TaskKindOptions): ActorKind {
   const { paths, logs, environments, clock, logger, prepareHost, probe, gone, watchHealth } = options;
   const children: Children = new Map();
   const tellOthers = (id: string) => (pids: number[]) => {
-    const named = namesOf(pids).map((name, at) => `${name} (${pids[at]})`);
+    const named = programNames(pids).map((name, at) => `${name} (${pids[at]})`);
     const message = `task ${id}: with its process, what that has started is ended, ${named.join(', ')}: mounts that it serves, as FUSE daemons do, are dead. restart.keep: children leaves it`;
     logger.warn({ task: id, pids }, message);
   };

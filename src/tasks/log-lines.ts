@@ -13,7 +13,7 @@ const newline = 0x0a;
  * @returns text, and length of the newest file
  * @throws Error for a file that can't be read or is no plain file
  */
-export async function lastLines(paths: string[], count: number): Promise<{ text: string; sizeBytes: number }> {
+export async function lastLogLines(paths: string[], count: number): Promise<{ text: string; sizeBytes: number }> {
   const blocks: Buffer[] = [];
   const sizes: number[] = [];
   let newlines = 0;
@@ -50,7 +50,7 @@ export const linesFrom = (path: string, offset: number, { closed = false } = {})
   });
 
 /** Length of a log; 0 if there is none. */
-export const sizeOf = (path: string): Promise<number> => reading(path, 0, async (_, sizeBytes) => sizeBytes);
+export const logBytes = (path: string): Promise<number> => reading(path, 0, async (_, sizeBytes) => sizeBytes);
 
 async function reading<T>(
   path: string,

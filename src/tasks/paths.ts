@@ -13,7 +13,7 @@ export interface TaskPaths {
 export const pluginsDirectory = ({ socketRoot }: TaskPaths): string => join(socketRoot, 'plugins');
 
 /** Socket of one run: the processes of two runs never share a socket. */
-export const socketPathOf = (paths: TaskPaths, allocId: string): string =>
+export const runSocketPath = (paths: TaskPaths, allocId: string): string =>
   join(pluginsDirectory(paths), allocId, 'csi.sock');
 
 export const logPathOf = ({ dataDir }: TaskPaths, id: string): string => join(dataDir, 'logs', `${id}.log`);

@@ -126,7 +126,7 @@ export async function livingRuns(mark: TaskMark, tokens: readonly string[]): Pro
 }
 
 /** Names of the programs that these processes run, for messages. */
-export const namesOf = (pids: readonly number[]): string[] =>
+export const programNames = (pids: readonly number[]): string[] =>
   pids.map((pid) => {
     try {
       return readFileSync(`/proc/${pid}/comm`, 'utf8').trim();

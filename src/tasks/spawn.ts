@@ -8,7 +8,7 @@ import type { OwnRun, ProcessEnd, ProcessIdentity, TaskRun, TaskSpec } from '../
 import { messageOf } from '../errors.js';
 import { namedEndpoint, type TaskEnvironments } from './environments.js';
 import { runHeader, tailOf } from './log-tail.js';
-import { logPathOf, socketPathOf, type TaskPaths, taskDirOf, taskMark } from './paths.js';
+import { logPathOf, runSocketPath, type TaskPaths, taskDirOf, taskMark } from './paths.js';
 import { openPlain } from './plain-file.js';
 import { directoryVariable, findProcesses, identify, taskVariable, tokenVariable } from './processes.js';
 
@@ -29,7 +29,7 @@ const scheme = 'unix://';
 
 /** Path of the plugin's socket on this host: in a directory of its own, unless the user has named it. */
 const hostSocketOf = (paths: TaskPaths, { spec, run }: SpawnRequest): string =>
-  namedEndpoint(spec)?.slice(scheme.length) ?? socketPathOf(paths, run.allocId);
+  namedEndpoint(spec)?.slice(scheme.length) ?? runSocketPath(paths, run.allocId);
 
 /** Variables that tell a process its paths; `${NAME}` stands for them in its arguments. */
 function placeOf(paths: TaskPaths, request: SpawnRequest): Record<string, string> {

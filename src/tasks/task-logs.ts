@@ -12,7 +12,7 @@ import type { Logger } from '../engine/logger.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import { InOrder } from './in-order.js';
 import { copyEnd, usedBytes } from './log-copy.js';
-import { isLink, lastLines, linesFrom, openThere, sizeOf } from './log-lines.js';
+import { isLink, lastLogLines, linesFrom, logBytes, openThere } from './log-lines.js';
 import { logPathOf, olderLogOf, type TaskPaths } from './paths.js';
 import { isAlive } from './processes.js';
 
@@ -100,7 +100,7 @@ export class TaskLogs {
 
   async #last(id: string, lines: number): Promise<LogPart> {
     const path = this.pathOf(id);
-    const { text, sizeBytes } = await lastLines([path, olderLogOf(path)], lines);
+    const { text, sizeBytes } = await lastLogLines([path, olderLogOf(path)], lines);
     return { text, next: (this.#cutBytes.get(id) ?? 0) + sizeBytes };
   }
 
@@ -109,13 +109,13 @@ export class TaskLogs {
     const cutBytes = this.#cutBytes.get(id) ?? 0;
     if (position < cutBytes) {
       const older = olderLogOf(path);
-      const beginsAt = cutBytes - (await sizeOf(older));
+      const beginsAt = cutBytes - (await logBytes(older));
       const from = Math.max(beginsAt, position);
       const rest = await linesFrom(older, from - beginsAt, { closed: true });
       if (rest.length > 0) return { text: rest.toString('utf8'), next: from + rest.length };
     }
     const reached = position - cutBytes;
-    const offset = reached <= (await sizeOf(path)) ? Math.max(0, reached) : 0; // the log may have been emptied by somebody
+    const offset = reached <= (await logBytes(path)) ? Math.max(0, reached) : 0; // the log may have been emptied by somebody
     const found = await linesFrom(path, offset);
     return { text: found.toString('utf8'), next: cutBytes + offset + found.length };
   }

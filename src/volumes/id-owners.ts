@@ -47,7 +47,7 @@ interface PluginId {
 }
 
 /** Kind of a volume's source. */
-export const kindOf = (source: VolumeSource): CopySource['of'] => ('volume' in source ? 'volume' : 'snapshot');
+export const sourceKind = (source: VolumeSource): CopySource['of'] => ('volume' in source ? 'volume' : 'snapshot');
 
 /** Volume or snapshot whose content is copied. */
 export interface CopySource extends Pick<PluginId, 'plugin' | 'csiId' | 'home'> {
@@ -327,7 +327,7 @@ function sourcesOfVolume(context: VolumeContext): readonly CopySource[] {
   const { spec, home } = context;
   const { source, plugin = '' } = spec ?? {};
   if (!source || !needsSource(context)) return nothing;
-  return [{ of: kindOf(source), plugin, csiId: source.csiId, home, isBeingCopied: mayBeCreating(context) }];
+  return [{ of: sourceKind(source), plugin, csiId: source.csiId, home, isBeingCopied: mayBeCreating(context) }];
 }
 
 /** Ids of snapshots. The members of group snapshots are snapshots, too. */

@@ -12,7 +12,7 @@ export interface OrphanedVolume {
 }
 
 /** List of one instance of a plugin. */
-export interface List {
+export interface PluginList {
   plugin: string;
   /** Undefined: on this node. */
   node: string | undefined;
@@ -33,7 +33,7 @@ export class OrphanedVolumes {
   }
 
   /** Takes over what one list has and no record. @param isMaking a new one may be of a create call whose answer has not come */
-  seen({ plugin, node }: List, csiIds: readonly string[], isMaking: boolean): void {
+  seen({ plugin, node }: PluginList, csiIds: readonly string[], isMaking: boolean): void {
     const name = `${plugin}\n${node ?? ''}`;
     const before = new Set(this.#lists.get(name)?.map(({ csiId }) => csiId));
     const now = csiIds.filter((csiId) => !isMaking || before.has(csiId));

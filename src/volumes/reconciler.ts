@@ -17,7 +17,7 @@ import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
 import type { ListedPage } from './controller-port.js';
 import { volumeIds } from './id-owners.js';
-import type { List, OrphanedVolumes } from './orphaned-volumes.js';
+import type { OrphanedVolumes, PluginList } from './orphaned-volumes.js';
 import { differs, type ListPorts, listAt, observationOf } from './volume-lists.js';
 
 interface ReconcilerOptions extends ListPorts {
@@ -297,7 +297,7 @@ export class Reconciler {
 
   /** Logs how many entries were left out of a list, once for each number. */
   #noteLeftOut(
-    { plugin, node }: List,
+    { plugin, node }: PluginList,
     { count, why }: NonNullable<ListedPage['leftOut']> = { count: 0, why: '' },
   ): void {
     const list = `${plugin}\n${node ?? ''}`;
@@ -318,7 +318,7 @@ export class Reconciler {
   /**
    * Reads the records once more if the list has ids of no created volume: they may be of leftovers, or committed since.
    */
-  async #noteOrphans(list: List, listed: string[]): Promise<void> {
+  async #noteOrphans(list: PluginList, listed: string[]): Promise<void> {
     const { plugin } = list;
     const known = new Set<string>();
     let isMaking = false;

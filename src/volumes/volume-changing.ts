@@ -10,7 +10,7 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import { StagecraftError } from '../errors.js';
 import { type AwaitOptions, awaitSchema, checkedOptions } from '../requests/await-options.js';
 import { bytesSchema, checked, definedRange, parametersSchema, type VolumeKeyInput } from '../requests/fields.js';
-import { addressOf, failed } from './volume-checks.js';
+import { addressOf, failedError } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
 import { bytesIn } from './volume-view.js';
 
@@ -35,7 +35,7 @@ export class VolumeChanging {
       this.#client.refuseIfGone(known, { asked: context, now, goal: 'expanded' });
       if (isExpanded(now, asked)) return expandedOf(now);
       const { wish, next, failure } = now.expansion ?? {};
-      if (failure) throw failed(known, failure);
+      if (failure) throw failedError(known, failure);
       const isDue = [wish, next?.wish].some((one) => one && !isBelow(one.requiredBytes, asked.requiredBytes));
       if (isDue) return undefined;
       const message = `${volumeName(known)}: a later request asked for another size before this one was reached; repeat the request if it still holds`;
@@ -61,8 +61,8 @@ export class VolumeChanging {
       // Parameters that were asked for again are still due.
       const isDue = isAmong(asked, { ...wish, ...next?.wish });
       if (!isDue && isAmong(asked, now.modifiedTo ?? {})) return true;
-      if (failure) throw failed(known, failure);
-      if (refused && !isDue && isAmong(asked, refused.wish)) throw failed(known, refused.failure);
+      if (failure) throw failedError(known, failure);
+      if (refused && !isDue && isAmong(asked, refused.wish)) throw failedError(known, refused.failure);
       return undefined;
     };
     await this.#client.until({ key: known, goal: 'modified', reached, signal: limit });

@@ -17,7 +17,7 @@ import type { CheckedSpec } from './spec.js';
 export const addressOf = ({ namespace, id }: VolumeKey): string => volumeAddress(namespace, id);
 
 /** Makes the error for a volume that nobody can use. @param context record of a deleted one. Absent: there is none */
-export function notFound(key: VolumeKey, context?: VolumeContext): StagecraftError {
+export function notFoundError(key: VolumeKey, context?: VolumeContext): StagecraftError {
   const { code, message } = context ? absenceOf(context) : volumeNotFound(key);
   return new StagecraftError(code, message, { address: addressOf(key) });
 }
@@ -43,7 +43,7 @@ export interface KnownPlugins {
   refresh?(): Promise<void>;
 }
 
-export const failed = (key: VolumeKey, failure: CallFailure): StagecraftError =>
+export const failedError = (key: VolumeKey, failure: CallFailure): StagecraftError =>
   failedWith(key, failure, 'it stays failed until the request changes, or retry is called');
 
 /** Makes the error of a failed creation; undefined if it has not failed. */
@@ -66,7 +66,7 @@ function failedWith(
  * Finds the requested capability among those of the volume's spec. Access mode and attachment mode must be given.
  * @throws StagecraftError INVALID_ARGUMENT lists the capabilities of the volume
  */
-export function capabilityOf(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
+export function offeredCapability(key: VolumeKey, { spec }: VolumeContext, asked: unknown): Capability {
   const offered = spec?.capabilities ?? [];
   const wanted = definedCapability(checked(capabilitySchema, asked, 'the capability'));
   const isMeant = (one: Capability): boolean =>
@@ -104,7 +104,7 @@ interface Sources {
  * Resolves the source of a new volume; undefined if its spec has none.
  * @param known record of the same key, if any: the same spec again means the same source
  */
-export async function sourceOf(
+export async function volumeSourceOf(
   { source, plugin, namespace }: CheckedSpec,
   known: VolumeContext | undefined,
   sources: Sources,

@@ -9,8 +9,14 @@ import { asData } from '../engine/machine/data.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { type AwaitOptions, awaitShape, type WaitReporting } from '../requests/await-options.js';
-import { accessModeSchema, attachmentModeSchema, checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
-import { addressOf, failed } from './volume-checks.js';
+import {
+  accessModeSchema,
+  attachmentModeSchema,
+  checked,
+  type VolumeKeyInput,
+  volumeKeyOf,
+} from '../requests/fields.js';
+import { addressOf, failedError } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
 import type { VolumePlacement } from './volume-placement.js';
 
@@ -92,14 +98,14 @@ export class VolumeClaiming {
     { nodeId, allocId, generation }: LetGo,
     waiting: AwaitOptions & WaitReporting,
   ): Promise<void> {
-    const known = keyOf(key);
+    const known = volumeKeyOf(key);
     await this.#client.askExisting(known, { type: 'volume.unstaged', nodeId, claimGeneration: generation, allocId });
     const reached = ({ context: { claims, publications } }: VolumeView): true | undefined => {
       const own = claims.find((one) => one.allocId === allocId && one.generation === generation);
       if (!own) return true;
       const publication = publications[own.nodeId];
       if (own.state === 'node-detached' && publication?.at === 'failed.unpublish' && publication.failure)
-        throw failed(known, publication.failure);
+        throw failedError(known, publication.failure);
       return undefined;
     };
     const goal = `let go of by alloc ${allocId}`;

@@ -9,11 +9,11 @@ import type { ViewOf } from '../engine/actors-of.js';
 import { StagecraftError } from '../errors.js';
 import { ActorClient, type ActorClientPorts, type ActorGoal, type Subject } from '../requests/actor-client.js';
 import type { AwaitOptions, WaitReporting } from '../requests/await-options.js';
-import { keyOf } from '../requests/fields.js';
+import { volumeKeyOf } from '../requests/fields.js';
 import { inTime } from '../requests/limited.js';
 import type { FormerHolders } from './node-records.js';
-import { addressOf, failedCreation, notFound } from './volume-checks.js';
-import { troubleOf } from './volume-view.js';
+import { addressOf, failedCreation, notFoundError } from './volume-checks.js';
+import { shownFailure } from './volume-view.js';
 
 /** Codes of refusals and waits that somebody who has the volume causes. */
 const isInTheWay: ReadonlySet<string> = new Set(['VOLUME_IN_USE', 'CLAIM_CONFLICT']);
@@ -24,14 +24,14 @@ type VolumeGoal<T> = ActorGoal<typeof volumeMachine, VolumeKey, T> & WaitReporti
 
 const volumes: Subject<typeof volumeMachine, VolumeKey> = {
   machine: volumeMachine,
-  keyOf: (given) => keyOf(given),
+  keyOf: (given) => volumeKeyOf(given),
   addressOf,
   nameOf: volumeName,
   describe: ({ state, context }) => {
-    const trouble = troubleOf(context);
+    const trouble = shownFailure(context);
     return `${volumeStateOf(state, context)}${trouble ? `: ${trouble.message}` : ''}`;
   },
-  notFound: (key) => notFound(key),
+  notFound: (key) => notFoundError(key),
 };
 
 export class VolumeClient extends ActorClient<typeof volumeMachine, VolumeKey> {
@@ -75,7 +75,7 @@ export class VolumeClient extends ActorClient<typeof volumeMachine, VolumeKey> {
     let last: VolumeContext | undefined;
     const tell = (context: VolumeContext, isWaiting: boolean): void => {
       last = isWaiting ? context : undefined;
-      const trouble = isWaiting ? troubleOf(context) : undefined;
+      const trouble = isWaiting ? shownFailure(context) : undefined;
       onWait(trouble?.message ?? null);
       if (!trouble || !isInTheWay.has(trouble.code)) return;
       void this.#holders(context).then((whys) => {
@@ -93,8 +93,8 @@ export class VolumeClient extends ActorClient<typeof volumeMachine, VolumeKey> {
   /** @throws StagecraftError VOLUME_NOT_FOUND */
   async present(key: VolumeKey, limit?: AbortSignal): Promise<VolumeView> {
     const view = await this.view(key, limit);
-    if (!view) throw notFound(key);
-    if (volumeStateOf(view.state, view.context) === 'deleted') throw notFound(key, view.context);
+    if (!view) throw notFoundError(key);
+    if (volumeStateOf(view.state, view.context) === 'deleted') throw notFoundError(key, view.context);
     return view;
   }
 

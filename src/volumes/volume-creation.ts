@@ -25,16 +25,16 @@ import { checked, type VolumeKeyInput } from '../requests/fields.js';
 import { checkSecretRefs, refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
 import { snapshotSource } from '../snapshots/snapshot-sources.js';
 import type { CopySources } from './copy-sources.js';
-import { type IdOwners, kindOf } from './id-owners.js';
+import { type IdOwners, sourceKind } from './id-owners.js';
 import { type CheckedSpec, knownSpec, specSchema, type VolumeSpec } from './spec.js';
 import {
   addressOf,
-  failed,
   failedCreation,
+  failedError,
   type KnownPlugins,
   type KnownSource,
   refuseUnknown,
-  sourceOf,
+  volumeSourceOf,
 } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
 import { type Volume, volumeOf } from './volume-view.js';
@@ -95,7 +95,7 @@ export class VolumeCreation {
     if (!isChecked) await refuseWithoutSecrets(secrets, asked.secrets, { clock, signal: limit });
     const uid = random.id();
     const source: Partial<KnownSource> =
-      (await sourceOf(asked, present?.context, {
+      (await volumeSourceOf(asked, present?.context, {
         volume: async (source) => (await this.#client.present(source, limit)).context,
         snapshot: (source) => snapshotSource(this.#ports, source, limit),
         homeHere: async (what, call) => homes?.here(what, call),
@@ -159,7 +159,7 @@ export class VolumeCreation {
     const reached = ({ state, context: now }: VolumeView): true | undefined => {
       if (now.uid !== meant || volumeStateOf(state, now) === 'deleted') return true;
       const failure = volumeStateOf(state, now) === 'failed' ? failureOf(now) : undefined;
-      if (failure) throw failed(known, failure);
+      if (failure) throw failedError(known, failure);
       return undefined;
     };
     await this.#client.until({ key: known, goal: 'deleted', reached, gone: true, signal: limit });
@@ -172,7 +172,7 @@ export class VolumeCreation {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     if (!source) return;
-    const of = kindOf(source);
+    const of = sourceKind(source);
     const failure = await this.#ports.sources.leaving([{ of, plugin, csiId: source.csiId, home }], {
       address: addressOf(key),
       signal,

@@ -27,7 +27,7 @@ import type { ActorKind, Effect, EffectCall } from '../engine/effects/effects.js
 import { StagecraftError } from '../errors.js';
 import type { ControllerPort } from './controller-port.js';
 import type { CopySources } from './copy-sources.js';
-import { type CopySource, type IdOwners, kindOf } from './id-owners.js';
+import { type CopySource, type IdOwners, sourceKind } from './id-owners.js';
 import { volumeMigrations } from './migrations.js';
 
 export const volumesTopic = 'volumes';
@@ -115,7 +115,7 @@ function needsNoCall(lacks: Lacks, { attachedBy }: AttachCall): boolean {
 /** CSI ids that a call locks: no other call about them runs meanwhile. */
 function volumesOf(src: string, { csiId, spec }: Partial<MadeCall & CreateCall>): string[] {
   const { source } = spec ?? {};
-  if (source) return [copyOf(kindOf(source), source.csiId)];
+  if (source) return [copyOf(sourceKind(source), source.csiId)];
   if (csiId === undefined) return [];
   if (src === 'deleteVolume') return [csiId, contentOf('volume', csiId)];
   // An expansion also excludes calls of nodes about the volume.
@@ -187,7 +187,7 @@ export function volumeKind(options: VolumeKindOptions): ActorKind {
         if (source)
           work.precondition = (observation) =>
             precondition?.(observation) ??
-            sources.copyRefusal(address, [{ of: kindOf(source), plugin, csiId: source.csiId, home }]);
+            sources.copyRefusal(address, [{ of: sourceKind(source), plugin, csiId: source.csiId, home }]);
         work.fault = ({ id }) => ids.reserve(address, [{ plugin: spec.plugin, csiId: id, home }]);
         return work;
       }),

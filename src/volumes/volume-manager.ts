@@ -20,7 +20,7 @@ import { refuseNoObject, type StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { isMeant, type Page } from '../requests/actor-pages.js';
 import type { AwaitOptions, DeleteOptions, WaitReporting } from '../requests/await-options.js';
-import { checked, keyOf, type VolumeKeyInput } from '../requests/fields.js';
+import { checked, type VolumeKeyInput, volumeKeyOf } from '../requests/fields.js';
 import { checkedRetry, type RetryOptions } from '../requests/retry-options.js';
 import type { Capacity, CapacityRequest } from './capacity.js';
 import type { FormerHolders } from './node-records.js';
@@ -319,7 +319,7 @@ export class VolumeManager {
     key: VolumeKeyInput,
     { nodeId, allocId }: Pick<LetGo, 'nodeId' | 'allocId'>,
   ): Promise<number | undefined> {
-    const leftovers = (await this.#client.view(keyOf(key)))?.context.leftovers ?? [];
+    const leftovers = (await this.#client.view(volumeKeyOf(key)))?.context.leftovers ?? [];
     return leftovers.find((one) => one.what === 'staged' && one.nodeId === nodeId && one.allocId === allocId)
       ?.generation;
   }

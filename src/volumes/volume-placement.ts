@@ -54,14 +54,14 @@ export class VolumePlacement {
 
 /** @throws StagecraftError NODE_UNFIT: the volume is not accessible from the node's topology */
 function checkTopology({ csi }: VolumeContext, nodeId: string, { topology }: NodeTarget): void {
-  if (!csi || isWithin(topology, csi.accessibleTopology)) return;
+  if (!csi || isAccessibleFrom(topology, csi.accessibleTopology)) return;
   const where = csi.accessibleTopology.map((segments) => JSON.stringify(segments)).join(' or ');
   const message = `node ${nodeId} is at ${JSON.stringify(topology ?? {})}, but the volume can be used at ${where} only`;
   throw new StagecraftError('NODE_UNFIT', message, { final: true });
 }
 
 /** Whether the node has all segments of one of the topologies. Keys are compared without case. */
-export function isWithin(node: Segments | undefined, accessible: Segments[]): boolean {
+export function isAccessibleFrom(node: Segments | undefined, accessible: Segments[]): boolean {
   if (accessible.length === 0) return true;
   const own = new Map(Object.entries(node ?? {}).map(([key, value]) => [key.toLowerCase(), value]));
   return accessible.some((segments) =>

@@ -18,7 +18,7 @@ import {
 } from '../requests/await-options.js';
 import { checked, type VolumeKeyInput } from '../requests/fields.js';
 import { refuseWithoutSecrets, type SecretsProvider } from '../secrets/secrets.js';
-import { addressOf, capabilityOf, failed } from './volume-checks.js';
+import { addressOf, failedError, offeredCapability } from './volume-checks.js';
 import type { VolumeClient, VolumeView } from './volume-client.js';
 import type { NodeRoom, VolumePlacement } from './volume-placement.js';
 import { stuckOf } from './volume-view.js';
@@ -101,7 +101,7 @@ export class VolumePublishing {
       await refuseWithoutSecrets(secrets, context.spec?.secrets ?? {}, { clock, signal: limit });
     const wish = {
       readOnly,
-      ...(capability !== undefined && { capability: capabilityOf(known, context, capability) }),
+      ...(capability !== undefined && { capability: offeredCapability(known, context, capability) }),
       ...(claim && { claim }),
       ...(hold !== undefined && { hold }),
     };
@@ -117,7 +117,7 @@ export class VolumePublishing {
         const message = `${volumeName(known)} was unpublished from node ${nodeId} meanwhile: publish it again`;
         throw new StagecraftError('ABORTED', message, { address: addressOf(known) });
       }
-      if (publication.failure) throw failed(known, publication.failure);
+      if (publication.failure) throw failedError(known, publication.failure);
       const stuck = stuckOf(now, nodeId);
       if (stuck !== undefined) {
         const message = `${volumeName(known)}: ${stuck}; the request stands until that is unpublished, or tried again`;
@@ -145,7 +145,7 @@ export class VolumePublishing {
   ): Promise<void> {
     const { key } = context;
     limit?.throwIfAborted();
-    const wish = { capability: capabilityOf(key, context, capability), readOnly, ...slot };
+    const wish = { capability: offeredCapability(key, context, capability), readOnly, ...slot };
     await this.#client.ask(key, { type: 'volume.claim-and-publish', claim: { ...claim, csiNodeId }, ...wish });
     const now = await this.#client.view(key);
     const own = now?.context.claims.find((one) => isSameClaim(one, claim) && one.state === 'taken');
@@ -170,7 +170,7 @@ export class VolumePublishing {
     const reached = ({ context: { uid, publications } }: VolumeView): true | undefined => {
       const publication = publications[nodeId];
       if (uid !== context.uid || publication?.number !== number) return true;
-      if (publication.at === 'failed.unpublish' && publication.failure) throw failed(known, publication.failure);
+      if (publication.at === 'failed.unpublish' && publication.failure) throw failedError(known, publication.failure);
       if (publication.next || !wishOf(publication)) return undefined;
       const message = `${volumeName(known)} was published again on node ${nodeId} before it was gone from there`;
       throw new StagecraftError('ABORTED', message, { address: addressOf(known) });

@@ -124,7 +124,7 @@ export const bytesIn = (bytes: Bytes): number | bigint => (typeof bytes === 'str
 export function volumeOf(value: StateValue, context: VolumeContext): Volume {
   const { key, uid, spec, csi, claims, waiting, availability, expansion, modification } = context;
   const { nodeExpansion, leftovers, sighting } = context;
-  const error = troubleOf(context);
+  const error = shownFailure(context);
   const volume: Volume = {
     key,
     state: volumeStateOf(value, context),
@@ -259,7 +259,7 @@ export function stuckOf(context: VolumeContext, nodeId: string): string | undefi
 }
 
 /** Returns the cause of a wait or a failure, also where no work is under way. */
-export function troubleOf(context: VolumeContext): Failure | undefined {
+export function shownFailure(context: VolumeContext): Failure | undefined {
   const error = errorOf(context);
   if (error || context.work) return error;
   const stuck = failureOf(context);

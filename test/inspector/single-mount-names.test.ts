@@ -1,7 +1,7 @@
 /** A single mount is an actor of the alloc machine: people see it as a mount. */
 import { expect } from 'chai';
 import { allocAddress, singleMountAddress, singleMountAt } from '../../machines/kit/addresses.js';
-import { nameOf, troubleOf } from '../../src/inspector/trouble.js';
+import { actorName, troubleOf } from '../../src/inspector/trouble.js';
 
 const single = singleMountAddress('n1', 'a/b', 'default', 'data');
 const alloc = allocAddress('n1', 'a/b');
@@ -16,7 +16,7 @@ describe('names of single mounts', () => {
   });
 
   it('35.6 trouble names its volume and its alloc', () => {
-    expect([nameOf(single), nameOf(alloc)]).to.deep.equal(['mount of volume data for alloc a/b', 'alloc a/b']);
+    expect([actorName(single), actorName(alloc)]).to.deep.equal(['mount of volume data for alloc a/b', 'alloc a/b']);
     const failed = {
       address: single,
       machine: 'alloc',

@@ -1,7 +1,7 @@
 /** Tests observed time, which counts for a node that is down. */
 import { expect } from 'chai';
 import type { Clock } from '../../src/engine/clock.js';
-import { observed } from '../../src/nodes/node-kind.js';
+import { elapsed } from '../../src/nodes/node-kind.js';
 
 describe('observed time', () => {
   it('N3 process suspended for hours: counts as one pause only', async () => {
@@ -15,7 +15,7 @@ describe('observed time', () => {
       },
     };
     let isOver = false;
-    const over = observed(clock, 12_000, new AbortController().signal).then(() => {
+    const over = elapsed(clock, 12_000, new AbortController().signal).then(() => {
       isOver = true;
     });
     // Three pauses are needed, however late each of them ends by the clock outside.

@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import { StagecraftError } from '../../src/errors.js';
 import { nodeIdSchema } from '../../src/host/names.js';
-import { checked, keyOf } from '../../src/requests/fields.js';
+import { checked, volumeKeyOf } from '../../src/requests/fields.js';
 import { knownSpec, specSchema, type VolumeSpec } from '../../src/volumes/spec.js';
 
 const capability = { accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const;
@@ -165,7 +165,7 @@ describe('the spec of a volume', () => {
 
   it('V2 ids may have any characters', () => {
     for (const id of ['a/b', 'a#b', 'a=b', '%2F', '..', 'ünïcode', '😀', ' '])
-      expect(keyOf({ id })).to.deep.equal({ namespace: 'default', id });
+      expect(volumeKeyOf({ id })).to.deep.equal({ namespace: 'default', id });
   });
 
   it('V7 node ids that are empty, too long or names of object properties: refused', () => {

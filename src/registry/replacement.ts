@@ -2,7 +2,7 @@
  * A change that happens once and calls back all who wait: a dispenser replaces another one. Not an AbortSignal: all
  * instances of a type wait for the same change, and that compares each listener with all others.
  */
-export class Change {
+export class Replacement {
   readonly #calls = new Set<() => void>();
   #isOver = false;
 
