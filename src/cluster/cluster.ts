@@ -34,7 +34,9 @@ interface ClusterOptions {
   epoch(): number | undefined;
   /** Called when the agent that worked on volumes has released its lease. */
   released(): void;
-  /** Called when the agent that works on volumes says that one which is mounted here is to be looked at. */
+}
+
+interface ClusterEvents {
   noticed(notice: Notice): void;
 }
 
@@ -49,6 +51,9 @@ const mostSuccessors = 3;
 /** Does a request here. @param timeoutMs what is left of its time limit; undefined: it has none */
 type Local<T> = (timeoutMs: number | undefined) => Promise<T>;
 
+/** Inbox of a run of an agent. */
+export const inboxOf = (nodeId: string, run: string): string => `${nodeId}/${run}`;
+
 export class Cluster {
   readonly roster: Roster;
   readonly calls: CallClient;
@@ -60,6 +65,7 @@ export class Cluster {
   readonly #client: RequestClient;
   readonly #server: RequestServer;
   #callServer: CallServer | undefined;
+  #noticed: (notice: Notice) => void = () => {};
   #presence: Presence | undefined;
   #sent = 0;
   readonly #repeats = new Repeats();
@@ -68,7 +74,7 @@ export class Cluster {
 
   constructor(options: ClusterOptions) {
     this.#options = options;
-    this.inbox = `${options.nodeId}/${options.run}`;
+    this.inbox = inboxOf(options.nodeId, options.run);
     const { wire, clock } = options;
     const sender = { wire, clock, inbox: this.inbox, nextSend: () => this.#nextSend() };
     this.roster = new Roster(options);
@@ -93,8 +99,12 @@ export class Cluster {
     this.#callServer = new CallServer({ ...this.#options, ...options });
   }
 
-  /** Begins to receive messages, and joins the roster. Without the store it tries again until that answers. */
-  async start(entry: Pick<PresenceOptions, 'entry' | 'watch'>): Promise<void> {
+  /**
+   * Begins to receive messages, and joins the roster. Without the store it tries again until that answers.
+   * @param start `noticed`: called when the agent that works on volumes says that one which is mounted here is to be looked at
+   */
+  async start({ noticed, ...entry }: Pick<PresenceOptions, 'entry' | 'watch'> & ClusterEvents): Promise<void> {
+    this.#noticed = noticed;
     await this.#listen();
     this.#presence = new Presence({ ...this.#options, ...entry, inbox: this.inbox });
     await this.#presence.start();
@@ -240,7 +250,7 @@ export class Cluster {
         this.#options.released();
         return 'accepted';
       case 'notice':
-        this.#options.noticed(message);
+        this.#noticed(message);
         return 'accepted';
       default:
         return this.#client.receive(message);

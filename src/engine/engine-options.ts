@@ -30,8 +30,6 @@ export interface EngineOptions {
     /** Called, while the lease is held, when the store has refused it to another owner that wants it. */
     wanted?(): void;
   };
-  /** Reports trouble with the same store that another engine of this process has noticed. */
-  troubleElsewhere?(forMs?: number): Error | undefined;
   /** Receives messages to addresses that the lease does not cover. Default: those messages stay in the outbox. */
   elsewhere?: Inbox;
   /** Shared by all engines of a runtime. Default: a feed that nobody can watch. */

@@ -69,8 +69,8 @@ export class Engine implements ActorSystem, Inbox {
   readonly #leaseRequest: LeaseRequest;
   readonly #inUse: InUse | undefined;
   readonly #covers: (address: string) => boolean;
-  readonly #elsewhere: Inbox | undefined;
-  readonly #troubleElsewhere: EngineOptions['troubleElsewhere'];
+  #elsewhere: Inbox | undefined;
+  #neighbour: Pick<Engine, 'storeTrouble'> | undefined;
   readonly #actors: Actors;
   readonly #stop = new AbortController();
   readonly #redelivery: Redelivery;
@@ -125,7 +125,6 @@ export class Engine implements ActorSystem, Inbox {
         logger.error({ address: entry.address, seq: entry.seq, code: 'JOURNAL_BROKEN' }, unreadableWords(entry)),
     });
     this.#elsewhere = options.elsewhere;
-    this.#troubleElsewhere = options.troubleElsewhere?.bind(options);
     this.#deliveries = new Deliveries({ store, clock, logger, topics: this.topics, inbox: this });
     this.#redelivery = new Redelivery({
       store,
@@ -402,8 +401,17 @@ export class Engine implements ActorSystem, Inbox {
     return this.#leases.held;
   }
 
+  /**
+   * Connects it with the other engine of its process, on the same store: messages to actors that its own lease does not cover
+   * go there, and trouble with the store that the other one has noticed is its own.
+   */
+  connect(other: Inbox & Pick<Engine, 'storeTrouble'>): void {
+    this.#elsewhere = other;
+    this.#neighbour = other;
+  }
+
   storeTrouble(forMs?: number): Error | undefined {
-    return this.#store.trouble(forMs) ?? this.#troubleElsewhere?.(forMs);
+    return this.#store.trouble(forMs) ?? this.#neighbour?.storeTrouble(forMs);
   }
 
   /** Since when the store takes no writes, though it may answer, in milliseconds since the epoch; absent while it takes them. */

@@ -69,12 +69,8 @@ export class MountReconciler {
   readonly #options: MountReconcilerOptions;
   readonly #mounts: ActorsOf<typeof mountMachine>;
   readonly #stop = new AbortController();
-  #tellCompared: () => void = () => {};
-  /** Resolves once the first comparison is done. */
-  readonly #compared = new Promise<void>((resolve) => {
-    this.#tellCompared = resolve;
-  });
-  #isStarted = false;
+  /** Plugins that are compared after the first comparison of all; undefined once that is done. */
+  #afterFirst: Set<string> | undefined = new Set();
   /** Log lines about other things seen at our paths, each logged once. */
   #strange = new Set<string>();
   /** Looks under way, by their subject; true: another one follows. */
@@ -86,10 +82,12 @@ export class MountReconciler {
   }
 
   /** Compares all mounts until that succeeds, then goes on at intervals. Resolves after the first time. */
-  start(): Promise<void> {
-    if (!this.#isStarted) void this.#first();
-    this.#isStarted = true;
-    return this.#compared;
+  async start(): Promise<void> {
+    await this.#first();
+    const back = this.#afterFirst ?? [];
+    this.#afterFirst = undefined;
+    for (const plugin of back) this.lookSoon(plugin);
+    void this.#loop();
   }
 
   stop(): void {
@@ -210,9 +208,8 @@ export class MountReconciler {
 
   /** Compares the mounts of a plugin that is back, once the first comparison is done. */
   lookSoon(plugin: string): void {
-    void this.#compared.then(() => {
-      if (!this.#stop.signal.aborted) void this.#again(`plugin ${plugin}`, () => this.look(plugin));
-    });
+    if (this.#afterFirst) this.#afterFirst.add(plugin);
+    else if (!this.#stop.signal.aborted) void this.#again(`plugin ${plugin}`, () => this.look(plugin));
   }
 
   async #first(): Promise<void> {
@@ -230,8 +227,6 @@ export class MountReconciler {
         await pause(clock, retryMs, signal);
       }
     }
-    this.#tellCompared();
-    void this.#loop();
   }
 
   async #loop(): Promise<void> {

@@ -20,6 +20,7 @@ import type { CommitNotice } from '../engine/actor/actor-ports.js';
 import { type Clock, pause } from '../engine/clock.js';
 import type { ActorKind } from '../engine/effects/effects.js';
 import type { Engine } from '../engine/engine.js';
+import { Gate } from '../engine/gate.js';
 import type { Logger } from '../engine/logger.js';
 import type { TroubleLog } from '../engine/storage/trouble-log.js';
 import { messageOf, StagecraftError } from '../errors.js';
@@ -34,7 +35,7 @@ import { hostTool } from '../mounts/host-tool.js';
 import { LostClaims } from '../mounts/lost-claims.js';
 import type { MountClient } from '../mounts/mount-client.js';
 import { hostMountDirectories } from '../mounts/mount-directories.js';
-import { mountKind, type NodeProcesses } from '../mounts/mount-kind.js';
+import { mountKind } from '../mounts/mount-kind.js';
 import { MountManager } from '../mounts/mount-manager.js';
 import { MountReconciler } from '../mounts/mount-reconciler.js';
 import { MountSteps } from '../mounts/mount-steps.js';
@@ -45,11 +46,10 @@ import { mountPaths } from '../mounts/paths.js';
 import { hostPropagation, type Propagation } from '../mounts/propagation.js';
 import { Stats } from '../mounts/volume-stats.js';
 import { VolumeWatch } from '../mounts/volume-watch.js';
-import type { PluginRegistry } from '../registry/plugin-registry.js';
 import { noSecrets } from '../secrets/secrets.js';
 import type { NodeNotice } from '../volumes/node-notices.js';
 import type { RuntimeOptions } from './options.js';
-import { nodeSidePort, type TaskIdOf } from './plugin-port.js';
+import type { PluginSide } from './plugin-side.js';
 
 export interface NodeSideOptions {
   runtime: RuntimeOptions;
@@ -64,11 +64,7 @@ export interface NodeSideOptions {
   claims: ClaimClient;
   /** Locks for all calls about volumes in this process. */
   locks: VolumeLocks;
-  plugins: PluginRegistry;
-  taskIdOf: TaskIdOf;
-  /** Directory where a plugin sees its own paths of this host, if elsewhere. */
-  baseDirOf(plugin: string): string | undefined;
-  processes: NodeProcesses;
+  pluginSide: Pick<PluginSide, 'nodePort' | 'baseDirOf' | 'nodeProcesses'>;
 }
 
 /** Least limit of node calls: some drivers take half a minute to answer for a busy mount. */
@@ -100,14 +96,14 @@ export class NodeSide {
   readonly #singles: SingleMounts;
   readonly #holds: EarlierHolds;
   readonly #stats: Stats;
-  /** Called once the stored mounts have been compared with the kernel. */
-  #tellCompared: () => void = () => {};
+  /** Opens once the stored mounts have been compared with the kernel, and allocs recovered. */
+  readonly #compared = new Gate();
   readonly #stopWatching: () => void;
   #isStarted = false;
   #isRefusing = false;
 
   constructor(options: NodeSideOptions) {
-    const { runtime, dataDir, engine, client, tables, clock, logger, troubles, claims, locks, baseDirOf } = options;
+    const { runtime, dataDir, engine, client, tables, clock, logger, troubles, claims, locks, pluginSide } = options;
     const { nodeId, calls = {}, retry, stats, secrets = noSecrets } = runtime;
     this.#nodeId = nodeId;
     this.#engine = engine;
@@ -126,7 +122,8 @@ export class NodeSide {
     const timeoutMs = calls.nodeTimeoutMs ?? Math.max(calls.timeoutMs ?? defaultTimeoutMs, leastNodeTimeoutMs);
     const node = csiNode({ timeoutMs });
     const maxInFlight = calls.maxInFlightPerPlugin ?? 64;
-    const access = new PluginAccess(nodeSidePort(options.plugins, options.taskIdOf), { clock, maxInFlight });
+    const access = new PluginAccess(pluginSide.nodePort, { clock, maxInFlight });
+    const baseDirOf = (plugin: string): string | undefined => pluginSide.baseDirOf(plugin);
 
     const orphans = new OrphanedMounts({ nodeId, engine, paths, tables, tool, logger });
     const place = { id: dataDir.id, dataDir: dataDir.path, host: hostname() };
@@ -171,13 +168,7 @@ export class NodeSide {
       concerns: [new LostClaims(engine), new Expansions(engine), former],
     });
 
-    let comparing: Promise<void> | undefined = new Promise<void>((resolve) => {
-      this.#tellCompared = () => {
-        comparing = undefined;
-        resolve();
-      };
-    });
-    const compared = (): Promise<void> | undefined => comparing;
+    const compared = (): Promise<void> | undefined => this.#compared.whenOpen();
     this.kinds = [
       mountKind({
         ...{
@@ -195,7 +186,7 @@ export class NodeSide {
           isDead,
           logger,
         },
-        processes: options.processes,
+        processes: pluginSide.nodeProcesses,
         calls: new PluginCalls({ access, secrets, clock, locks, retry: { ...defaultBackoff, ...retry } }),
         directories: hostMountDirectories({ root: paths.root, readTable, tool }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
@@ -249,7 +240,7 @@ export class NodeSide {
     await this.#watch.start();
     await this.#untilDone('the recovery of allocs', () => this.allocations.recover());
     if (this.#isRefusing) return;
-    this.#tellCompared();
+    this.#compared.open();
     this.#isStarted = true;
     for (const part of [this.#volumeWatch, this.#singles, this.#holds, this.#stats]) part.start();
   }

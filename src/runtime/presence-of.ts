@@ -20,7 +20,9 @@ interface PresenceOfOptions {
   clock: Clock;
 }
 
-export function presenceOf(options: PresenceOfOptions): Pick<PresenceOptions, 'entry' | 'watch'> {
+export type Presence = Pick<PresenceOptions, 'entry' | 'watch'>;
+
+export function presenceOf(options: PresenceOfOptions): Presence {
   const { nodeId, engine, plugins, port, nodeSide, clock } = options;
   const host = hostname();
   const version = packageVersion();

@@ -39,18 +39,14 @@ export interface RuntimeStats {
   onCall(listener: (call: PluginCall) => void): () => void;
 }
 
-export class RuntimeCounters implements RuntimeStats {
-  readonly #engines: () => Engine[];
+export class RuntimeCounters {
   readonly #listeners = new Set<(call: PluginCall) => void>();
   #commits = 0;
   #crashes = 0;
   #retries = 0;
-
   readonly #messages: MessageCounts;
 
-  /** @param engines those that run actors now */
-  constructor(engines: () => Engine[], messages: MessageCounts) {
-    this.#engines = engines;
+  constructor(messages: MessageCounts) {
     this.#messages = messages;
   }
 
@@ -71,12 +67,13 @@ export class RuntimeCounters implements RuntimeStats {
     if (entry.source.kind === 'effect' && isRetried(entry.event?.output)) this.#retries += 1;
   }
 
-  counts(): RuntimeCounts {
+  /** @param engines those that run actors now */
+  counts(engines: readonly Engine[]): RuntimeCounts {
     const counts = new Map<string, RuntimeCounts['actors'][number]>();
     let queued = 0;
     let effects = 0;
     let quarantined = 0;
-    for (const engine of this.#engines()) {
+    for (const engine of engines) {
       for (const [address, view] of engine.views('')) add(counts, address, view);
       const load = engine.load();
       queued += load.queued;

@@ -1,16 +1,15 @@
 /**
- * Puts a runtime together: ports with their defaults, machines with their effects, the order of start and stop. The
- * walk of a call through the house: docs/architecture.md
+ * What a runtime consists of: ports with their defaults, two engines, and three sides on them. Each part is made of those
+ * above it; those that need each other are connected then. How they start and stop: runtime-life.ts. The walk of a call:
+ * docs/architecture.md
  */
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { isClusterOwned, nodeOf, registryAddress } from '../../machines/kit/addresses.js';
-import { pluginTypes } from '../../machines/task/task-context.js';
+import { isClusterOwned, nodeOf } from '../../machines/kit/addresses.js';
 import { VolumeLocks } from '../calls/volume-locks.js';
-import { Cluster } from '../cluster/cluster.js';
+import { Cluster, inboxOf } from '../cluster/cluster.js';
 import { MessageCounts } from '../cluster/message-counts.js';
-import { csiDispensers } from '../csi-plugins/dispenser.js';
 import { defaultPolicy } from '../engine/actor/policy.js';
 import { systemClock } from '../engine/clock.js';
 import { Engine } from '../engine/engine.js';
@@ -20,45 +19,34 @@ import { systemRandom } from '../engine/random.js';
 import { SharedStore } from '../engine/storage/shared-store.js';
 import { TroubleLog } from '../engine/storage/trouble-log.js';
 import { storeLevel } from '../engine/store-level.js';
-import { Waiters } from '../engine/waiters.js';
-import { messageOf, StagecraftError } from '../errors.js';
+import { StagecraftError } from '../errors.js';
 import { type DataDir, openDataDir } from '../host/data-dir.js';
 import { packageVersion } from '../host/version.js';
 import { MountClient } from '../mounts/mount-client.js';
 import { MountTables } from '../mounts/mount-tables.js';
 import { mountPaths } from '../mounts/paths.js';
 import { shownHere } from '../mounts/shown-here.js';
-import { Clients } from '../registry/clients.js';
-import { InstanceHealth } from '../registry/instance-health.js';
-import { pluginKinds } from '../registry/kinds.js';
-import { PluginRegistry } from '../registry/plugin-registry.js';
-import { defaultTimes } from '../requests/settings.js';
-import { noSecrets, resolveSecrets } from '../secrets/secrets.js';
 import { lmdbStore } from '../stores/lmdb/lmdb.js';
-import { TaskEnvironments } from '../tasks/environments.js';
-import { taskKind } from '../tasks/kinds.js';
-import { haveNodeCallsEnded, nodeCallsProcess } from '../tasks/own-process.js';
-import { TaskLogs } from '../tasks/task-logs.js';
-import { type TaskStatus, TaskSupervisor } from '../tasks/task-supervisor.js';
+import { onNodeNotice } from '../volumes/node-notices.js';
 import { actorControl, actorEngines, journalOf } from './actor-records.js';
 import { actorsOnAnyAgent, claimsOnAnyAgent, onAnyAgent, wireOf } from './any-agent.js';
-import { asFault, bothOf, closedWithoutStore, tooLate, unreleased } from './close-errors.js';
 import { clusterOverview } from './cluster-overview.js';
 import { ControllerSide } from './controller-side.js';
+import { Election } from './election.js';
 import { actorsTopic } from './event-topics.js';
 import { checkedListener, inspecting } from './inspecting.js';
 import { routeIn } from './leadership.js';
-import { warnOfLeftStore } from './left-store.js';
+import { LeftStore } from './left-store.js';
 import { localClaims } from './local-claims.js';
 import { NodeSide } from './node-side.js';
 import { checkOptions, type RuntimeOptions } from './options.js';
 import { PluginNames } from './plugin-names.js';
-import { nodeSidePort, type TaskIdOf } from './plugin-port.js';
+import { PluginSide } from './plugin-side.js';
 import { presenceOf } from './presence-of.js';
-import { RegistryActor, registryKind } from './registry-actor.js';
 import { requestsByHand } from './requests-by-hand.js';
-import type { Runtime } from './runtime-api.js';
+import type { Runtime, StoreStatus } from './runtime-api.js';
 import { RuntimeEvents } from './runtime-events.js';
+import { RuntimeLife } from './runtime-life.js';
 import { RuntimeCounters } from './runtime-stats.js';
 
 export { type Shown, shown } from '../host/shown.js';
@@ -92,7 +80,8 @@ function nodeIn(address: string): string | undefined {
   }
 }
 
-const leaseTtlMs = 15_000;
+/** Time from the last sign of life of a node's runtime to the moment when another one may take over its actors. */
+const nodeLeaseTtlMs = 15_000;
 
 const openAsBefore = (path: string): string =>
   `all users of this host pass through ${path} to its volumes, whose paths /proc/self/mountinfo shows them, and a set-user-id program in one makes them root: set dataDirAccess to owner or to a group; or to everyone, and mount with nosuid`;
@@ -107,237 +96,141 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   checkOptions(options);
   const dataDir = openDataDir(options.dataDir, options.dataDirAccess);
   try {
-    return await compose(options, dataDir);
+    const parts = partsOf(options, dataDir);
+    await parts.life.start();
+    return runtimeOf(parts);
   } catch (error) {
     dataDir.unlock();
     throw error;
   }
 }
 
-async function compose(options: RuntimeOptions, dataDir: DataDir): Promise<Runtime> {
+/** Makes all parts, and connects them. */
+function partsOf(options: RuntimeOptions, dataDir: DataDir) {
   const { nodeId, clock = systemClock, random = systemRandom, logger = silentLogger, retention = {} } = options;
-  const troubles = new TroubleLog({ clock, logger });
+  if (dataDir.isOpenAsBefore) logger.warn({ dataDir: dataDir.path }, openAsBefore(dataDir.path));
   const shared = new SharedStore(options.store ?? lmdbStore(join(dataDir.path, 'state')));
+  const troubles = new TroubleLog({ clock, logger });
   const feed = new Feed(clock, logger);
   if (options.inspect) inspecting(feed, options.inspect);
   const policy = {
     topic: actorsTopic(nodeId),
     journal: { ...defaultPolicy.journal, ...(retention.journalEntries && { keep: retention.journalEntries }) },
   };
-  // The earlier holder of this lock is dead: its leases need not lapse first.
+  const ports = { clock, random, logger, troubles, policy, feed };
+
+  // The actors of this node, on an engine of their own.
   const lease = {
+    // The earlier holder of this lock is dead: its leases need not lapse first.
     owner: dataDir.holderId,
     holder: `the runtime of ${dataDir.path} on ${hostname()}, pid ${process.pid}`,
-    ttlMs: leaseTtlMs,
     reads: { level: storeLevel, version: packageVersion() },
   };
   const covers = (address: string): boolean => !isClusterOwned(address) && nodeIn(address) === nodeId;
-  const engine: Engine = new Engine({
-    ...{ store: shared.handle(), clock, random, logger, troubles, policy, feed },
+  const engine = new Engine({
+    ...{ ...ports, store: shared.handle() },
     topics: retention.topicEvents ? { keep: retention.topicEvents } : {},
-    lease: { ...lease, name: `node/${nodeId}`, covers },
-    // The two engines send messages to each other's actors.
-    elsewhere: { append: (address, message) => controllerSide.engine.append(address, message) },
-    troubleElsewhere: (forMs) => controllerSide.engine.storeTrouble(forMs),
+    lease: { ...lease, name: `node/${nodeId}`, ttlMs: nodeLeaseTtlMs, covers },
   });
-
-  // First everything that asks and watches actors.
-  const mounts = new MountClient({ node: nodeId, engine, clock });
   const messages = new MessageCounts();
-  const stats = new RuntimeCounters(() => actorEngines(engine, controllerSide.engine), messages);
-  const dispensers = csiDispensers({ onCall: (info, call) => stats.called(info, call) });
-  const clients = new Clients({ ...dispensers, ...options.dispensers }, { clock, logger });
-  const asked = new Waiters();
-  const plugins = new PluginRegistry({
-    ...{ node: nodeId, engine, clients, clock, logger, asked },
-    dependents: options.dependents,
-    needing: ({ type, name }) => (type === 'csi-node' ? mounts.needing(name) : []),
-  });
-  if (dataDir.isOpenAsBefore) logger.warn({ dataDir: dataDir.path }, openAsBefore(dataDir.path));
+  const stats = new RuntimeCounters(messages);
+  const mounts = new MountClient({ node: nodeId, engine, clock });
+  const tables = new MountTables();
   const { socketRoot, salt } = dataDir;
   const paths = { dataDir: dataDir.path, socketRoot, ...(salt !== undefined && { salt }) };
-  const logs = new TaskLogs({ paths, clock, logger, ...options.logs });
-  const { secrets = noSecrets } = options;
-  const environments = new TaskEnvironments({
-    clock,
-    resolve: (refs, signal) => resolveSecrets(secrets, refs, { clock, signal }),
-  });
-  const tasks = new TaskSupervisor({
-    ...{ node: nodeId, engine, logs, environments },
-    dependents: (instances) => plugins.dependentsOf(instances),
-    mounted: (plugin) => mounts.needing(plugin),
-  });
-  const taskOf = (type: string, plugin: string): TaskStatus | undefined =>
-    tasks.list().find(({ spec }) => spec.plugin === plugin && pluginTypes[spec.type].includes(type));
-  const taskIdOf: TaskIdOf = (type, plugin) => taskOf(type, plugin)?.id;
-  const locks = new VolumeLocks();
-  const tables = new MountTables();
+  const pluginSide = new PluginSide({ runtime: options, paths, engine, mounts, stats, clock, logger });
+  const { plugins, tasks } = pluginSide;
+
+  // The actors of all nodes, on the engine of the agent that is elected.
   const store = shared.handle();
   const wire = wireOf(store, options.cluster, messages);
-  const cluster: Cluster | undefined =
+  const run = randomUUID();
+  const election = new Election({
+    ...{ runtime: options, ports: { ...ports, store: shared.handle() }, lease, topics: engine.topics, node: engine },
+    ...{ inbox: wire && inboxOf(nodeId, run), plugins, port: pluginSide.controllerPort },
+  });
+  const elected = election.engine;
+  const cluster =
     wire &&
     new Cluster({
-      ...{ wire, messages, nodeId, run: randomUUID(), clock, logger },
+      ...{ wire, messages, nodeId, run, clock, logger },
       route: () => routeIn(store),
-      refusal: () => controllerSide.engine.uncertainty,
-      epoch: () => (controllerSide.engine.uncertainty ? undefined : controllerSide.term?.epoch),
-      released: () => controllerSide.engine.hurry(),
-      noticed: (notice) => nodeSide.noticed(notice),
+      refusal: () => elected.uncertainty,
+      epoch: () => election.term?.epoch,
+      released: () => elected.hurry(),
     });
-  const controllerSide: ControllerSide = new ControllerSide({
-    ...{ runtime: options, cluster },
-    engine: { store: shared.handle(), clock, random, logger, troubles, policy, feed },
-    ...{ lease, plugins, taskIdOf, locks },
-    topics: engine.topics,
-    node: engine,
-    watched: engine,
-    noticed: (notice) => nodeSide.noticed(notice),
+  const locks = new VolumeLocks();
+  const controllerSide = new ControllerSide({
+    ...{ runtime: options, ports: { ...ports, store: shared.handle() }, election, node: engine, cluster, locks },
+    ...{ plugins, port: pluginSide.controllerPort },
     mounted: () => mounts.committed().map(({ context }) => context.key),
     shownHere: (key, allocId) => shownHere({ paths: mountPaths(paths), tables }, key, allocId),
   });
-  const nodeSide: NodeSide = new NodeSide({
-    ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, plugins, taskIdOf },
+
+  // Mounts and allocs of this node, which reach the controller side through claims only.
+  const nodeSide = new NodeSide({
+    ...{ runtime: options, dataDir, engine, client: mounts, tables, clock, logger, troubles, locks, pluginSide },
     claims: options.claims ?? claimsOnAnyAgent(localClaims(controllerSide.volumes), cluster),
-    baseDirOf: (plugin) => taskOf('csi-node', plugin)?.spec.stagePublishBaseDir,
-    processes: {
-      of: (plugin) => nodeCallsProcess(engine, nodeId, plugin),
-      hasEnded: haveNodeCallsEnded,
-    },
   });
-  const root = new RegistryActor(engine, registryAddress(nodeId), clock);
-  const health = new InstanceHealth({ node: nodeId, engine });
-  for (const one of [engine, controllerSide.engine]) one.observe((notice) => stats.committed(notice));
 
-  // Then the kinds: their effects use all of that.
-  const kinds = [
-    ...pluginKinds({
-      ...{ ...defaultTimes, ...options.fingerprint, clients, clock, asked },
-      checked: (address, seen) => plugins.checked(address, seen),
-    }),
-    taskKind({
-      ...{ paths, logs, environments, clock, logger },
-      prepareHost: ({ stagePublishBaseDir }) => (stagePublishBaseDir === undefined ? undefined : nodeSide.share()),
-      probe: (info, signal) => clients.look(info, signal),
-      gone: (instance, signal) => plugins.gone(instance, signal),
-      watchHealth: (instances, options, tell) => health.watch(instances, options, tell),
-    }),
-    ...nodeSide.kinds,
-  ];
-  let released = false;
-  let drained: 'kept' | 'released' | undefined;
-  // Read only when it runs: until then a close may still become one that releases.
-  const drain = async (asked: boolean): Promise<void> => {
-    drained = released || asked ? 'released' : 'kept';
-    if (drained === 'released') await tasks.stopAll();
-  };
-  engine.host([registryKind({ dataDir, engine, restored: kinds, drain }), ...kinds]);
-
-  await engine.open();
-  const tell = (fault: unknown): void => logger.error({}, `not ended in order: ${messageOf(fault)}`);
-  await root.start().catch(async (error: unknown) => {
-    // The reason of the failed start counts more than that of a failed stop.
-    await engine.stop().catch(tell);
-    clients.end();
-    throw error;
+  engine.connect(elected);
+  for (const one of [engine, elected]) one.observe((notice) => stats.committed(notice));
+  onNodeNotice(elected, (node, notice) => {
+    if (node === nodeId) nodeSide.noticed(notice);
+    else void cluster?.notify(node, notice);
   });
-  const anyAgent = onAnyAgent(controllerSide, cluster);
-  const { volumes, snapshots, groupSnapshots, nodes } = controllerSide;
-  const ownActors = actorControl(nodeId, {
-    own: engine,
-    elected: controllerSide.engine,
-    sendByHand: requestsByHand({
-      ...{ volumes, snapshots, groupSnapshots, nodes, tasks, plugins },
-      ...{ mounts: nodeSide.mounter, allocations: nodeSide.allocations },
-    }),
-    former: controllerSide.former,
-  });
-  const actors = actorsOnAnyAgent(ownActors, cluster);
-  const nodeSidePlugins = nodeSidePort(plugins, taskIdOf);
   const presence = presenceOf({
-    ...{ nodeId, engine, plugins, clock },
-    ...{ port: controllerSide.plugins, nodeSide: nodeSidePlugins },
+    ...{ nodeId, engine, plugins, clock, port: pluginSide.controllerPort, nodeSide: pluginSide.nodePort },
   });
-  await cluster?.start(presence);
-  await controllerSide.start();
-  await nodeSide.start();
-  const silences = (): number[] =>
-    [engine, controllerSide.engine.engine]
-      .flatMap(({ silentSince, refusedSince }) => [silentSince ?? [], refusedSince ?? []].flat())
-      .sort((a, b) => a - b);
-  let closing: Promise<void> | undefined;
-  /** A stop that can't be committed is not begun. */
-  const withoutStore = (error: unknown): never => {
-    if (!(error instanceof StagecraftError && error.code === 'STORE_UNAVAILABLE')) throw error;
-    drained = released ? 'released' : 'kept';
-    throw closedWithoutStore(error, released);
-  };
-  const refuse = (reason?: StagecraftError): void => {
-    for (const part of [plugins, tasks]) part.close(reason);
-    nodeSide.refuse(reason);
-    cluster?.refuse(reason);
-    controllerSide.refuse(reason);
-  };
-  void engine.lost.then(async (reason) => {
-    refuse(reason);
-    await controllerSide.stop().catch(tell);
+  const leftStore = options.store && new LeftStore(dataDir.path, logger);
+  const life = new RuntimeLife({
+    ...{ options, dataDir, engine, pluginSide, controllerSide, nodeSide, cluster, presence, leftStore, clock, logger },
   });
-  const reading = new AbortController();
-  const warn = (line: string): void => logger.warn({ dataDir: dataDir.path }, line);
-  const leftStore = options.store && warnOfLeftStore(dataDir.path, { warn, signal: reading.signal });
   return {
-    nodeId,
-    dataDir: dataDir.path,
-    plugins,
-    tasks,
-    ...anyAgent,
-    mounts: nodeSide.mounter,
-    allocations: nodeSide.allocations,
-    leadership: controllerSide.leadership,
+    ...{ nodeId, dataDir, clock, feed, engine, plugins, tasks, stats, store },
+    ...{ election, cluster, controllerSide, nodeSide, presence, life },
+  };
+}
+
+/** The runtime as its users have it. */
+function runtimeOf(parts: ReturnType<typeof partsOf>): Runtime {
+  const { nodeId, dataDir, clock, feed, engine, plugins, tasks, stats, store } = parts;
+  const { election, cluster, controllerSide, nodeSide, presence, life } = parts;
+  const { engine: elected, leadership } = election;
+  const { mounter: mounts, allocations } = nodeSide;
+  const { volumes, snapshots, groupSnapshots, nodes, former } = controllerSide;
+  const engines = (): Engine[] => actorEngines(engine, elected);
+  const actors = actorControl(nodeId, {
+    ...{ own: engine, elected, former },
+    sendByHand: requestsByHand({ volumes, snapshots, groupSnapshots, nodes, tasks, plugins, mounts, allocations }),
+  });
+  return {
+    ...{ nodeId, dataDir: dataDir.path, plugins, tasks, mounts, allocations, leadership },
+    ...onAnyAgent(controllerSide, cluster),
     cluster: clusterOverview({
-      ...{ nodeId, entry: presence.entry, leadership: controllerSide.leadership, store, cluster },
-      term: () => controllerSide.term,
+      ...{ nodeId, entry: presence.entry, leadership, store, cluster },
+      term: () => election.term,
     }),
     events: new RuntimeEvents({
-      ...{ node: nodeId, topics: engine.topics, pluginOf: new PluginNames(engine, controllerSide.engine).of },
-      refusal: () => (closing ? new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed') : undefined),
+      ...{ node: nodeId, topics: engine.topics, pluginOf: new PluginNames(engine, elected).of },
+      refusal: () => (life.isClosing ? new StagecraftError('RUNTIME_CLOSED', 'the runtime was closed') : undefined),
     }),
-    actors,
-    journal: journalOf(engine, controllerSide.engine, clock),
+    actors: actorsOnAnyAgent(actors, cluster),
+    journal: journalOf(engine, elected, clock),
     inspect: (listener) => inspecting(feed, checkedListener(listener)),
-    stats,
+    stats: { counts: () => stats.counts(engines()), onCall: (listener) => stats.onCall(listener) },
     get store() {
-      const [since] = silences();
-      return since === undefined ? { available: true } : { available: false, since };
+      return storeStatusOf([engine, elected.engine]);
     },
     lost: engine.lost,
-    close: ({ release = false } = {}) => {
-      if (release && drained === 'kept') return Promise.reject(tooLate());
-      released ||= release;
-      closing ??= (async () => {
-        // Released while the controller side still runs.
-        const held = released ? await nodeSide.release().then(undefined, asFault) : undefined;
-        refuse();
-        try {
-          await controllerSide.stop().catch(tell);
-          await cluster?.stop();
-          await root
-            .stop(release, () => tasks.list())
-            .catch(withoutStore)
-            .finally(() => engine.stop());
-        } catch (error) {
-          // Plugins could not be stopped because allocs were not released.
-          throw held && error instanceof StagecraftError ? bothOf(held, error) : error;
-        } finally {
-          // A plugin that runs on may use the directory of mounts as it is now.
-          if (drained === 'released') await nodeSide.unshare().catch(tell);
-          clients.end();
-          reading.abort();
-          await leftStore;
-          dataDir.unlock();
-        }
-        if (held) throw unreleased(held);
-      })();
-      return closing;
-    },
+    close: (options) => life.close(options),
   };
+}
+
+/** Since when the store gives no answers, or takes no writes, as far as these engines have noticed. */
+function storeStatusOf(engines: readonly Pick<Engine, 'silentSince' | 'refusedSince'>[]): StoreStatus {
+  const since = Math.min(
+    ...engines.flatMap(({ silentSince, refusedSince }) => [silentSince ?? [], refusedSince ?? []].flat()),
+  );
+  return Number.isFinite(since) ? { available: false, since } : { available: true };
 }

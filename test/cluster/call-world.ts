@@ -57,7 +57,7 @@ export class CallWorld {
   async agent(nodeId: string, run = '1'): Promise<CallAgent> {
     const agent = new CallAgent(this, nodeId, run);
     await agent.cluster.start({
-      watch: () => () => {},
+      ...{ noticed: () => {}, watch: () => () => {} },
       entry: () => ({
         ...{ host: 'h', version: '1', startedAtMs: 0 },
         plugins: { [plugin]: rosterPluginOf(agent.observation, ['csi-controller']) },
@@ -148,7 +148,6 @@ export class CallAgent {
       refusal: () => new StagecraftError('NOT_LEADER', 'nobody works on volumes'),
       epoch: () => undefined,
       released: () => {},
-      noticed: () => {},
     });
     const port = {
       isKnown: () => true,

@@ -32,12 +32,12 @@ describe('notices between agents', () => {
       refusal: () => undefined,
       epoch: () => 1,
       released: () => undefined,
-      noticed: ({ volume: { id }, kind }) => void noticed.push(`${nodeId}/${run} ${id} ${kind}`),
     });
     clusters.push(cluster);
     await cluster.start({
       entry: () => ({ host: 'h', version: '1', startedAtMs: 0, plugins: {} }),
       watch: () => () => {},
+      noticed: ({ volume: { id }, kind }) => void noticed.push(`${nodeId}/${run} ${id} ${kind}`),
     });
     return { cluster, messages };
   }

@@ -486,11 +486,10 @@ describe('requests between agents', () => {
       refusal: () => undefined,
       epoch: () => 1,
       released: () => undefined,
-      noticed: () => undefined,
     });
     cluster.serve('wait', () => new Promise(() => {}));
     const entry = { host: 'h', version: '1', startedAtMs: 0, plugins: {} };
-    await cluster.start({ entry: () => entry, watch: () => () => {} });
+    await cluster.start({ entry: () => entry, watch: () => () => {}, noticed: () => {} });
     const request = (send: number): string =>
       encodeMessage({ type: 'request', from: 'b', send, id: `b:${send}`, epoch: 1, method: 'wait', args: [] });
     const sent = [

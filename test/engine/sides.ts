@@ -54,7 +54,6 @@ export class Sides {
       ...ports,
       store: shared.handle(),
       lease: { name: `node/${name}`, holder: name, ttlMs: leaseTtlMs, covers: (address) => !isShared(address) },
-      elsewhere: { append: (address, message) => elected.append(address, message) },
     }).host(kinds);
     const handle = shared.handle();
     const resigned: StagecraftError[] = [];
@@ -90,6 +89,7 @@ export class Sides {
       elected: ({ epoch }) => void elections.push(epoch),
       resigned: (reason) => resigned.push(reason),
     }).host(kinds);
+    own.connect(elected);
     await own.open();
     await own.restore([`desk/${name}/`]);
     await elected.start();

@@ -59,9 +59,9 @@ describe('createRuntime', () => {
       ['another answer to lost mounts', { onPluginLoss: 'ask' }, 'onPluginLoss: must be "remount" or "report"'],
       ['the URL of claims', { claims: 'http://hunter3' }, 'claims: must be a ClaimClient, not string'],
       [
-        '34.32 half a claim client, without keeps',
+        '34.32 half a claim client',
         { claims: { look: () => {}, claim: () => {}, release: () => {}, expanded: 5 } },
-        'claims: must be a ClaimClient, but lacks holds, keeps, publish, unstaged, expanded',
+        'claims: must be a ClaimClient, but lacks holds, publish, unstaged, expanded',
       ],
       ['null for fencing', { fencing: null }, 'fencing: must be a map'],
       [
@@ -149,7 +149,7 @@ describe('createRuntime', () => {
     rmSync(join(dataDir, 'plugins'), { recursive: true });
     writeFileSync(join(dataDir, 'plugins'), '');
     expect((await refusalOf(createRuntime({ nodeId, dataDir, store, logger }))).code).to.equal('START_FAILED');
-    expect(errors.at(-1)).to.equal('not ended in order: stuck');
+    expect(errors.at(-1)).to.equal('a step of the shutdown failed: stuck');
     rmSync(join(dataDir, 'plugins'));
     await (await createRuntime({ nodeId, dataDir, store: memoryStore() })).close();
   });

@@ -14,6 +14,7 @@ import { csiNode } from '../../src/csi-plugins/node.js';
 import type { ActorPolicy } from '../../src/engine/actor/policy.js';
 import { pause } from '../../src/engine/clock.js';
 import { Engine } from '../../src/engine/engine.js';
+import { Gate } from '../../src/engine/gate.js';
 import type { Logger } from '../../src/engine/logger.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
 import type { Store } from '../../src/engine/store.js';
@@ -108,8 +109,7 @@ export class MountsLife implements NodeCaller {
   readonly #holds: EarlierHolds;
   readonly #volumeWatch: VolumeWatch;
   #ending: Ending | undefined;
-  #compared: Promise<void> | undefined;
-  #tellCompared: () => void = () => {};
+  readonly #compared = new Gate();
 
   constructor({ host, number, store, plugins, policy, isAskedAsBefore }: MountsLifeOptions) {
     const { seed, timeline, traits, kernel, paths, places, logger } = host;
@@ -131,12 +131,6 @@ export class MountsLife implements NodeCaller {
     const baseDirOf = (): undefined => undefined;
     const shared = async (): Promise<void> => {};
     const former = noFormerMounts;
-    this.#compared = new Promise((resolve) => {
-      this.#tellCompared = () => {
-        this.#compared = undefined;
-        resolve();
-      };
-    });
     const retry = { initialMs: 100, maxMs: 4_000 };
     this.engine = new Engine({
       store: this.#mortal(store),
@@ -208,12 +202,12 @@ export class MountsLife implements NodeCaller {
         timeoutMs: callTimeoutMs,
         calls: new PluginCalls({ access, secrets: noSecrets, clock, retry, locks }),
         undoing: new MountUndoing({ tables, tool, bootId, logger }),
-        compared: () => this.#compared,
+        compared: () => this.#compared.whenOpen(),
         former,
         blockDeviceAt: async (path) => (kernel.at(path)?.fsType === 'devtmpfs' ? { isWritable: false } : undefined),
         lookSoon: (plugin) => this.#lookSoon(plugin),
       }),
-      allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared: () => this.#compared })),
+      allocKind(new AllocWorker({ node: nodeId, claims, clock, mounting, compared: () => this.#compared.whenOpen() })),
     ];
     engine.host(isAskedAsBefore ? kinds.map(committingRefusals) : kinds);
   }
@@ -242,7 +236,7 @@ export class MountsLife implements NodeCaller {
     await this.watch.start();
     await this.#host.allocs.recover(this);
     while (!(await this.#allocations.recover().then(isDone, isNotDone))) await pause(this.clock, 1_000);
-    this.#tellCompared();
+    this.#compared.open();
     for (const part of [this.#volumeWatch, this.#singles, this.#holds]) part.start();
   }
 

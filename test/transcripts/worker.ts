@@ -10,6 +10,7 @@ import type { PluginPort } from '../../src/calls/plugin-port.js';
 import { VolumeLocks } from '../../src/calls/volume-locks.js';
 import { csiNode } from '../../src/csi-plugins/node.js';
 import { Engine } from '../../src/engine/engine.js';
+import { Gate } from '../../src/engine/gate.js';
 import { silentLogger } from '../../src/engine/logger.js';
 import type { Random } from '../../src/engine/random.js';
 import { TroubleLog } from '../../src/engine/storage/trouble-log.js';
@@ -54,8 +55,7 @@ export class Worker {
   readonly #nodeId: string;
   readonly #watch: MountReconciler;
   readonly #volumeWatch: VolumeWatch;
-  #compared: Promise<void> | undefined;
-  #tellCompared: () => void = () => {};
+  readonly #compared = new Gate();
 
   constructor({ nodeId, holder, store, clock, random, kernel, claims, plugins }: WorkerOptions) {
     const logger = silentLogger;
@@ -71,13 +71,7 @@ export class Worker {
     const baseDirOf = (): undefined => undefined;
     const secrets = noSecrets;
     this.#nodeId = nodeId;
-    this.#compared = new Promise((resolve) => {
-      this.#tellCompared = () => {
-        this.#compared = undefined;
-        resolve();
-      };
-    });
-    const compared = (): Promise<void> | undefined => this.#compared;
+    const compared = (): Promise<void> | undefined => this.#compared.whenOpen();
     const lease = { name: `node/${nodeId}`, holder, ttlMs: 15_000 };
     this.#engine = new Engine({ store, clock, random, logger, lease });
     const engine = this.#engine;
@@ -133,7 +127,7 @@ export class Worker {
     await this.#engine.restore(['mount', 'alloc'].map((kind) => nodeOwnedPrefix(kind, this.#nodeId)));
     await this.#watch.start();
     await this.allocations.recover();
-    this.#tellCompared();
+    this.#compared.open();
     this.#volumeWatch.start();
   }
 }
