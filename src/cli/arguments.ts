@@ -36,3 +36,13 @@ export const collect = (value: string, before: string[] = []): string[] => [...b
 
 /** Makes the error for arguments that don't fit together. */
 export const misuse = (message: string): CommanderError => new CommanderError(2, 'usage', `error: ${message}`);
+
+/** Parses the values of a repeatable option that takes `key=value`. */
+export const pairs = (option: string, given: string[]): Record<string, string> =>
+  Object.fromEntries(
+    given.map((text) => {
+      const at = text.indexOf('=');
+      if (at < 1) throw misuse(`${option} takes key=value`);
+      return [text.slice(0, at), text.slice(at + 1)];
+    }),
+  );

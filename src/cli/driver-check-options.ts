@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { StagecraftError } from '../errors.js';
 import type { ByRpc, CheckDriverOptions } from '../tools/driver-check/options.js';
-import { pairs } from './requests.js';
+import { pairs } from './arguments.js';
 
 /** Options of the command as they were given. */
 export interface DriverCheckArguments {

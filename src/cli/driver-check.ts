@@ -4,10 +4,9 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { messageOf } from '../errors.js';
 import type { ByRpc } from '../tools/driver-check/options.js';
-import { collect, secondsIn } from './arguments.js';
+import { collect, secondsIn, sizeIn } from './arguments.js';
 import type { DriverCheckArguments } from './driver-check-options.js';
 import { print } from './output.js';
-import { parseSize } from './size.js';
 
 export function addDriverCheck(program: Command): void {
   program
@@ -25,7 +24,7 @@ export function addDriverCheck(program: Command): void {
       ).choices(['mount', 'block']),
     )
     .option('--fs-type <type>', 'file system of mounted volumes (default: the driver chooses)')
-    .option('--size <size>', 'size of each volume, e.g. 64Mi (default: 1Gi)', bytesIn)
+    .option('--size <size>', 'size of each volume, e.g. 64Mi (default: 1Gi)', sizeIn)
     .option('--staging-dir <path>', 'existing directory for staging paths (default: the directory for temporary files)')
     .option('--target-dir <path>', 'existing directory for target paths (default: the directory for temporary files)')
     .option('--other-node-id <id>', 'id of another node that the controller knows')
@@ -62,11 +61,3 @@ function byRpcIn(file: string): ByRpc {
 /** Checks the shape only; the run validates the values. */
 const isByRpc = (parsed: unknown): parsed is ByRpc =>
   typeof parsed === 'object' && parsed !== null && Object.values(parsed).every((one) => one instanceof Object);
-
-function bytesIn(text: string): number {
-  try {
-    return parseSize(text);
-  } catch (error) {
-    throw new InvalidArgumentError(messageOf(error));
-  }
-}

@@ -2,11 +2,10 @@
 import { resolve } from 'node:path';
 import { type Command, Option } from 'commander';
 import { AgentError } from '../client/agent-error.js';
-import { collect } from './arguments.js';
+import { collect, pairs } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell, warn } from './output.js';
 import { failedTasks, lineChars, pluginDetails, pluginTable } from './print.js';
-import { pairs } from './requests.js';
 
 export function addPluginCommands(program: Command): void {
   const plugin = program.command('plugin').description('show plugins and their health; register those of others');

@@ -1,7 +1,6 @@
 /** Prints moments of an actor's past, and what came of a check. */
 import type { MomentAnswer } from '../api/actor-routes.js';
-import type { JournalCheck } from '../journal/check-journal.js';
-import { type Difference, differencesOf } from '../journal/differences.js';
+import { type Difference, differencesOf, type JournalCheck } from '../journal/check-journal.js';
 import { factsTable, table } from './print.js';
 import { changeOf, durationOf } from './print-history.js';
 

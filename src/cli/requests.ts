@@ -1,7 +1,7 @@
 /** Shared parts of the commands for volumes, snapshots and allocs: options, names in paths, retries, paged lists. */
 import type { Command } from 'commander';
 import type { Client } from '../client/client.js';
-import { misuse, secondsIn } from './arguments.js';
+import { secondsIn } from './arguments.js';
 import { type LookOptions, lookAt, lookAtAgent, soon } from './connection.js';
 import { tell } from './output.js';
 
@@ -106,16 +106,6 @@ export const accepting = (command: Command): Command =>
 
 export const acceptanceIn = ({ acceptDriver }: Accepting): { body?: Accepting } =>
   acceptDriver === undefined ? {} : { body: { acceptDriver } };
-
-/** Parses the values of a repeatable option that takes `key=value`. */
-export const pairs = (option: string, given: string[]): Record<string, string> =>
-  Object.fromEntries(
-    given.map((text) => {
-      const at = text.indexOf('=');
-      if (at < 1) throw misuse(`${option} takes key=value`);
-      return [text.slice(0, at), text.slice(at + 1)];
-    }),
-  );
 
 /** Reads all pages of a list. @param filters undefined ones are left out */
 export async function listAll<T>(

@@ -3,11 +3,11 @@ import { type Command, Option } from 'commander';
 import { snapshotStates } from '../agent/describe-volumes.js';
 import type { GroupSnapshotReport, SnapshotReport } from '../api/volume-routes.js';
 import type { Client } from '../client/client.js';
-import { collect, misuse } from './arguments.js';
+import { collect, misuse, pairs } from './arguments.js';
 import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { factsTable, table } from './print.js';
 import { sizeText } from './print-volumes.js';
-import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, pairs, waiting } from './requests.js';
+import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, waiting } from './requests.js';
 import { list, make, type ResourceKind, remove, show } from './resource-commands.js';
 
 /** Differences between the commands for one volume and for several. */

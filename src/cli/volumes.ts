@@ -4,7 +4,7 @@ import { describeLeftovers, volumeStates } from '../agent/describe-volumes.js';
 import type { VolumeReport } from '../api/volume-routes.js';
 import { AgentError } from '../client/agent-error.js';
 import type { Client } from '../client/client.js';
-import { collect, misuse, sizeIn } from './arguments.js';
+import { collect, misuse, pairs, sizeIn } from './arguments.js';
 import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from './connection.js';
 import { print, printJson, tell, warn } from './output.js';
 import { orphanedVolumes, orphansLeftOut, sizeText, volumeDetails, volumeTable } from './print-volumes.js';
@@ -17,7 +17,6 @@ import {
   type Key,
   keyInNamespace,
   nameInNamespace,
-  pairs,
   waiting,
   within,
 } from './requests.js';

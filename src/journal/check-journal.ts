@@ -1,4 +1,7 @@
-/** Compares a journal with the machines of this version: the same inputs have to lead to the same states. */
+/**
+ * Compares states: those of a journal with those of the machines of this version, as the same inputs have to lead to the same
+ * states; and two of one actor, value by value.
+ */
 import { isDeepStrictEqual } from 'node:util';
 import type { PersistedSnapshot } from '../engine/machine/hosted-machine.js';
 import { Replay } from '../engine/machine/replay.js';
@@ -61,18 +64,28 @@ function difference(
 ): Omit<Divergence, 'seq'> | undefined {
   if (!isDeepStrictEqual(expected?.value, got?.value))
     return { path: 'state', expected: expected?.value, got: got?.value };
-  return firstDifference(expected?.context, got?.context, '');
+  const [first] = differencesOf(expected?.context, got?.context);
+  return first && { path: first.path, expected: first.was, got: first.is };
 }
 
-function firstDifference(expected: unknown, got: unknown, path: string): Omit<Divergence, 'seq'> | undefined {
-  if (isDeepStrictEqual(expected, got)) return undefined;
-  if (isBranch(expected) && isBranch(got)) {
-    for (const key of new Set([...Object.keys(expected), ...Object.keys(got)])) {
-      const found = firstDifference(expected[key], got[key], path === '' ? key : `${path}.${key}`);
-      if (found) return found;
-    }
+/** A value that differs. `was` is absent for a new one, `is` for one that is gone. */
+export interface Difference {
+  /** Keys from the outermost on, with dots between them. */
+  path: string;
+  was?: unknown;
+  is?: unknown;
+}
+
+/** Innermost values that differ, in the order of their keys. */
+export function differencesOf(was: unknown, is: unknown, path = ''): Difference[] {
+  if (isDeepStrictEqual(was, is)) return [];
+  if (isBranch(was) && isBranch(is)) {
+    const keys = new Set([...Object.keys(was), ...Object.keys(is)]);
+    const inner = [...keys].flatMap((key) => differencesOf(was[key], is[key], path === '' ? key : `${path}.${key}`));
+    // A list and a map with the same items differ as a whole.
+    if (inner.length > 0) return inner;
   }
-  return { path, expected, got };
+  return [{ path, ...(was !== undefined && { was }), ...(is !== undefined && { is }) }];
 }
 
 const isBranch = (value: unknown): value is Record<string, unknown> => value instanceof Object;
