@@ -8,7 +8,7 @@ import { agentAt, type LookOptions, lookAll, lookAt, lookAtAgent, soon } from '.
 import { print, printJson, tell } from './output.js';
 import { lineChars } from './print.js';
 import { allocDetails, allocTable, preparedTable } from './print-mounts.js';
-import { type Awaited, awaited, type InNamespace, inNamespace, waiting } from './requests.js';
+import { type Awaited, awaited, type InNamespace, inNamespace, waiting } from './resource-commands.js';
 import { type AccessMode, accessModes } from './volumes.js';
 import { askAndWait, type Waited } from './wait.js';
 

@@ -18,15 +18,15 @@ const commands: Record<string, () => Promise<Adds>> = {
   alloc: async () => (await import('./allocs.js')).addAllocCommands,
   mount: async () => (await import('./mounts.js')).addMountCommands,
   node: async () => (await import('./nodes.js')).addNodeCommands,
-  cluster: async () => (await import('./cluster.js')).addCluster,
+  cluster: async () => (await import('./agents.js')).addCluster,
   actor: async () => (await import('./actors.js')).addActorCommands,
   events: async () => (await import('./events.js')).addEvents,
   history: async () => (await import('./history.js')).addHistory,
   why: async () => (await import('./why.js')).addWhy,
-  replay: async () => (await import('./replay.js')).addReplay,
+  replay: async () => (await import('./journal.js')).addReplay,
   journal: async () => (await import('./journal.js')).addJournalCommands,
-  inspect: async () => (await import('./inspect.js')).addInspect,
-  drain: async () => (await import('./drain.js')).addDrain,
+  inspect: async () => (await import('./agents.js')).addInspect,
+  drain: async () => (await import('./agents.js')).addDrain,
 };
 
 /** Adds the command that the arguments name. Adds all if they name none, as the help and the advice list them. */

@@ -4,8 +4,10 @@ import { existsSync, realpathSync } from 'node:fs';
 import type { Command } from 'commander';
 import { dataDirIn, findConfig } from '../agent/find-config.js';
 import { agentSocketPath } from '../agent/places.js';
+import type { StoredAt } from '../agent/stored-past.js';
+import { AgentError } from '../client/agent-error.js';
 import { type Client, createClient } from '../client/client.js';
-import { inCommandWords } from './command-words.js';
+import { misuse } from './arguments.js';
 import { warn } from './output.js';
 import { silentStore } from './print.js';
 
@@ -62,4 +64,35 @@ export async function lookAtAgent(options: ReachOptions): Promise<Client> {
   const { store } = await agent.agent.status(soon);
   if (store?.since !== undefined) warn(silentStore(store.since));
   return agent;
+}
+
+/** Errors of the agent in the words of the command line: advice for users of the library becomes the matching command. */
+export function inCommandWords({ code, message, answer }: AgentError): AgentError {
+  if (code === 'PLUGIN_NOT_FOUND' && message.startsWith('no plugin is registered'))
+    return new AgentError(
+      code,
+      message.replace(/: [^:]*$/, ': see stagecraft plugin list, and task list for plugins that did not start'),
+      answer,
+    );
+  const isGroup = code === 'SNAPSHOT_NOT_FOUND' && /^(there is no )?group /.test(message);
+  const subject = isGroup
+    ? 'group-snapshot'
+    : /^(TASK|VOLUME|SNAPSHOT|NODE|ALLOC|MOUNT)_NOT_FOUND$/.exec(code)?.[1]?.toLowerCase();
+  const said = subject ? message.replace(/: list (them|what)[^:]*$/, `: see stagecraft ${subject} list`) : message;
+  return new AgentError(code, said, answer);
+}
+
+/** Adds the options that name a store, to read it without an agent. */
+export const fromStore = (command: Command): Command =>
+  command
+    .option('--data-dir <dir>', 'read this data directory, or copy of one, that no agent runs on')
+    .option('--redis <url>', 'read the store in this Redis, or in a copy of it, without asking an agent')
+    .option('--redis-prefix <prefix>', 'what the keys of that store begin with; default stagecraft:');
+
+/** The store that is to be read; undefined: an agent is asked. */
+export function storedAt({ dataDir, redis, redisPrefix }: StoredAt): StoredAt | undefined {
+  if (dataDir !== undefined && redis !== undefined) throw misuse('--data-dir and --redis name two stores: give one');
+  if (redisPrefix !== undefined && redis === undefined) throw misuse('--redis-prefix needs --redis');
+  if (redis !== undefined) return { redis, ...(redisPrefix !== undefined && { redisPrefix }) };
+  return dataDir === undefined ? undefined : { dataDir };
 }

@@ -1,12 +1,12 @@
-/** `stagecraft driver-check`: options and input files. For the output, see driver-check-report.ts. */
+/** `stagecraft driver-check`: options and input files. For the run and its output, see run-driver-check.ts. */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parse } from 'yaml';
 import { messageOf } from '../errors.js';
 import type { ByRpc } from '../tools/driver-check/options.js';
 import { collect, secondsIn, sizeIn } from './arguments.js';
-import type { DriverCheckArguments } from './driver-check-options.js';
 import { print } from './output.js';
+import type { DriverCheckArguments } from './run-driver-check.js';
 
 export function addDriverCheck(program: Command): void {
   program
@@ -37,10 +37,10 @@ export function addDriverCheck(program: Command): void {
     .option('--json', 'for programs')
     .action(async (given: DriverCheckArguments) => {
       if (given.cleanUp !== undefined) {
-        const { runDriverCleanUp } = await import('./driver-check-clean-up.js');
+        const { runDriverCleanUp } = await import('./run-driver-check.js');
         return runDriverCleanUp(given.cleanUp, given, print);
       }
-      const { runDriverCheck } = await import('./driver-check-report.js');
+      const { runDriverCheck } = await import('./run-driver-check.js');
       await runDriverCheck(given, print);
     });
 }

@@ -1,11 +1,38 @@
-/** `stagecraft journal export`: writes the journals of actors into one file. */
+/** `stagecraft journal export` writes the journals of actors into one file; `stagecraft replay` reads them: run-replay.ts */
 import { createWriteStream, renameSync, rmSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
 import type { StoredAt } from '../agent/stored-past.js';
-import { addReachOptions, agentAt, type LookOptions } from './connection.js';
+import { countIn } from './arguments.js';
+import { addReachOptions, agentAt, fromStore, type LookOptions, lookAt, storedAt } from './connection.js';
 import { print, printLines } from './output.js';
-import { fromStore, storedAt } from './stored.js';
+import { inNamespace } from './resource-commands.js';
+import type { ReplayOptions } from './run-replay.js';
+
+export function addReplay(program: Command): void {
+  const command = inNamespace(
+    lookAt(
+      program
+        .command('replay <what> [more...]')
+        .description(
+          'show an actor at a moment of its past: its address, its kind and NAME, or FILE [ADDRESS] of an exported journal',
+        ),
+    ),
+    'volume',
+  );
+  fromStore(command)
+    .option('--to <seq>', 'the moment right after this entry of its journal; default: the last one', countIn)
+    .option('--step <n>', 'so many entries later', countIn)
+    .option('--back <n>', 'so many entries earlier', countIn)
+    .option('--diff', 'only what has changed since the entry before')
+    .option('--crash', 'the last entry at which its machine threw: the steps that led there, and the stack')
+    .option('--check', 'compare journal files with the machines of this version; exit code 1 if one differs')
+    .action(async (what: string, more: string[], options: ReplayOptions) => {
+      // Loaded only here: the machines take a while.
+      const { replay } = await import('./run-replay.js');
+      await replay(what, more, options);
+    });
+}
 
 interface ExportOptions extends LookOptions, StoredAt {
   output?: string;

@@ -17,7 +17,7 @@ import {
   type Key,
   keyInNamespace,
   nameInNamespace,
-} from './requests.js';
+} from './resource-commands.js';
 import { tellingOf } from './wait.js';
 
 export function addMountCommands(program: Command): void {

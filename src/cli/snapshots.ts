@@ -7,8 +7,19 @@ import { collect, misuse, pairs } from './arguments.js';
 import { type LookOptions, lookAll, lookAt } from './connection.js';
 import { factsTable, table } from './print.js';
 import { sizeText } from './print-volumes.js';
-import { type Awaited, addRequests, awaited, type InNamespace, inNamespace, waiting } from './requests.js';
-import { list, make, type ResourceKind, remove, show } from './resource-commands.js';
+import {
+  type Awaited,
+  addRequests,
+  awaited,
+  type InNamespace,
+  inNamespace,
+  list,
+  make,
+  type ResourceKind,
+  remove,
+  show,
+  waiting,
+} from './resource-commands.js';
 
 /** Differences between the commands for one volume and for several. */
 interface Sort extends Pick<ResourceKind<AnyReport>, 'name' | 'subject'> {

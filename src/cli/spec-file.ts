@@ -5,8 +5,7 @@ import { type Document, isScalar, LineCounter } from 'yaml';
 import { offsetOf, parseAllYaml } from '../agent/parse-yaml.js';
 import { AgentError } from '../client/agent-error.js';
 import { messageOf } from '../errors.js';
-import { misuse } from './arguments.js';
-import { parseSize } from './size.js';
+import { misuse, parseSize } from './arguments.js';
 
 export interface Spec {
   /** Not validated here: the agent does that. */

@@ -16,11 +16,16 @@ import {
   inNamespace,
   type Key,
   keyInNamespace,
+  list,
+  make,
   nameInNamespace,
+  type ResourceKind,
+  remove,
+  show,
+  waitedOf,
   waiting,
   within,
-} from './requests.js';
-import { list, make, type ResourceKind, remove, show, waitedOf } from './resource-commands.js';
+} from './resource-commands.js';
 import { askAndWait, type Waited } from './wait.js';
 
 export const accessModes = [

@@ -1,7 +1,7 @@
 /** The agents on one store as their users see them: the command `cluster`, `GET /v1/cluster` and `runtime.cluster`. */
 import { expect } from 'chai';
 import type { ClusterReport } from '../../src/api/agent-routes.js';
-import { clusterText } from '../../src/cli/cluster.js';
+import { clusterText } from '../../src/cli/agents.js';
 import { createClient } from '../../src/client/index.js';
 import { askAgent } from '../support/ask-agent.js';
 import { ApiHouse } from './api-house.js';

@@ -1,6 +1,6 @@
 /** How the command line prints a history: durations, and days where there are several. */
 import { expect } from 'chai';
-import { durationOf, historyTable } from '../../src/cli/print-history.js';
+import { durationOf, historyTable } from '../../src/cli/history.js';
 import { type HistoryLine, olderSteps } from '../../src/journal/history.js';
 
 const line = (seq: number, at: string): HistoryLine => ({

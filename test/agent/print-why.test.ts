@@ -1,6 +1,6 @@
 /** Work under way in the text of `stagecraft why`: only calls are sent to somebody. */
 import { expect } from 'chai';
-import { whyText } from '../../src/cli/print-why.js';
+import { whyText } from '../../src/cli/why.js';
 import { shown } from '../../src/host/shown.js';
 import { detailOf } from '../../src/inspector/actor-answers.js';
 

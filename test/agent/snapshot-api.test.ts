@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect } from 'chai';
 import { serveApi } from '../../src/agent/api.js';
 import type { GroupSnapshotReport, SnapshotPage, SnapshotReport } from '../../src/api/volume-routes.js';
-import { inCommandWords } from '../../src/cli/command-words.js';
+import { inCommandWords } from '../../src/cli/connection.js';
 import { AgentError } from '../../src/client/agent-error.js';
 import { answerOf } from '../scenarios/agent-process.js';
 import { askAgent } from '../support/ask-agent.js';

@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'chai';
-import { parseSize } from '../../src/cli/size.js';
+import { parseSize } from '../../src/cli/arguments.js';
 import { CsiClient } from '../../src/csi/client.js';
 import { CsiStatus } from '../../src/csi/server.js';
 import { StagecraftError } from '../../src/errors.js';

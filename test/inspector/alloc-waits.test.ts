@@ -1,6 +1,6 @@
 /** Text of `stagecraft why` on an alloc that a reason holds up in a step that goes on by itself otherwise. */
 import { expect } from 'chai';
-import { whyText } from '../../src/cli/print-why.js';
+import { whyText } from '../../src/cli/why.js';
 import { shown } from '../../src/host/shown.js';
 import { detailOf } from '../../src/inspector/actor-answers.js';
 

@@ -1,16 +1,41 @@
-/** Output of `stagecraft driver-check`: a table, or JSON for programs. For the checks, see src/tools/driver-check. */
-
+/**
+ * Runs `stagecraft driver-check`, and prints a table, or JSON for programs; also its clean-up. For the checks, see
+ * src/tools/driver-check.
+ */
+import { CommanderError } from 'commander';
 import { StagecraftError } from '../errors.js';
 import { oneLine, plainJson } from '../host/terminal-text.js';
 import type { CheckResult } from '../tools/driver-check/check.js';
-import { type CheckDriverOptions, newPrefix, settingsOf } from '../tools/driver-check/options.js';
+import { type CleanUpReport, cleanUpDriver } from '../tools/driver-check/clean-up-driver.js';
+import { type ByRpc, type CheckDriverOptions, newPrefix, settingsOf } from '../tools/driver-check/options.js';
 import { callLine } from '../tools/driver-check/report.js';
 import { checkDriver, selectedChecks } from '../tools/driver-check/run.js';
 import type { Outcome } from '../tools/driver-check/verdict.js';
-import type { DriverCheckArguments } from './driver-check-options.js';
-import { checkOptions, throwIfUsage } from './driver-check-options.js';
+import { pairs } from './arguments.js';
 import { tableLine, widthsOf } from './print.js';
 import { firstSignal } from './signals.js';
+
+/** Options of the command as they were given. */
+export interface DriverCheckArguments {
+  endpoint?: string;
+  controllerEndpoint?: string;
+  nodeEndpoint?: string;
+  parameters?: ByRpc;
+  secrets?: ByRpc;
+  capability?: 'mount' | 'block';
+  fsType?: string;
+  size?: number;
+  stagingDir?: string;
+  targetDir?: string;
+  otherNodeId?: string;
+  topology?: string[];
+  only?: string;
+  skip?: string[];
+  restartWait?: number;
+  timeout?: number;
+  cleanUp?: string;
+  json?: boolean;
+}
 
 type Print = (text: string) => void;
 
@@ -128,4 +153,62 @@ function summary(results: CheckResult[]): string {
   const counts = order.map((outcome) => `${results.filter((one) => one.outcome === outcome).length} ${outcome}`);
   const told = calls.length > 0 ? ['', 'The calls that failed:', ...calls] : [];
   return [...told, '', counts.join(', ')].join('\n');
+}
+
+function checkOptions(
+  given: DriverCheckArguments,
+  own: { prefix: string; signal: AbortSignal },
+): CheckDriverOptions & { prefix: string } {
+  const { capability, size, timeout, restartWait, topology, json: _, cleanUp: __, ...same } = given;
+  return {
+    ...same,
+    ...(capability && { accessType: capability }),
+    ...(size !== undefined && { sizeBytes: size }),
+    ...(topology && { topology: pairs('--topology', topology) }),
+    ...(timeout !== undefined && { timeoutMs: timeout }),
+    ...(restartWait !== undefined && { restartWaitMs: restartWait }),
+    ...own,
+  };
+}
+
+/** @throws {CommanderError} if the error is about an option */
+function throwIfUsage(error: unknown): void {
+  const isUsage = error instanceof StagecraftError && /^(INVALID_ARGUMENT|SOCKET_PATH_\w+)$/.test(error.code);
+  if (isUsage) throw new CommanderError(usageExitCode, 'usage', error.message);
+}
+
+const usageExitCode = 2;
+
+export async function runDriverCleanUp(prefix: string, given: DriverCheckArguments, print: Print): Promise<void> {
+  const stop = new AbortController();
+  firstSignal()
+    .then(() =>
+      stop.abort(new StagecraftError('ABORTED', 'ended by a signal: there may be more to remove, run it again')),
+    )
+    .catch(() => {});
+  const report = await cleanedUp(checkOptions(given, { prefix, signal: stop.signal }));
+  print(given.json ? plainJson(JSON.stringify(report, null, 2)) : textOf(report));
+  if (report.left.length > 0)
+    throw new StagecraftError(
+      'CLEAN_UP_FAILED',
+      `could not remove ${report.left.length} of the resources of run ${prefix}: use the driver's own tools`,
+    );
+}
+
+async function cleanedUp(options: CheckDriverOptions & { prefix: string }): Promise<CleanUpReport> {
+  try {
+    return await cleanUpDriver(options);
+  } catch (error) {
+    throwIfUsage(error);
+    throw error;
+  }
+}
+
+function textOf({ removed, left, unknown }: CleanUpReport): string {
+  const lines = [
+    ...(removed.length === 0 ? ['nothing was removed'] : removed.map((what) => `removed: ${what}`)),
+    ...left.map((what) => `still there: ${what}`),
+    ...unknown.map((what) => `not known: ${what}`),
+  ];
+  return lines.map(oneLine).join('\n');
 }

@@ -1,9 +1,26 @@
-/** `stagecraft cluster`: shows the agents on one store, their plugins, and which of them works on volumes. */
+/**
+ * Commands about agents: `stagecraft cluster` shows those on one store, `inspect` prints the link to the page of one, `drain`
+ * ends one in order.
+ */
 import type { Command } from 'commander';
-import type { ClusterReport } from '../api/agent-routes.js';
-import { type LookOptions, lookAll, lookAtAgent, soon } from './connection.js';
+import { describeAlloc } from '../agent/describe-mounts.js';
+import type { ClusterReport, TaskReport } from '../api/agent-routes.js';
+import { AgentError } from '../client/agent-error.js';
+import type { Client } from '../client/client.js';
+import { oneLine } from '../host/terminal-text.js';
+import {
+  addReachOptions,
+  agentAt,
+  type LookOptions,
+  lookAll,
+  lookAt,
+  lookAtAgent,
+  type ReachOptions,
+  soon,
+} from './connection.js';
 import { print, printJson } from './output.js';
 import { lineChars, table } from './print.js';
+import { tellingOf } from './wait.js';
 
 export function addCluster(program: Command): void {
   const command = program
@@ -91,3 +108,46 @@ function ownerIn(owner: ClusterReport['owner'], nowMs: number): string {
     return `the agent that works on volumes (node ${nodeId}) is ${silence(silentSinceMs, nowMs)}: another takes over`;
   return `node ${nodeId} works on volumes since ${new Date(sinceMs).toISOString()} (epoch ${epoch})`;
 }
+
+export function addInspect(program: Command): void {
+  lookAt(
+    program.command('inspect').description('print the link to the page of this agent; whoever has it can look'),
+  ).action(printLink);
+}
+
+async function printLink(options: LookOptions): Promise<void> {
+  const { url } = await (await lookAtAgent(options)).agent.inspector();
+  if (url === undefined)
+    throw new AgentError('NOT_FOUND', 'this agent serves no page: see `inspector.listen` of its configuration');
+  if (options.json) printJson({ url });
+  else print(url);
+}
+
+export function addDrain(program: Command): void {
+  addReachOptions(
+    program.command('drain').description('release all allocs, stop the plugin processes in order, then the agent'),
+  ).action(drain);
+}
+
+async function drain(options: ReachOptions): Promise<void> {
+  const agent = await agentAt(options);
+  await tellingOf(agent.agent.drain(), () => goingAt(agent), options);
+  print('drained: allocs are released, the plugin processes are stopped, and the agent has ended');
+}
+
+/** Items that a line of progress names; it only counts the others. */
+const mostTold = 3;
+
+/** Describes what still has to end: allocs first, then plugin processes. */
+async function goingAt(agent: Client): Promise<string | undefined> {
+  // The agent refuses to list what it has closed: nothing is left there.
+  const listed = <T>(list: Promise<T[]>): Promise<T[]> => list.catch(() => []);
+  const allocs = (await listed(agent.allocs.list(soon))).map(describeAlloc);
+  const going = allocs.length > 0 ? allocs : (await listed(agent.tasks.list(soon))).flatMap(describeEnd);
+  const more = going.length - mostTold;
+  const told = [...going.slice(0, mostTold), ...(more > 0 ? [`and ${more} more`] : [])];
+  return told.length > 0 ? oneLine(told.join('; ')) : undefined;
+}
+
+const describeEnd = ({ id, state }: TaskReport): string[] =>
+  state === 'stopped' || state === 'failed' ? [] : [`task ${id}: ${state}`];
