@@ -29,7 +29,7 @@ export type { PersistedSnapshot } from './engine/machine/hosted-machine.js';
 export type { Moment, Replayed } from './engine/machine/replay.js';
 export type { Random } from './engine/random.js';
 export type { Store } from './engine/store.js';
-export type { FollowOptions } from './engine/topics/follow-as.js';
+export type { FollowOptions } from './engine/topics/topic-reader.js';
 export {
   type ErrorCode,
   type ErrorDetails,

@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../abort.js';
 import type { Clock } from '../engine/clock.js';
-import { OldestFirst } from '../engine/delivery/oldest-first.js';
+import { OldestFirst } from '../engine/oldest-first.js';
 import { StagecraftError } from '../errors.js';
 import type { Admission, AdmittedCall, PluginAnswer, PluginObservation, PluginPort, Refused } from './plugin-port.js';
 

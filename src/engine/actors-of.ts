@@ -150,3 +150,9 @@ export function viewOf(machine: AnyStateMachine, address: string, views: unknown
   if (!address.startsWith(prefixOf(machine))) throw new TypeError(`${address} is not an actor of '${machine.id}'`);
   return views;
 }
+
+/** Orders listings by address, the order in which stores list. */
+export const byAddress =
+  <T>(addressOf: (one: T) => string) =>
+  (one: T, other: T): number =>
+    addressOf(one) < addressOf(other) ? -1 : 1;

@@ -11,9 +11,9 @@ import type { VolumeKey } from '../../machines/volume/wishes.js';
 import type { EarlierHolds } from '../allocs/earlier-holds.js';
 import type { SingleMounts } from '../allocs/single-mounts.js';
 import type { PluginAccess } from '../calls/plugin-access.js';
-import { byAddress } from '../engine/by-address.js';
+import { byAddress } from '../engine/actors-of.js';
 import type { Engine } from '../engine/engine.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
+import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
 import { refuseNoObject, type StagecraftError } from '../errors.js';
 import {
   type AwaitOptions,

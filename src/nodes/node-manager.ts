@@ -23,7 +23,7 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import { ActorsOf, type ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import { asData } from '../engine/machine/data.js';
-import type { FollowOptions } from '../engine/topics/follow-as.js';
+import type { FollowOptions } from '../engine/topics/topic-reader.js';
 import { StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';
 import { ActorClient } from '../requests/actor-client.js';

@@ -12,7 +12,7 @@ import type { Clock } from '../engine/clock.js';
 import { Closing } from '../engine/closing.js';
 import type { Engine } from '../engine/engine.js';
 import type { Logger } from '../engine/logger.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
+import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
 import { Waiters } from '../engine/waiters.js';
 import { type ErrorCode, messageOf, refuseNoObject, StagecraftError } from '../errors.js';
 import type { Clients } from './clients.js';

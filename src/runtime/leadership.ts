@@ -4,7 +4,7 @@ import { type Clock, pause } from '../engine/clock.js';
 import type { ElectedEngine } from '../engine/lease/elected-engine.js';
 import type { Store, TopicEntry } from '../engine/store.js';
 import type { FollowedRow } from '../engine/topics/event-ids.js';
-import { type FollowOptions, followAs } from '../engine/topics/follow-as.js';
+import { type FollowOptions, followAs } from '../engine/topics/topic-reader.js';
 import { eventOf, type Topics } from '../engine/topics/topics.js';
 
 export interface Leadership {

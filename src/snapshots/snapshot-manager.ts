@@ -15,7 +15,7 @@ import type { ActorSystem } from '../engine/actor-system.js';
 import type { ViewOf } from '../engine/actors-of.js';
 import type { Clock } from '../engine/clock.js';
 import type { Random } from '../engine/random.js';
-import type { FollowOptions } from '../engine/topics/follow-as.js';
+import type { FollowOptions } from '../engine/topics/topic-reader.js';
 import { changeOf } from '../engine/topics/topics.js';
 import { type ErrorCode, StagecraftError } from '../errors.js';
 import { ActorClient } from '../requests/actor-client.js';

@@ -14,7 +14,7 @@ import type {
   VolumeContext,
 } from '../../machines/volume/types.js';
 import type { Clock } from '../engine/clock.js';
-import type { FollowOptions } from '../engine/topics/follow-as.js';
+import type { FollowOptions } from '../engine/topics/topic-reader.js';
 import { changeOf } from '../engine/topics/topics.js';
 import { refuseNoObject, type StagecraftError } from '../errors.js';
 import { nameSchema, nodeIdSchema } from '../host/names.js';

@@ -1,7 +1,7 @@
 /** Tests waits for a volume that was passivated after its answer. */
 import { expect } from 'chai';
 import type { ActorView } from '../../src/engine/actor-system.js';
-import { storeUnavailable } from '../../src/engine/storage/store-trouble.js';
+import { storeUnavailable } from '../../src/engine/storage/store-patience.js';
 import { StagecraftError } from '../../src/errors.js';
 import { simulatedClock } from '../../src/testing/simulated-clock.js';
 import type { FormerHolders } from '../../src/volumes/node-records.js';

@@ -5,8 +5,7 @@
 import { defaultBackoff } from '../../../machines/kit/backoff.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
-import type { Deliveries } from '../delivery/deliveries.js';
-import type { Redelivery } from '../delivery/redelivery.js';
+import type { Deliveries, Redelivery } from '../delivery/deliveries.js';
 import type { EffectGate } from '../effects/effect-gate.js';
 import type { EffectRunner } from '../effects/effect-runner.js';
 import type { ActorKind, AskedCall, Effect } from '../effects/effects.js';

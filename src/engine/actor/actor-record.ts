@@ -4,7 +4,6 @@
  */
 import type { AnyEventObject, AnyMachineSnapshot } from 'xstate';
 import type { AnswerParams } from '../../../machines/kit/host.js';
-import type { Marks } from '../delivery/marks.js';
 import { nestingOf } from '../machine/data.js';
 import type { PersistedSnapshot, StartedEffect } from '../machine/hosted-machine.js';
 import type { Encoded, JournalRow, StoredRecord } from '../store.js';
@@ -40,6 +39,12 @@ export interface LiveTimer {
 export const dueInMs = ({ dueAtMs, delayMs = Number.POSITIVE_INFINITY }: LiveTimer, nowMs: number): number =>
   Math.min(dueAtMs - nowMs, delayMs);
 
+/** Place of a message, and when it was applied, in milliseconds since the epoch; absent in records of older versions. */
+type Mark = [seq: number, index: number, atMs?: number];
+
+/** Mark of the last applied message of each sender, by its address. */
+export type Marks = Record<string, Mark>;
+
 /** Stored state of an actor between two commits. */
 export interface ActorRecord {
   format: number;
@@ -51,7 +56,7 @@ export interface ActorRecord {
   snapshot?: PersistedSnapshot;
   effects: LiveEffect[];
   timers: LiveTimer[];
-  /** Mark of the last applied message of each sender, so that each message counts once. */
+  /** Each message counts once. */
   received: Marks;
   /** Answers by request id, oldest first: a repeated request gets the same answer. */
   answers: [requestId: string, answer: AnswerParams | null][];

@@ -1,34 +1,30 @@
 /**
  * One hosted actor: handles its messages in order: commits the step that each leads to, and only then acts on it. Messages
- * that have waited for a commit share the next one: steps.ts. How a commit is written: write.ts. The contract:
+ * that have waited for a commit share the next one: steps.ts. How a commit is written: committer.ts. The contract:
  * docs/architecture.md#save-then-act
  */
 import type { AnyMachineSnapshot } from 'xstate';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorWork } from '../actor-system.js';
 import type { ActorMessage } from '../delivery/inbox.js';
-import { neededMarks } from '../delivery/marks.js';
 import { type ActorKind, committedRefusal } from '../effects/effects.js';
 import { certain } from '../effects/in-doubt-calls.js';
 import type { HostedMachine } from '../machine/hosted-machine.js';
 import { unreadable } from '../storage/pages.js';
-import { type Failed, patienceMs, type StoreOutcome } from '../storage/store-patience.js';
-import { storeUnavailable } from '../storage/store-trouble.js';
+import { type Failed, patienceMs, type StoreOutcome, storeUnavailable } from '../storage/store-patience.js';
 import type { StoredRecord } from '../store.js';
 import type { ActorHost, ActorPorts, CommitNotice } from './actor-ports.js';
 import { type ActorRecord, dueInMs, emptyRecord, type JournalEntry, type Outbox } from './actor-record.js';
 import { findingOn, laterEpoch } from './commit-conflict.js';
-import { commitOf } from './commit-of.js';
+import { type Author, Write, type WriteEnd } from './committer.js';
 import { adopted, restored } from './from-record.js';
 import { LiveWork } from './live-work.js';
-import { Mailbox } from './mailbox.js';
-import { answer, isRepeated, type Message, type Request, refuse, unreadOf } from './message.js';
-import type { Departed } from './passivated-actors.js';
+import { answer, isRepeated, Mailbox, type Message, neededMarks, type Request, refuse, unreadOf } from './message.js';
+import type { Departed } from './passivation.js';
 import { type ActorPolicy, forgettable } from './policy.js';
 import { stepActor } from './step.js';
 import type { ActorDefinition, ActorState, StepResult } from './step-result.js';
-import { allSteps, type Steps, stepsFrom } from './steps.js';
-import { type Author, Write, type WriteEnd } from './write.js';
+import { allSteps, commitOf, type Steps, stepsFrom } from './steps.js';
 
 type Phase =
   /** Waits for its record. */
@@ -332,7 +328,7 @@ export class Actor implements Author, ActorDefinition {
     request.reject(storeUnavailable(this.address, this.#outcomeOf(request), this.#stall?.cause));
   }
 
-  /** Outcome of a waiting request: unknown if it repeats one whose commit may have been written. */
+  /** StoreOutcome of a waiting request: unknown if it repeats one whose commit may have been written. */
   #outcomeOf({ requestId }: Request): StoreOutcome {
     const inDoubt = requestId ? (this.#write?.messages ?? []) : [];
     const isRepeat = inDoubt.some((message) => message.kind === 'request' && message.requestId === requestId);

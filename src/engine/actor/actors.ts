@@ -19,11 +19,9 @@ import type { ActorHost, ActorPorts } from './actor-ports.js';
 import { recordIn } from './actor-record.js';
 import { laterEpoch } from './commit-conflict.js';
 import { type Reader, storedView } from './from-record.js';
-import { IdleActors } from './idle-actors.js';
 import type { Message } from './message.js';
-import { type Departed, PassivatedActors } from './passivated-actors.js';
+import { type Departed, IdleActors, PassivatedActors, Reminders } from './passivation.js';
 import type { ActorPolicy } from './policy.js';
-import { Reminders } from './reminders.js';
 
 interface ActorsOptions {
   store: Store;
@@ -57,7 +55,7 @@ export class Actors {
   readonly #options: ActorsOptions;
   readonly #kinds = new Map<string, ActorPorts>();
   readonly #actors = new Map<string, Actor>();
-  readonly #idle: IdleActors;
+  readonly #idle: IdleActors<Actor>;
   readonly #waker: Reminders;
   /** Makes loads yield the event loop. */
   readonly #turns: Turns;

@@ -1,15 +1,18 @@
 /**
- * Group commit: what actors commit in one turn of the event loop goes to the store in one call.
- * A commit whose answer was lost is sent again for as long as it takes: the store recognises a repeat.
+ * Writes commits: those that all actors make in one turn of the event loop in one call of the store (Committer), and each
+ * of one actor until its outcome is known (Write). What follows from the outcome: actor.ts
  */
 import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
 import type { Logger } from '../logger.js';
+import { type StoreOutcome, storeUnavailable } from '../storage/store-patience.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { WriteWatch } from '../storage/write-watch.js';
 import type { Commit, CommitResult, Store } from '../store.js';
 import { Turns } from '../turns.js';
-import type { CommitAnswer } from './actor-ports.js';
+import type { ActorHost, CommitAnswer } from './actor-ports.js';
+import type { Message } from './message.js';
+import { allSteps, type Steps } from './steps.js';
 
 interface Submission {
   commit: Commit;
@@ -39,6 +42,9 @@ function fitting(submissions: readonly Submission[]): number {
   return end < 0 ? submissions.length : Math.max(end, 1);
 }
 
+/**
+ * Group commit. Sends a commit whose answer was lost again for as long as it takes: the store recognizes a repeat.
+ */
 export class Committer {
   readonly #store: Store;
   readonly #clock: Clock;
@@ -137,5 +143,148 @@ export class Committer {
     this.#inFlight -= 1;
     if (this.#inFlight > 0 || this.#waiting.length > 0) return;
     for (const resolve of this.#idle.splice(0)) resolve();
+  }
+}
+
+/** StoreOutcome of a write. */
+export type WriteEnd =
+  | { kind: 'written' }
+  /** Refused by the store, which says that nothing was written; the callers have their refusals. */
+  | { kind: 'refused' }
+  /** The stored record is not the one that the commit builds on. */
+  | { kind: 'conflict' }
+  /** Another runtime holds the lease now. */
+  | { kind: 'fenced'; epoch: number };
+
+/** Actor to which the commit belongs. */
+export interface Author {
+  readonly address: string;
+  /** True once the actor handles nothing more. */
+  readonly stopped: boolean;
+  /** Ends the suspicion that the store has lost confirmed writes. @returns whether there was such a suspicion */
+  endDoubt(): boolean;
+  /** Called when the store accepts nothing now; the write is sent again. */
+  hold(cause: unknown): void;
+}
+
+/** Pause before a refused commit is sent again. */
+const retryMs = 200;
+
+/** One commit of an actor: sent again until its outcome is known. */
+export class Write {
+  readonly steps: Steps;
+  readonly #author: Author;
+  readonly #host: ActorHost;
+  readonly #ended: (end: WriteEnd) => void;
+  #commit: Commit;
+  /** The commit may have been written. */
+  #isInDoubt = false;
+  /** The commit waits to be sent again. */
+  #isWaiting = false;
+  #isOver = false;
+
+  /** @param ended called once, unless the write is withdrawn or this process ends first */
+  constructor(
+    author: Author,
+    host: ActorHost,
+    { steps, commit }: { steps: Steps; commit: Commit },
+    ended: (end: WriteEnd) => void,
+  ) {
+    this.steps = steps;
+    this.#author = author;
+    this.#host = host;
+    this.#commit = commit;
+    this.#ended = ended;
+  }
+
+  get commitId(): string {
+    return this.#commit.commitId;
+  }
+
+  /** Messages of the steps, oldest first. */
+  get messages(): Message[] {
+    return allSteps(this.steps).map(({ message }) => message);
+  }
+
+  send(): void {
+    this.#host.commit(this.#commit, (answer) => this.#answered(answer));
+  }
+
+  /** Ends the write unless its commit is on the way to the store. @returns its messages if the write has ended */
+  withdraw(): Message[] | undefined {
+    if (!this.#isWaiting) return undefined;
+    this.#isOver = true;
+    return this.messages;
+  }
+
+  #answered(answer: CommitAnswer): void {
+    if (this.#isOver) return;
+    if (answer.status === 'done') this.#done();
+    else if (answer.status === 'refused') this.#refused(answer.reason);
+    else if (answer.status === 'fenced') this.#fenced(answer);
+    else if (answer.status === 'unanswered') this.#unanswered(answer.error);
+    else this.#end({ kind: 'conflict' });
+  }
+
+  #end(end: WriteEnd): void {
+    this.#isOver = true;
+    this.#ended(end);
+  }
+
+  #done(): void {
+    if (this.#author.endDoubt()) {
+      this.#isInDoubt = true;
+      this.send(); // the answer to the repeat shows whether the store still has the commit
+    } else {
+      this.#end({ kind: 'written' });
+    }
+  }
+
+  /** Tells the callers that the outcome is unknown. The committer sends the commit again. */
+  #unanswered(error: unknown): void {
+    this.#isInDoubt = true;
+    this.#reject('unknown', error);
+    this.#author.hold(error);
+  }
+
+  /**
+   * Handles a refusal: rejects requests, and sends a commit without any again. Also sends a commit in doubt again: one that was sent
+   * anew after a fence, or after the store lost writes. The committer repeats all others by itself.
+   */
+  #refused(reason: string): void {
+    if (this.#isInDoubt) {
+      this.#unanswered(reason);
+      this.#sendLater();
+    } else if (this.messages.some(({ kind }) => kind === 'request')) {
+      this.#reject('refused', reason);
+      this.#end({ kind: 'refused' });
+    } else {
+      this.#author.hold(reason);
+      this.#sendLater();
+    }
+  }
+
+  #reject(outcome: StoreOutcome, cause: unknown): void {
+    for (const message of this.messages)
+      if (message.kind === 'request') message.reject(storeUnavailable(this.#author.address, outcome, cause));
+  }
+
+  /** Sends the commit again if the newer epoch of the lease is our own by now. */
+  #fenced({ epoch, owner }: { epoch: number; owner: string }): void {
+    const isOurs = this.#host.claim().owner === owner;
+    // While this runtime claims its lease again, only a later try can tell.
+    if (!this.#author.stopped && (isOurs || !this.#host.holdsLease())) this.#sendLater();
+    else this.#end({ kind: 'fenced', epoch });
+  }
+
+  /** Sends the commit again after a pause, under the epoch valid then. */
+  #sendLater(): void {
+    this.#isWaiting = true;
+    this.#host.after(retryMs, () => {
+      if (this.#isOver) return;
+      this.#isWaiting = false;
+      this.#commit = { ...this.#commit, epoch: this.#host.claim().epoch };
+      this.send();
+    });
   }
 }

@@ -9,8 +9,7 @@ import { doubted, lastingMs } from '../effects/in-doubt-calls.js';
 import { asData } from '../machine/data.js';
 import type { HostedMachine, MachineStep } from '../machine/hosted-machine.js';
 import type { ActorRecord, JournalEntry, LiveEffect, LiveTimer, Outbox } from './actor-record.js';
-import { crashed } from './crashes.js';
-import { stepChange } from './engine-changes.js';
+import { crashed, stepChange } from './engine-changes.js';
 import { type Message, sourceOf } from './message.js';
 import {
   type ActorDefinition,

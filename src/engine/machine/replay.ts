@@ -2,7 +2,7 @@
 import type { AnyMachineSnapshot } from 'xstate';
 import { StagecraftError } from '../../errors.js';
 import type { JournalEntry, LiveEffect, LiveTimer, Outbox } from '../actor/actor-record.js';
-import { workAfterCrash } from '../actor/crashes.js';
+import { workAfterCrash } from '../actor/engine-changes.js';
 import { messageOfEntry } from '../actor/message.js';
 import { defaultPolicy } from '../actor/policy.js';
 import { applyEntry, workAfter } from '../actor/step.js';

@@ -1,13 +1,12 @@
 /**
  * Limits how long callers wait for a silent store: five seconds, or the caller's own limit. A store that answers other
- * calls is slow, not away; callers go on waiting for a slow store.
+ * calls is slow, not away; callers go on waiting for a slow store. Has the errors that these callers get.
  */
 import { onAbort, TimeOver, unlessAborted } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { ActorSystem } from '../actor-system.js';
 import type { Clock } from '../clock.js';
 import type { TimerHeap } from '../timer-heap.js';
-import { storeUnavailable } from './store-trouble.js';
 import { longMs, type TimedStore } from './timed-store.js';
 
 export const patienceMs = 5_000;
@@ -149,4 +148,24 @@ interface SharedRead {
   address: string;
   engine: Pick<ActorSystem, 'storeTrouble'>;
   clock: Clock;
+}
+
+/** @param outcome `refused`: nothing has changed; `unknown`: the write may have happened, and is retried while no other runtime takes over */
+export const storeUnavailable = (address: string, outcome: 'refused' | 'unknown', cause: unknown): StagecraftError =>
+  new StagecraftError(
+    'STORE_UNAVAILABLE',
+    outcome === 'refused'
+      ? `the store takes nothing now (${messageOf(cause)}); nothing has changed: ask again later`
+      : `the store gave no answer (${messageOf(cause)}); the change may have happened: look at the state once the store answers, or ask again`,
+    { address, outcome, cause },
+  );
+
+/** @throws {StagecraftError} the error of the call, or else STORE_UNAVAILABLE: nothing has changed */
+export async function answered<T>(call: Promise<T>, what: string): Promise<T> {
+  try {
+    return await call;
+  } catch (cause) {
+    if (cause instanceof StagecraftError) throw cause;
+    throw new StagecraftError('STORE_UNAVAILABLE', `${what}: ${messageOf(cause)}`, { outcome: 'refused', cause });
+  }
 }

@@ -8,8 +8,7 @@ import type { Logger } from '../logger.js';
 import type { Range, Store, StoredRecord } from '../store.js';
 import { TimerHeap } from '../timer-heap.js';
 import { pageOfViews, unreadable } from './pages.js';
-import { patienceMs, waitGivenUp } from './store-patience.js';
-import { answered } from './store-trouble.js';
+import { answered, patienceMs, waitGivenUp } from './store-patience.js';
 import { type TimedStore, timedStore } from './timed-store.js';
 
 interface StoredViewsOptions {

@@ -2,11 +2,10 @@
  * One follower of a topic: a cursor, and the shared page at that cursor. Queues no rows. Written by hand: an async
  * generator costs several times as much per row, and cannot notice return() while it waits. Shared part: topic-feed.ts
  */
-
 import { onAbort } from '../../abort.js';
 import { messageOf, StagecraftError } from '../../errors.js';
 import type { Cursor } from '../store.js';
-import { eventId, type FollowedRow } from './event-ids.js';
+import { cursorOf, eventId, type FollowedRow } from './event-ids.js';
 import type { FeedPage, FeedReader, TopicFeed } from './topic-feed.js';
 
 /** Rows read in one stretch, before timers and sockets get their turn. */
@@ -225,3 +224,23 @@ export const unreadableTopic = (name: string, cause: unknown): StagecraftError =
     outcome: 'refused',
     cause,
   });
+
+export interface FollowOptions {
+  /** `now`; `0` for all kept events; or the id of the last event that the caller has seen. Default `now`. */
+  from?: string;
+  signal?: AbortSignal;
+}
+
+interface Followed {
+  follow(topic: string, from: Cursor | 'now', signal?: AbortSignal): TopicReader<FollowedRow>;
+}
+
+/** Follows a topic with the caller's options. @throws {StagecraftError} INVALID_ARGUMENT */
+export function followAs(engine: Followed, topic: string, options: unknown = {}): TopicReader<FollowedRow> {
+  if (!(options instanceof Object)) throw invalid(`the options are { from, signal }, not ${JSON.stringify(options)}`);
+  const { from = 'now', signal }: { from?: unknown; signal?: unknown } = options;
+  if (signal !== undefined && !(signal instanceof AbortSignal)) throw invalid('signal must be an AbortSignal');
+  return engine.follow(topic, cursorOf(topic, from), signal);
+}
+
+const invalid = (message: string): StagecraftError => new StagecraftError('INVALID_ARGUMENT', message);

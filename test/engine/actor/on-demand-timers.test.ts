@@ -8,7 +8,7 @@ import { PolicyLab } from '../policy-lab.js';
 
 const address = 'fragile/a';
 const minuteMs = 60_000;
-/** Window and interval of reminders: src/engine/actor/reminders.ts. */
+/** Window and interval of reminders: src/engine/actor/passivation.ts. */
 const [lookAheadMs, lookEachMs] = [10 * minuteMs, 5 * minuteMs];
 
 describe('timers of kinds on demand', () => {

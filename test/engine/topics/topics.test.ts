@@ -2,7 +2,7 @@
 import { expect } from 'chai';
 import type { ActorSystem } from '../../../src/engine/actor-system.js';
 import type { Cursor } from '../../../src/engine/store.js';
-import { followAs } from '../../../src/engine/topics/follow-as.js';
+import { followAs } from '../../../src/engine/topics/topic-reader.js';
 import { deskKind, deskTopic, say } from '../desk.js';
 import { failureOf, Lab, type Life, textsOf, topicOf, watched } from '../lab.js';
 import { reader } from '../reader.js';

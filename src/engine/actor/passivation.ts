@@ -1,14 +1,98 @@
 /**
- * Wakes passivated actors when their timers are due. Timers due soon are armed in memory; later ones are found by
- * asking the store again from time to time. Reads no record.
+ * Actors that leave memory: which ones do (IdleActors), the facts that are kept of them (PassivatedActors), and when their timers
+ * wake them (Reminders). Reads no record.
  */
-
 import { messageOf } from '../../errors.js';
 import { type Clock, pause } from '../clock.js';
+import { OldestFirst } from '../oldest-first.js';
 import { pages } from '../storage/pages.js';
 import { storeSubject, type TroubleLog } from '../storage/trouble-log.js';
 import type { Store } from '../store.js';
 import type { Timer, TimerHeap } from '../timer-heap.js';
+import type { ActorState } from './step-result.js';
+
+export interface Departed {
+  address: string;
+  commitId: string;
+  seq: number;
+  /** State of a deleted actor; absent for an actor that lives in the store. */
+  tombstone?: ActorState;
+}
+
+const mostDeleted = 10_000;
+
+/**
+ * Facts about actors that have left memory: enough to notice that the store has lost their commits, and to write a lost
+ * deletion again. Keeps all living actors, but only the latest deleted ones.
+ */
+export class PassivatedActors {
+  readonly #living = new Map<string, Departed>();
+  readonly #deleted = new OldestFirst<string, Departed>();
+
+  add(departed: Departed): void {
+    const { address, tombstone, seq } = departed;
+    if (seq === 0) return; // the actor never existed
+    if (!tombstone) {
+      this.#living.set(address, departed);
+      return;
+    }
+    this.#deleted.add(address, departed);
+    const { oldest } = this.#deleted;
+    if (this.#deleted.size > mostDeleted && oldest !== undefined) this.#deleted.delete(oldest);
+  }
+
+  /** Removes and returns the facts about an actor that is back in memory. */
+  take(address: string): Departed | undefined {
+    const departed = this.#living.get(address) ?? this.#deleted.get(address);
+    this.#living.delete(address);
+    this.#deleted.delete(address);
+    return departed;
+  }
+
+  addresses(): string[] {
+    return [...this.#living.keys(), ...this.#deleted.keys()];
+  }
+}
+
+/**
+ * Idle actors in memory, in the order in which they came to rest. Removes the oldest ones when their records need too
+ * much room.
+ */
+export class IdleActors<Actor extends { readonly bytes: number }> {
+  readonly #limitBytes: number;
+  readonly #leave: (actor: Actor) => void;
+  /** Size of each actor's record in bytes, oldest first. */
+  readonly #bytes = new OldestFirst<Actor, number>();
+  #total = 0;
+
+  /**
+   * @param limitBytes limit for the total size of the records, as text
+   * @param leave called for each actor that must leave
+   */
+  constructor(limitBytes: number, leave: (actor: Actor) => void) {
+    this.#limitBytes = limitBytes;
+    this.#leave = leave;
+  }
+
+  add(actor: Actor): void {
+    this.delete(actor);
+    this.#bytes.add(actor, actor.bytes);
+    this.#total += actor.bytes;
+    if (this.#total > this.#limitBytes) this.#makeRoom();
+  }
+
+  delete(actor: Actor): void {
+    this.#total -= this.#bytes.get(actor) ?? 0;
+    this.#bytes.delete(actor);
+  }
+
+  #makeRoom(): void {
+    for (let actor = this.#bytes.oldest; actor && this.#total > this.#limitBytes; actor = this.#bytes.oldest) {
+      this.delete(actor);
+      this.#leave(actor);
+    }
+  }
+}
 
 /** Interval of the questions to the store; each asks for twice as far ahead. */
 const windowMs = 300_000;
@@ -29,6 +113,10 @@ interface WakerOptions {
   isAwake(address: string): boolean;
 }
 
+/**
+ * Wakes passivated actors when their timers are due. Timers due soon are armed in memory; later ones are found by
+ * asking the store again from time to time. Reads no record.
+ */
 export class Reminders {
   readonly #options: WakerOptions;
   readonly #armed = new Map<string, Timer>();

@@ -1,7 +1,7 @@
 /** OldestFirst compared with a Map through many changes. */
 import { expect } from 'chai';
 import fc from 'fast-check';
-import { OldestFirst } from '../../../src/engine/delivery/oldest-first.js';
+import { OldestFirst } from '../../src/engine/oldest-first.js';
 
 describe('a map that knows its oldest entry', () => {
   it('after any changes: same entries as a Map whose entries are deleted before they are set again', () => {
