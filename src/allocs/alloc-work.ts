@@ -24,7 +24,7 @@ export type AllocMounting = Pick<
   'check' | 'publishing' | 'bring' | 'reachable' | 'confirm' | 'standing' | 'take' | 'held'
 >;
 
-export interface AllocWorkOptions {
+interface AllocWorkOptions {
   node: string;
   claims: ClaimClient;
   mounting: AllocMounting;

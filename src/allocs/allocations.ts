@@ -49,7 +49,7 @@ import { allWaitsOf, reasonsOf } from './alloc-waits.js';
 import { DefaultModes } from './default-modes.js';
 import type { SingleMounts } from './single-mounts.js';
 
-export interface AllocationsOptions {
+interface AllocationsOptions {
   node: string;
   engine: Engine;
   clock: Clock;

@@ -13,7 +13,7 @@ import { type AskedVolume, hasModes, withModes } from '../mounts/mount-spec.js';
 import { retrying } from '../mounts/retry.js';
 import { limited } from '../requests/limited.js';
 
-export interface OpenModesOptions {
+interface OpenModesOptions {
   node: string;
   claims: Pick<ClaimClient, 'look'>;
   clock: Clock;
@@ -21,7 +21,7 @@ export interface OpenModesOptions {
 }
 
 /** Alloc, and limits of the look. */
-export interface OpenModesOf {
+interface OpenModesOf {
   allocId: string;
   address: string;
   /** Volumes that the alloc has already. */

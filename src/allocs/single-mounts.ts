@@ -24,7 +24,7 @@ import type { Following, MountInfo, MountSteps } from '../mounts/mount-steps.js'
 import { ActorWaits } from '../requests/actor-waits.js';
 import { type AllocView, allocStateOf, failedWith, hasLost } from './alloc-view.js';
 
-export interface SingleMountsOptions {
+interface SingleMountsOptions {
   node: string;
   engine: Engine;
   clock: Clock;

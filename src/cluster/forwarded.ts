@@ -15,10 +15,10 @@ export type Limits = <O extends RequestOptions>(options: O, also?: 'onWait' | 'a
  * Passes on the arguments of a method, its options through `limits`. They are sent in this order, which agents of other
  * versions read. An argument that is left out does not compile.
  */
-export type Passing<A extends unknown[]> = (args: A, limits: Limits) => A & { length: Required<A>['length'] };
+type Passing<A extends unknown[]> = (args: A, limits: Limits) => A & { length: Required<A>['length'] };
 
 /** Makes methods of a `T` for callers on this agent, each with its name in messages, which agents of other versions know. */
-export interface Forwarded<T> {
+interface Forwarded<T> {
   /** A method that the owner does. */
   asked<A extends unknown[], R>(name: string, local: Method<T, A, R>, passing: Passing<A>): (...args: A) => Promise<R>;
   /** A method that reads here; if only the owner can read what is stored, that one is asked. */

@@ -102,7 +102,7 @@ interface Asked<TRoute extends Route> {
 }
 
 /** Answers a request. Without an answer the status is 204, unless it has replied by itself. */
-export type Answer<TRoute extends Route> = (
+type Answer<TRoute extends Route> = (
   asked: Asked<TRoute>,
 ) => z.input<TRoute['answer']> | Promise<z.input<TRoute['answer']>>;
 

@@ -33,7 +33,7 @@ export interface AsAskedOptions {
 }
 
 /** A target, and what the kernel shows since it was published. */
-export interface PublishedTarget {
+interface PublishedTarget {
   call: NodePublishCall;
   staging: MountPath;
   target: MountPath;

@@ -20,7 +20,7 @@ import type { Logger } from '../engine/logger.js';
 import { StagecraftError } from '../errors.js';
 import type { Concern, Question } from './volume-watch.js';
 
-export interface FormerMountsOptions {
+interface FormerMountsOptions {
   nodeId: string;
   place: AgentPlace;
   engine: Engine;

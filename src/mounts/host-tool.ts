@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import type { Clock } from '../engine/clock.js';
 
-export interface Ran {
+interface Ran {
   status: number;
   stdout: string;
   /** Without the final line feed. */

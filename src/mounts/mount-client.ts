@@ -25,7 +25,7 @@ import { mountTrouble } from './mount-view.js';
 /** A mount as committed. */
 export type CommittedMount = ViewOf<typeof mountMachine>;
 
-export interface MountGoal<T> {
+interface MountGoal<T> {
   /** Named in the error of a wait in vain. */
   goal: string;
   /** Undefined: not yet. */
@@ -168,7 +168,7 @@ export class MountClient {
 const because = (reason: string | null | undefined): string => (reason ? ` (${reason})` : '');
 
 /** Whether the alloc has the volume mounted, or may have. */
-export const isHere = (target: Target): boolean => !isIn(target, 'failed');
+const isHere = (target: Target): boolean => !isIn(target, 'failed');
 
 export const userOf = ({ users }: MountContext, allocId: string): Target | undefined =>
   users.find((user) => user.allocId === allocId);

@@ -51,7 +51,7 @@ import { type MountUndoing, mustBeFree, type Undone } from './mount-undoing.js';
 import type { NodePort } from './node-port.js';
 import type { MountPath, MountPaths } from './paths.js';
 
-export interface MountKindOptions {
+interface MountKindOptions {
   nodeId: string;
   node: NodePort;
   calls: PluginCalls;

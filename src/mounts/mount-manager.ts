@@ -39,7 +39,7 @@ import type { MountPaths } from './paths.js';
 import { shownHere } from './shown-here.js';
 import type { Stats, VolumeStats } from './volume-stats.js';
 
-export interface MountManagerOptions {
+interface MountManagerOptions {
   client: MountClient;
   singles: SingleMounts;
   holds: Pick<EarlierHolds, 'claim' | 'unmount'>;

@@ -36,7 +36,7 @@ import type { MountPath, MountPaths } from './paths.js';
 /** Reaction to a lost mount: mounted again, or only reported. */
 export type OnPluginLoss = 'remount' | 'report';
 
-export interface MountReconcilerOptions {
+interface MountReconcilerOptions {
   nodeId: string;
   engine: ActorSystem;
   paths: MountPaths;

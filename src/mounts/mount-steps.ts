@@ -37,7 +37,7 @@ export interface MountInfo {
 }
 
 /** A mount request that nothing speaks against so far. */
-export interface CheckedMount extends KnownMount {
+interface CheckedMount extends KnownMount {
   known: KnownVolume;
   capability: Capability;
 }
@@ -47,7 +47,7 @@ export interface Following extends WaitReporting {
   signal: AbortSignal;
 }
 
-export interface MountingOptions {
+interface MountingOptions {
   client: MountClient;
   clock: Clock;
   claims: ClaimClient;

@@ -14,7 +14,7 @@ import { type Evidence, provenAt, seenAt } from './mount-seen.js';
 import type { MountTables } from './mount-tables.js';
 import type { MountPath } from './paths.js';
 
-export interface MountUndoingOptions {
+interface MountUndoingOptions {
   tables: Pick<MountTables, 'table'>;
   tool: Pick<HostTool, 'run'>;
   /** Id of the present boot of the host: observations of another boot prove nothing. */
@@ -23,7 +23,7 @@ export interface MountUndoingOptions {
 }
 
 /** A mount that is to be undone. */
-export interface ToUndo {
+interface ToUndo {
   call: Pick<UndoingCall, 'plugin' | 'key' | 'found' | 'foundIn' | 'appeared' | 'staged'>;
   place: MountPath;
   /** State that the volume has left, as the plugin says. */

@@ -121,7 +121,7 @@ export function mountTrouble({ awaiting, work, staging, users, expansion }: Moun
 }
 
 /** Why the file system keeps its size, though the volume has grown: that keeps nothing else from going on. */
-export const expansionFailure = ({ expansion }: MountContext): Failure | undefined =>
+const expansionFailure = ({ expansion }: MountContext): Failure | undefined =>
   expansion?.failure && {
     ...expansion.failure,
     message: `its file system can't be expanded to the size of the volume: ${expansion.failure.message}`,

@@ -11,7 +11,7 @@ export interface StageRequest {
   publishContext: Record<string, string>;
 }
 
-export interface NodePublishRequest extends Omit<StageRequest, 'stagingPath'> {
+interface NodePublishRequest extends Omit<StageRequest, 'stagingPath'> {
   /** Absent: not staged. */
   stagingPath?: string;
   targetPath: string;

@@ -23,7 +23,7 @@ export interface OrphanedMount {
   plugin?: string;
 }
 
-export interface OrphanedMountsOptions {
+interface OrphanedMountsOptions {
   nodeId: string;
   engine: ActorSystem;
   paths: MountPaths;

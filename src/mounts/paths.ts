@@ -10,7 +10,7 @@ import { mountsIn } from '../host/data-dir-access.js';
 import { isWithin } from '../host/mount-table.js';
 
 /** Length that drivers have to accept, by the CSI specification. */
-export const maxPathBytes = 128;
+const maxPathBytes = 128;
 
 /** Subject of a hashed directory, as its index file names it. */
 export type Subject = { plugin: string } | { allocId: string } | { namespace: string; id: string };
@@ -50,7 +50,7 @@ export interface MountPaths {
   toPlugin(plugin: string, hostPath: string, stagePublishBaseDir?: string): string;
 }
 
-export interface MountPathsOptions {
+interface MountPathsOptions {
   dataDir: string;
   /** The same directory as `dataDir` under a shorter name, as in `DataDir`. */
   socketRoot: string;

@@ -36,7 +36,7 @@ export interface VolumeStats extends NodeStats {
   at: number;
 }
 
-export interface StatsOptions {
+interface StatsOptions {
   nodeId: string;
   engine: ActorSystem;
   node: Pick<NodePort, 'stats'>;

@@ -23,7 +23,7 @@ interface Awaited {
   standing?: string | undefined;
 }
 
-export interface ActorGoal<M extends AnyStateMachine, T> extends Awaited {
+interface ActorGoal<M extends AnyStateMachine, T> extends Awaited {
   /** Returns the awaited result, or undefined. An exception ends the wait. */
   reached(view: ViewOf<M>): T | undefined;
   /** Result if the actor is deleted; absent: a deletion is an error. */

@@ -51,7 +51,7 @@ import type { NodeNotice } from '../volumes/node-notices.js';
 import type { RuntimeOptions } from './options.js';
 import type { PluginSide } from './plugin-side.js';
 
-export interface NodeSideOptions {
+interface NodeSideOptions {
   runtime: RuntimeOptions;
   dataDir: DataDir;
   /** Engine of this node, not open yet. */

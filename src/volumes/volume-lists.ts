@@ -25,7 +25,7 @@ interface WholeList extends Pick<ListedPage, 'leftOut'> {
 }
 
 /** List of an instance. */
-export interface PluginList extends WholeList {
+interface PluginList extends WholeList {
   withNodes: boolean;
   observation: PluginObservation;
   /** Node of the instance; undefined: this node. */
