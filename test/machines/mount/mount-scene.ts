@@ -36,7 +36,7 @@ export const found = { device: '8:1', root: '/data' };
 export const staged: CallOutcome<StageAnswer> = { status: 'done', answer: { isStaged: true, found, bootId: 'b1' } };
 export const published: CallOutcome<NodePublishAnswer> = { status: 'done', answer: { found, bootId: 'b1' } };
 export const unpublished: CallOutcome<NodeUnpublishAnswer> = { status: 'done', answer: {} };
-export const unstaged = unpublished;
+export const unstaged: CallOutcome<NodeUnpublishAnswer> = { status: 'done', answer: {} };
 export const failed = (failure: Partial<CallFailure>): CallOutcome<never> => ({
   status: 'failed',
   failure: { code: 'CSI_ERROR', message: 'lost', final: false, ...failure },
