@@ -1,6 +1,10 @@
-/** Every check can fail: for each there is a driver that breaks its rule, and it is found by that check. Needs root and loop devices. */
+/**
+ * Every check can fail: for each there is a driver that breaks its rule, and it is found by that check. `npm test` runs a
+ * third of them. Needs root and loop devices.
+ */
 import { expect } from 'chai';
 import { selectedChecks } from '../../src/tools/driver-check/run.js';
+import { thirdOf } from '../support/third.js';
 import { notPassed, optionsFor, resultsOf, withDriver } from './bench.js';
 import type { Wrong } from './wrong.js';
 import { wrongControllers } from './wrong-controllers.js';
@@ -16,7 +20,7 @@ const all: readonly Wrong[] = [...wrongControllers, ...wrongSnapshots, ...wrongN
 const rpcOf = (id: string): string => id.slice(0, id.indexOf('/') + 1);
 
 describe('driver-check of wrong drivers', () => {
-  for (const { id, what, breaks, outcome, also, timeoutMs } of all) {
+  for (const { id, what, breaks, outcome, also, timeoutMs } of thirdOf(all)) {
     it(`${id} finds it when ${what}`, async () => {
       const results = await withDriver(breaks, (scene) =>
         resultsOf({ ...optionsFor(scene), only: rpcOf(id), timeoutMs }),

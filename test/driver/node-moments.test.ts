@@ -6,6 +6,7 @@ import { expect } from 'chai';
 import { runner } from '../../src/tools/driver/commands.js';
 import { hostLoopDevices, type LoopDevices } from '../../src/tools/driver/loop-devices.js';
 import { hostMounts, type Mounts } from '../../src/tools/driver/mounts.js';
+import { thirdOf } from '../support/third.js';
 import { NodeScene, needLoopDevices } from './node-scene.js';
 import { expectNothingLeft, makeTravellers } from './traveller.js';
 
@@ -61,27 +62,30 @@ describe('node service: the driver ends at every moment', () => {
 
   afterEach(() => scene.close());
 
-  for (const [index, id] of ['dir', 'block'].entries()) {
-    for (const then of ['repeated', 'undone'] as const) {
-      it(`${id}: what was begun is ${then}, and nothing is left but the data`, async () => {
-        const traveller = (await makeTravellers(scene))[index];
-        let moments = 0;
-        for (let survived = false; !survived; moments += 1) {
-          const life = new Life(moments + 1);
-          const mounts = mortalMounts(hostMounts(run), life);
-          await scene.start({ mounts, loopDevices: mortalDevices(hostLoopDevices(run), life) });
-          const failed = await traveller?.travel().catch((error: unknown) => error);
-          survived = !life.isOver;
-          expect(String(failed)).to.contain(survived ? 'undefined' : 'the driver is dead');
-          await scene.stop();
-          await scene.start();
-          if (then === 'repeated') await traveller?.travel();
-          await traveller?.undo();
-          expectNothingLeft(scene);
-          await scene.stop();
-        }
-        expect(moments).to.be.above(12);
-      });
-    }
+  for (const [index, id, then] of thirdOf([
+    [0, 'dir', 'repeated'],
+    [1, 'block', 'repeated'],
+    [0, 'dir', 'undone'],
+    [1, 'block', 'undone'],
+  ] as const)) {
+    it(`${id}: what was begun is ${then}, and nothing is left but the data`, async () => {
+      const traveller = (await makeTravellers(scene))[index];
+      let moments = 0;
+      for (let survived = false; !survived; moments += 1) {
+        const life = new Life(moments + 1);
+        const mounts = mortalMounts(hostMounts(run), life);
+        await scene.start({ mounts, loopDevices: mortalDevices(hostLoopDevices(run), life) });
+        const failed = await traveller?.travel().catch((error: unknown) => error);
+        survived = !life.isOver;
+        expect(String(failed)).to.contain(survived ? 'undefined' : 'the driver is dead');
+        await scene.stop();
+        await scene.start();
+        if (then === 'repeated') await traveller?.travel();
+        await traveller?.undo();
+        expectNothingLeft(scene);
+        await scene.stop();
+      }
+      expect(moments).to.be.above(12);
+    });
   }
 });

@@ -3,15 +3,15 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { expect } from 'chai';
 import { Redis } from 'ioredis';
 import { stringify } from 'yaml';
 import type { ClusterReport } from '../../src/api/agent-routes.js';
-import type { AllocReport } from '../../src/api/node-routes.js';
+import { type Client, createClient } from '../../src/client/index.js';
 import { storeLevel } from '../../src/engine/store-level.js';
 import { packageVersion } from '../../src/host/version.js';
 import { freshPrefix, sharedUrl, sweep } from '../redis/shared.js';
+import { until as eventually } from '../until.js';
 import { AgentProcess, mainPath, mountsIn, type Place, pluginPids, unmountAll } from './agent-process.js';
 import { EarlierRelease } from './earlier-release.js';
 
@@ -107,35 +107,29 @@ describe('a half-upgraded pair of hosts', () => {
     expect(status, `${args.join(' ')}, on ${host}: ${stderr}`).to.equal(0);
     return stdout;
   }
-  const clusterOn = async (host: Host): Promise<ClusterReport> => JSON.parse(await done(host, 'cluster', '--json'));
+  /** Asks the agent of a host, of either release. Only what is printed is asked by command, as each starts a process. */
+  const client = (host: Host): Client => createClient({ socketPath: place(host).socketPath });
   /** Volumes that are listed on a host, and those that are only counted there. */
   const volumesOn = async (host: Host): Promise<number> => {
-    const { stdout, stderr } = await cli(host, 'volume', 'list', '--json');
-    const [, skipped = 0] = /^(\d+) left out/m.exec(stderr) ?? [];
-    return JSON.parse(stdout).length + Number(skipped);
+    const { items, skipped = 0 } = await client(host).volumes.list({ query: { limit: 1_000 } });
+    return items.length + skipped;
   };
 
   const create = async (host: Host): Promise<string> => {
     const id = `made-on-${host}-${volumes.length}`;
-    await done(host, 'volume', 'create', id, '--plugin', 'files', '--size', '1Gi');
+    const capabilities = [{ accessMode: 'single-node-writer', attachmentMode: 'file-system' } as const];
+    const capacity = { requiredBytes: 2 ** 30 };
+    await client(host).volumes.create({ body: { id, plugin: 'files', capacity, capabilities } });
     volumes.push(id);
     return id;
   };
-  const prepare = async (host: Host, alloc: string, id: string): Promise<string> => {
-    const said = await done(
-      host,
-      'alloc',
-      'prepare',
-      alloc,
-      '--volume',
-      `${id}:/srv/data`,
-      '--timeout',
-      '30',
-      '--json',
-    );
-    const [mount] = JSON.parse(said) as NonNullable<AllocReport['mounts']>;
+  const prepare = async (host: Host, allocId: string, id: string): Promise<string> => {
+    const wanted = { name: id, volume: { id }, taskPath: '/srv/data', mode: 'write' } as const;
+    const [mount] = await client(host).allocs.prepare({ params: { allocId }, body: { volumes: [wanted] } });
     return join(mount?.hostPath ?? '', 'note');
   };
+  const releaseAlloc = (host: Host, allocId: string): Promise<unknown> =>
+    client(host).allocs.release({ params: { allocId } });
 
   /** Each host makes a volume; the other one mounts it, writes to it and gives it back, and both see it. */
   async function work(): Promise<void> {
@@ -146,30 +140,30 @@ describe('a half-upgraded pair of hosts', () => {
       writeFileSync(note, id);
       for (const one of hosts) {
         expect(await volumesOn(one), `volumes listed or counted on ${one}`).to.equal(volumes.length);
-        expect(await done(one, 'why', 'volume', id))
-          .to.include(`volume/default/${id}`)
-          .and.include(`on ${other}`);
-        expect(await done(one, 'volume', 'status', id)).to.include('published');
+        const { lines } = await client(one).actors.history({ params: { address: `volume/default/${id}` } });
+        expect(lines, `history on ${one}`).not.to.equal([]);
+        const { publications } = await client(one).volumes.get({ params: { namespace: 'default', id } });
+        expect(publications[other]?.state, `on ${other}, as ${one} says`).to.equal('published');
       }
-      await done(other, 'alloc', 'release', `web-${id}`);
+      await releaseAlloc(other, `web-${id}`);
       expect(existsSync(note)).to.equal(false);
     }
   }
 
   const versions = async (host: Host): Promise<unknown> => {
-    const { agents: known, owner } = await clusterOn(host);
+    const { agents: known, owner } = await client(host).cluster.status();
     return { owner: owner?.nodeId, ...Object.fromEntries(known.map(({ nodeId, version }) => [nodeId, version])) };
   };
   const present = packageVersion();
 
   /** Waits for what an agent says of the cluster. */
-  async function until(host: Host, isSo: (report: ClusterReport) => boolean): Promise<ClusterReport> {
-    for (let tries = 0; ; tries += 1) {
-      const report = await clusterOn(host);
-      if (isSo(report)) return report;
-      if (tries === 60) throw new Error(`on ${host} it stays so: ${JSON.stringify(report)}`);
-      await setTimeout(50);
-    }
+  async function until(host: Host, isSo: (report: ClusterReport) => boolean): Promise<void> {
+    let report: ClusterReport | undefined;
+    const asked = async (): Promise<boolean> => {
+      report = await client(host).cluster.status();
+      return isSo(report);
+    };
+    await eventually(asked, () => `on ${host}: ${JSON.stringify(report)}`);
   }
 
   it('O6, 34.7 the earlier release leads, and is killed: all goes on at any moment, on both hosts', async () => {
@@ -187,8 +181,8 @@ describe('a half-upgraded pair of hosts', () => {
     await start('a', 'present');
     await work();
     expect(readFileSync(note, 'utf8')).to.equal('hello');
-    await done('b', 'alloc', 'release', 'stays');
-    for (const one of volumes) await done('a', 'volume', 'delete', one);
+    await releaseAlloc('b', 'stays');
+    for (const id of volumes) await client('a').volumes.delete({ params: { namespace: 'default', id } });
     expect(mountsIn({ directory }).filter((path) => path.includes('/per-alloc/'))).to.deep.equal([]);
   });
 
@@ -211,8 +205,8 @@ describe('a half-upgraded pair of hosts', () => {
     await start('a', 'present');
     await until('b', ({ owner: now }) => now !== undefined && now.silentSinceMs === undefined);
     await work();
-    await done('b', 'alloc', 'release', 'stays');
-    for (const one of volumes) await done('b', 'volume', 'delete', one);
+    await releaseAlloc('b', 'stays');
+    for (const id of volumes) await client('b').volumes.delete({ params: { namespace: 'default', id } });
     expect(mountsIn({ directory }).filter((path) => path.includes('/per-alloc/'))).to.deep.equal([]);
   });
 
@@ -234,7 +228,7 @@ describe('a half-upgraded pair of hosts', () => {
       await start('a', 'present');
       await work();
       expect(readFileSync(note, 'utf8')).to.equal('hello');
-      await done('b', 'alloc', 'release', 'stays');
+      await releaseAlloc('b', 'stays');
       expect(await versions('a')).to.deep.equal({ owner: 'b', a: present, b: present });
     });
 });

@@ -125,7 +125,7 @@ class Run {
   }
 }
 
-const runs = Number(process.env.RUNS ?? 40);
+const runs = Number(process.env.RUNS ?? 15);
 
 describe('snapshots at random', () => {
   for (const sort of ['snapshot', 'group'] as const) {
