@@ -4,7 +4,7 @@ import { type Recorded, recorded } from './recorded.js';
 import { chosen, featuresOf, type History } from './recording.js';
 
 describe('recorded histories', () => {
-  for (const version of ['2', '3'])
+  for (const version of ['2', '3', '4'])
     it(`of volumes of version ${version}: each volume from its first commit on, in order`, () => {
       const last = new Map<string, number>();
       const disordered = recorded(version, 'volumes').filter(({ seed, address, seq }) => {
